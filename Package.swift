@@ -1,0 +1,39 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// One list of settings, applied to every target.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "AppMigrations",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "AppMigrations", targets: ["AppMigrations"]),
+        .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")
+    ],
+    targets: [
+        .target(name: "CSystem"),
+        .target(name: "AppMigrations", dependencies: ["CSystem"], swiftSettings: settings),
+        .target(
+            name: "SchemaMigrations",
+            dependencies: [
+                "AppMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .testTarget(
+            name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations"], swiftSettings: settings),
+    ]
+)

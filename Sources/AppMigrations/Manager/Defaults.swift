@@ -1,0 +1,67 @@
+import Foundation
+
+// What a manager takes from the app that it runs in, when it is not told.
+
+extension AppVersion {
+    static func ofMainBundle() throws -> AppVersion {
+        guard let text = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String else {
+            throw MigrationError(
+                .invalidCurrentVersion, "The main bundle has no CFBundleShortVersionString.",
+                remedy: "Pass the app's version: MigrationManager(currentVersion: \"2.0\", …).")
+        }
+        do {
+            return try AppVersion(parsing: text)
+        } catch {
+            throw MigrationError(
+                .invalidCurrentVersion, "The main bundle's CFBundleShortVersionString is malformed: \(error)",
+                remedy: "Mend it, or pass the app's version: MigrationManager(currentVersion: \"2.0\", …).",
+                underlyingError: error)
+        }
+    }
+
+    /// The build of the app, as in `2.0 (417)`.
+    static var buildOfMainBundle: String? {
+        guard let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String,
+            let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+        else { return nil }
+        return "\(version) (\(build))"
+    }
+}
+
+extension JSONStore {
+    /// The store of an app that does not name one: `<Application Support>/<bundle identifier>/migrations.json`.
+    static func inApplicationSupport() throws -> JSONStore {
+        let environment = ProcessInfo.processInfo.environment
+        let reason: String? =
+            if Bundle.main.bundleURL.pathExtension == "appex" {
+                "an app extension shares its app's store, which cannot be guessed"
+            } else if environment["XCTestConfigurationFilePath"] != nil || environment["XCTestBundlePath"] != nil {
+                "tests must not touch the app's own store"
+            } else if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
+                "a preview must not touch the app's own store"
+            } else if Bundle.main.bundleIdentifier == nil {
+                "the main bundle has no identifier"
+            } else {
+                nil
+            }
+        guard reason == nil, let identifier = Bundle.main.bundleIdentifier else {
+            throw MigrationError(
+                .noStoreLocation, "There is no default store here: \(reason ?? "the main bundle has no identifier").",
+                remedy: "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
+        }
+        do {
+            let folder = try FileManager.default.url(
+                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true
+            ).appendingPathComponent(identifier, isDirectory: true)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            return try JSONStore(at: folder.appendingPathComponent("migrations.json"))
+        } catch let error as MigrationError {
+            throw error
+        } catch {
+            throw MigrationError(
+                .noStoreLocation, "The app's folder in Application Support cannot be made: \(error).",
+                remedy: "Pass a store in a folder that exists: store: try JSONStore(at: url).",
+                underlyingError: error)
+        }
+    }
+}

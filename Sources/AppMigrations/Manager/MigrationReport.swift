@@ -1,0 +1,37 @@
+/// What a call of ``MigrationManager/migrate()`` did.
+public struct MigrationReport: Sendable, Hashable {
+    /// The manager's name.
+    public let manager: String
+
+    /// What kind of launch this is, as told from the manager's store.
+    public let launch: Launch
+
+    /// Whether a lower version of the app was launched since this one, or a newer one, was last.
+    public let returnedFromDowngrade: Bool
+
+    /// The versions whose closure ran, in order.
+    public internal(set) var completed: [AppVersion] = []
+
+    /// What the moves applied, in order; moves that had nothing to apply are left out.
+    public internal(set) var moves: [CompletedMove] = []
+}
+
+/// A move that has brought a database forward.
+public struct CompletedMove: Sendable, Hashable {
+    /// The app version that the move is registered for.
+    public let version: AppVersion
+    /// The database's name.
+    public let database: String
+    /// The schema versions that were applied, in order.
+    public let applied: [String]
+}
+
+/// A move that has something to do.
+public struct PendingMove: Sendable, Hashable {
+    /// The app version that the move is registered for.
+    public let version: AppVersion
+    /// The database's name.
+    public let database: String
+    /// The schema versions that it will apply, in order.
+    public let schemaVersions: [String]
+}

@@ -1,0 +1,114 @@
+import CSystem
+package import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A file that is always whole: it is read, and replaced, as one piece.
+package struct DurableFile: Sendable {
+    package let url: URL
+
+    package init(at url: URL) {
+        self.url = url
+    }
+
+    /// The folder that the file is in.
+    package var folder: URL { url.deletingLastPathComponent() }
+
+    /// The file's contents; nil when there certainly is no such file in the folder.
+    ///
+    /// - Throws: `POSIXError`, in every other case: a missing folder too, since it may be a disk that is not
+    ///   there yet.
+    package func contents() throws -> Data? {
+        let file: FileHandle
+        do {
+            file = try FileHandle.opening(url, O_RDONLY)
+        } catch let error as POSIXError where error.code == .ENOENT {
+            _ = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
+            var status = stat()
+            // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
+            guard lstat(url.path, &status) != 0 else { throw error }
+            return nil
+        }
+        return try read(file)
+    }
+
+    private func read(_ file: FileHandle) throws -> Data {
+        var status = stat()
+        guard fstat(file.fileDescriptor, &status) == 0 else { throw POSIXError.current }
+        var data = Data()
+        var chunk = [UInt8](repeating: 0, count: max(4_096, Int(status.st_size) + 1))
+        while true {
+            let count = chunk.withUnsafeMutableBytes {
+                systemRead(file.fileDescriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0 {
+                guard errno == EINTR else { throw POSIXError.current }
+            } else if count == 0 {
+                return data
+            } else {
+                data.append(contentsOf: chunk[..<count])
+            }
+        }
+    }
+
+    /// Replaces the file's contents. When this returns, the new contents survive a power cut; when it throws,
+    /// the old ones are still there.
+    ///
+    /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that one that a
+    /// killed process left behind is overwritten instead of piling up.
+    ///
+    /// - Parameter barrier: what must be on the disk before the new contents are.
+    package func replace(with data: Data, barrier: JSONStore.Barrier) throws {
+        let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
+        do {
+            let file = try FileHandle.opening(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+            try write(data, to: file)
+            try flush(file)
+            if case .fileSystem = barrier { try flushFileSystem(of: file) }
+            guard rename(temporary.path, url.path) == 0 else { throw POSIXError.current }
+        } catch {
+            unlink(temporary.path)
+            throw error
+        }
+        // The new name is in the folder, and the folder is a file too: rename(2) syncs neither.
+        try flush(try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY))
+    }
+
+    private func write(_ data: Data, to file: FileHandle) throws {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(file.fileDescriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw POSIXError.current
+            }
+        }
+    }
+
+    private func flush(_ file: FileHandle) throws {
+        #if canImport(Darwin)
+            // fsync(2) on Apple's systems leaves the data in the drive's cache.
+            if fcntl(file.fileDescriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        guard fsync(file.fileDescriptor) == 0 else { throw POSIXError.current }
+    }
+
+    /// Writes out what others have written on this file system.
+    private func flushFileSystem(of file: FileHandle) throws {
+        #if os(Linux)
+            guard app_migrations_syncfs(file.fileDescriptor) == 0 else { throw POSIXError.current }
+        #endif
+        // On Apple's systems F_FULLFSYNC has emptied the drive's cache of all that had been handed to it.
+    }
+}
+
+// `read` and `write` by their own names would be this type's methods.
+private let systemRead = read
+private let systemWrite = write

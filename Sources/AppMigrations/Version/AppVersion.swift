@@ -1,0 +1,193 @@
+/// The version of an app, as its developers write it: `7`, `1.1`, `2.0.3.9.6`, `2.0.0-beta.3`, `1.1-2`.
+///
+/// Use it wherever a version is compared or stored. Write one as a literal when you know it, and parse one with
+/// ``init(parsing:)`` when it comes from elsewhere, such as `CFBundleShortVersionString`:
+///
+/// ```swift
+/// let current = try AppVersion(parsing: text)
+/// if current < "1.2" { … }
+/// ```
+///
+/// ## Grammar
+///
+/// `numbers [ "-" sub | "-" prerelease ] [ "+" build ]`
+///
+/// - *numbers*: one or more integers, separated by dots, each at most `UInt64.max`. Numbers that are missing are
+///   zero, and leading zeros have no meaning: `1.1` equals `1.1.0`, and `2024.01` equals `2024.1`. Semantic
+///   Versioning asks for exactly three numbers without leading zeros (clause 2); the versions of apps seldom oblige.
+/// - *sub*: ASCII digits only, at most `UInt64.max`. `1.1-2` is a sub-migration, the second step added while the
+///   app's version stayed `1.1`, and comes *after* `1.1`. This is the one deliberate departure from Semantic
+///   Versioning's suffixes: there, `1.1.0-2` is a pre-release and comes before `1.1.0`.
+/// - *prerelease*: any other pre-release of [Semantic Versioning 2.0.0](https://semver.org/spec/v2.0.0.html),
+///   clause 9, such as `1.0.0-0.3.7`. Its numeric identifiers may be of any length, and have no leading zeros.
+/// - *build*: build metadata, clause 10. It is kept and printed, but has no part in order, equality or hash.
+///
+/// ## Order
+///
+/// The numbers decide first. Among versions with the same numbers, pre-releases come first, by the precedence of
+/// clause 11, then the version without a suffix, then the sub-migrations by their number:
+///
+/// `1.1-beta.1 < 1.1-rc.1 < 1.1 < 1.1-0 < 1.1-1 < 1.1-2 < 1.1-10 < 1.1.1 < 1.2`
+///
+/// Versions that are equal may still print differently, because each keeps its text: `1.1`, `1.1.0` and `1.1+42`
+/// are one version, and one key of a dictionary.
+public struct AppVersion: Sendable {
+    /// The text of the version, exactly as it was given.
+    ///
+    /// Use it to print or to store the version; ``init(parsing:)`` reads it back. Equal versions may differ in their
+    /// text, so compare versions rather than descriptions.
+    public let description: String
+
+    /// The numbers of the version, without trailing zeros: `[1, 1]` for `1.1`, `1.1.0` and `1.1-2`.
+    ///
+    /// Use it to look at a single number, such as the major version, `numbers[0]`. There is always at least one
+    /// element, `[0]` for `0.0`. A number beyond the last is zero.
+    public let numbers: [UInt64]
+
+    /// What follows the numbers, apart from build metadata.
+    let suffix: Suffix
+}
+
+// MARK: - Parts
+
+extension AppVersion {
+    /// The number of the sub-migration, `2` for `1.1-2`, or `nil` if the version is not one.
+    ///
+    /// Use it to tell a step that was added while the app's version stayed the same from the version itself: `1.1`
+    /// has none, and `1.1-0` has the number zero. Any `UInt64` is possible.
+    public var subMigration: UInt64? {
+        if case .subMigration(let number) = suffix { number } else { nil }
+    }
+
+    /// Whether the version is a pre-release, such as `2.0.0-beta.3`, and so comes before its release.
+    ///
+    /// Use it to treat versions under test differently. The rule is that of Semantic Versioning 2.0.0, clause 9, with
+    /// one exception: a suffix of digits only, as in `1.1-2`, makes a sub-migration, which is no pre-release.
+    public var isPrerelease: Bool {
+        if case .prerelease = suffix { true } else { false }
+    }
+
+    /// The version with these numbers, without suffix and build metadata: `1.1` for `1.1-beta.1`, `1.1-2` and `1.1+42`.
+    ///
+    /// Use it to find the release that a pre-release or a sub-migration belongs to. Its text has the numbers as they
+    /// were written: `2024.01` for `2024.01-2`.
+    package var release: AppVersion {
+        AppVersion(description: numbersText, numbers: numbers, suffix: .empty)
+    }
+
+    /// The greatest version with these numbers: `1.1-18446744073709551615` for `1.1`, `1.1-beta.1` and `1.1-2`.
+    ///
+    /// Use it as the upper bound of a release: everything that belongs to this release, its pre-releases and its
+    /// sub-migrations, is at most its ceiling, and every version with greater numbers is greater than its ceiling.
+    package var ceiling: AppVersion {
+        AppVersion(description: "\(numbersText)-\(UInt64.max)", numbers: numbers, suffix: .subMigration(.max))
+    }
+
+    /// The numbers as they were written, with leading and trailing zeros.
+    private var numbersText: String {
+        let text = description.utf8.prefix { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") }
+        return String(Substring(text))
+    }
+}
+
+// MARK: - Equality and order
+
+extension AppVersion: Hashable {
+    /// Whether two versions are the same, however they are written.
+    ///
+    /// Missing numbers are zero, leading zeros have no meaning, and build metadata is ignored (Semantic Versioning
+    /// 2.0.0, clause 10): `1.1`, `1.1.0`, `1.01` and `1.1+42` are all equal, and `1.1-0` is not equal to them.
+    public static func == (lhs: AppVersion, rhs: AppVersion) -> Bool {
+        // The parser drops trailing zeros, so equal numbers are equal arrays.
+        lhs.numbers == rhs.numbers && lhs.suffix == rhs.suffix
+    }
+
+    /// Feeds the parts of the version that decide equality to a hasher.
+    ///
+    /// You seldom call it yourself; it makes a version a key of a dictionary and an element of a set.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(numbers)
+        hasher.combine(suffix)
+    }
+}
+
+extension AppVersion: Comparable {
+    /// Whether a version comes before another.
+    ///
+    /// The order is total, and agrees with equality: the numbers decide first, then pre-releases come before the
+    /// version without a suffix, which comes before its sub-migrations. Pre-releases have the precedence of Semantic
+    /// Versioning 2.0.0, clause 11.
+    public static func < (lhs: AppVersion, rhs: AppVersion) -> Bool {
+        for (left, right) in zip(lhs.numbers, rhs.numbers) where left != right {
+            return left < right
+        }
+        // Trailing zeros are gone, so the longer one of two lists with a common start ends in more than zero.
+        guard lhs.numbers.count == rhs.numbers.count else {
+            return lhs.numbers.count < rhs.numbers.count
+        }
+        return lhs.suffix < rhs.suffix
+    }
+}
+
+// MARK: - Conversions
+
+extension AppVersion: CustomStringConvertible, LosslessStringConvertible {
+    /// Creates the version that a text describes, or `nil` if it does not describe one.
+    ///
+    /// Use it where it does not matter why a text is malformed; ``init(parsing:)`` says why.
+    ///
+    /// A literal as the argument, as in `AppVersion("1.1")`, makes the whole expression a literal (Swift Evolution
+    /// proposal SE-0213): it is not optional, and traps if it is malformed. See ``init(stringLiteral:)``.
+    public init?(_ text: String) {
+        guard let version = try? AppVersion(parsing: text) else { return nil }
+        self = version
+    }
+}
+
+extension AppVersion: ExpressibleByStringLiteral {
+    /// Creates the version that a literal in the source describes, and traps if it does not describe one.
+    ///
+    /// Use it, by writing a literal, for the versions that you know when you write the code. Use ``init(parsing:)``
+    /// for any other text.
+    ///
+    /// - Precondition: The literal is an app version. The message of the trap is the description of the
+    ///   ``ParsingError``; as for any precondition, it is printed in debug builds only.
+    public init(stringLiteral value: String) {
+        do throws(ParsingError) {
+            try self.init(parsing: value)
+        } catch {
+            preconditionFailure(error.description)
+        }
+    }
+}
+
+extension AppVersion: Codable {
+    /// Decodes a version from a single string.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` if the string is not an app version, with the description of the
+    ///   ``ParsingError`` as its debug description and the error itself as its underlying error. Whatever the decoder
+    ///   throws if there is no string.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(ParsingError) {
+            try self.init(parsing: text)
+        } catch {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: container.codingPath,
+                    debugDescription: error.description,
+                    underlyingError: error
+                )
+            )
+        }
+    }
+
+    /// Encodes the version as a single string, its ``description``.
+    ///
+    /// - Throws: Whatever the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,10 @@
+#define _GNU_SOURCE
+#include "CSystem.h"
+
+#if defined(__linux__)
+#include <unistd.h>
+
+int app_migrations_syncfs(int file_descriptor) {
+    return syncfs(file_descriptor);
+}
+#endif

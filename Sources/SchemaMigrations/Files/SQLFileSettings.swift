@@ -1,0 +1,85 @@
+/// How a file says that it wants to be run.
+///
+/// In a comment before its first statement:
+///
+///     -- migrations: foreign-keys=off|on|unchecked
+///     -- migrations: transaction=none
+///
+/// or with a `PRAGMA foreign_keys` as its very first or last statement, which would do nothing in the
+/// transaction that the file is run in (pragma.html) and is heeded before that begins.
+struct SQLFileSettings: Hashable, Sendable {
+    enum Transaction: Hashable, Sendable {
+        /// The file is run in a transaction, together with its record.
+        case wrapped
+        /// The file's one statement is run by itself; its record is written after it.
+        case none
+    }
+
+    private(set) var foreignKeys = ForeignKeys.off
+    private(set) var transaction = Transaction.wrapped
+
+    init(comments: [SQLReader.Comment], statements: [SQLScript.Statement], fileName: String) throws {
+        for (index, statement) in statements.enumerated() where statement.opens(with: "PRAGMA") {
+            let pragma = Pragma(statement.opening)
+            guard pragma.name == "FOREIGN_KEYS", let value = pragma.value else { continue }
+            if index == 0 {
+                foreignKeys = ["0", "OFF", "NO", "FALSE"].contains(value) ? .off : .on
+            } else if index != statements.count - 1 {
+                throw SchemaMigrationError(
+                    .refusedStatement,
+                    "\(fileName), line \(statement.line): PRAGMA foreign_keys does nothing in the middle of a transaction.",
+                    remedy: "Put it at the very start of the file, or split the file there.",
+                    file: fileName, line: statement.line)
+            }
+        }
+        for comment in comments { try read(comment, fileName: fileName) }
+    }
+
+    private mutating func read(_ comment: SQLReader.Comment, fileName: String) throws {
+        guard comment.text.hasPrefix("--") else { return }
+        let text = comment.text.dropFirst(2).filter { !$0.isWhitespace }
+        guard text.hasPrefix("migrations:") else { return }
+
+        func refusal(_ problem: String, _ remedy: String) -> SchemaMigrationError {
+            SchemaMigrationError(
+                .refusedStatement, "\(fileName), line \(comment.line): \(problem).", remedy: remedy,
+                file: fileName, line: comment.line)
+        }
+        guard comment.precedesStatements else {
+            throw refusal("a migrations: comment stands after a statement", "Put it at the start of the file.")
+        }
+        for setting in text.dropFirst("migrations:".count).split(separator: ",", omittingEmptySubsequences: false) {
+            switch setting {
+            case "foreign-keys=off": foreignKeys = .off
+            case "foreign-keys=on": foreignKeys = .on
+            case "foreign-keys=unchecked": foreignKeys = .unchecked
+            case "transaction=none": transaction = .none
+            default:
+                throw refusal(
+                    "\"\(setting)\" is not a setting of a migration",
+                    "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none.")
+            }
+        }
+    }
+
+    /// A `PRAGMA` statement, by its opening words: `PRAGMA [schema.]name [= value | (value)]`.
+    struct Pragma {
+        let name: String
+        /// Nil when the pragma only asks.
+        let value: String?
+
+        init(_ opening: [String]) {
+            var words = opening.dropFirst().map { $0.trimmingQuotes }
+            if words.count > 1, words[1] == "." { words.removeFirst(2) }
+            name = words.first ?? ""
+            value = words.count > 2 && (words[1] == "=" || words[1] == "(") ? words[2] : nil
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmingQuotes: String {
+        guard count > 1, let first, "'\"`[".contains(first) else { return self }
+        return String(dropFirst().dropLast())
+    }
+}

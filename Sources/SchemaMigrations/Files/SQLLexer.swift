@@ -1,0 +1,148 @@
+/// Splits SQL into tokens, by SQLite's rules (tokenize.c): just enough to look ahead in a file before it is
+/// run, and to tell an edit that matters from one that does not. Where statements end while a file is run is
+/// SQLite's to find.
+struct SQLLexer: Sequence, IteratorProtocol {
+    enum Kind: Hashable {
+        /// A keyword, a bare name, or a number.
+        case word
+        /// A name in double quotes, backticks or brackets.
+        case quotedName
+        /// A text or blob literal.
+        case string
+        /// `?`, `:name`, `@name` or `$name`.
+        case parameter
+        case semicolon
+        /// Any other character.
+        case symbol
+        /// A comment, string or quoted name that is still open where the text ends.
+        case unterminated
+        /// What ends the text for SQLite although more follows: a NUL.
+        case nul
+    }
+
+    struct Token: Hashable {
+        let kind: Kind
+        let range: Range<Int>
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+    /// The comments that have been passed over, in order.
+    private(set) var comments: [Range<Int>] = []
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The next token; white space and comments are passed over.
+    mutating func next() -> Token? {
+        if let open = skipBlanks() { return Token(kind: .unterminated, range: open..<bytes.count) }
+        guard position < bytes.count else { return nil }
+        let start = position
+        let kind = scan()
+        return Token(kind: kind, range: start..<position)
+    }
+
+    /// Skips white space and comments.
+    ///
+    /// - Returns: where a comment begins that never ends.
+    private mutating func skipBlanks() -> Int? {
+        while position < bytes.count {
+            let start = position
+            if Self.isSpace(bytes[position]) {
+                position += 1
+            } else if starts("--") {
+                while position < bytes.count, bytes[position] != UInt8(ascii: "\n"), bytes[position] != 0 {
+                    position += 1
+                }
+                comments.append(start..<position)
+            } else if starts("/*") {
+                position += 2
+                while position < bytes.count, !starts("*/") { position += 1 }
+                guard position < bytes.count else { return start }
+                position += 2
+                comments.append(start..<position)
+            } else {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func scan() -> Kind {
+        let byte = bytes[position]
+        switch byte {
+        case 0:
+            position += 1
+            return .nul
+        case UInt8(ascii: ";"):
+            position += 1
+            return .semicolon
+        case UInt8(ascii: "'"):
+            return quoted(by: byte) ? .string : .unterminated
+        case UInt8(ascii: "\""), UInt8(ascii: "`"):
+            return quoted(by: byte) ? .quotedName : .unterminated
+        case UInt8(ascii: "["):
+            while position < bytes.count, bytes[position] != UInt8(ascii: "]") { position += 1 }
+            guard position < bytes.count else { return .unterminated }
+            position += 1
+            return .quotedName
+        case UInt8(ascii: "?"):
+            repeat { position += 1 } while position < bytes.count && Self.isDigit(bytes[position])
+            return .parameter
+        case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):
+            position += 1
+            return skipWord() ? .parameter : .symbol
+        default:
+            return scanWord(byte)
+        }
+    }
+
+    private mutating func scanWord(_ byte: UInt8) -> Kind {
+        if byte | 0x20 == UInt8(ascii: "x"), position + 1 < bytes.count, bytes[position + 1] == UInt8(ascii: "'") {
+            position += 1
+            return quoted(by: UInt8(ascii: "'")) ? .string : .unterminated
+        }
+        if skipWord() { return .word }
+        position += 1
+        return .symbol
+    }
+
+    /// Skips a text in quotes, in which a doubled quote stands for one.
+    private mutating func quoted(by quote: UInt8) -> Bool {
+        position += 1
+        while position < bytes.count {
+            let isQuote = bytes[position] == quote
+            position += 1
+            guard isQuote else { continue }
+            guard position < bytes.count, bytes[position] == quote else { return true }
+            position += 1
+        }
+        return false
+    }
+
+    private mutating func skipWord() -> Bool {
+        let start = position
+        while position < bytes.count, Self.isWord(bytes[position]) { position += 1 }
+        return position > start
+    }
+
+    private func starts(_ text: StaticString) -> Bool {
+        let first = text.utf8Start[0]
+        let second = text.utf8Start[1]
+        return position + 1 < bytes.count && bytes[position] == first && bytes[position + 1] == second
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0d).contains(byte) && byte != 0x0b
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte)
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x7a).contains(byte | 0x20) || byte == UInt8(ascii: "_") || byte >= 0x80
+            || byte == UInt8(ascii: "$")
+    }
+}

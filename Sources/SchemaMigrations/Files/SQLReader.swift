@@ -1,0 +1,148 @@
+/// Reads a file's tokens once, and notes what looking ahead needs: the statements, the comments, a checksum.
+struct SQLReader {
+    struct Comment {
+        let text: String
+        let line: Int
+        let precedesStatements: Bool
+    }
+
+    private let bytes: [UInt8]
+    private let fileName: String
+    private(set) var statements: [SQLScript.Statement] = []
+    private(set) var comments: [Comment] = []
+
+    // FNV-1a: an edit is to be noticed, not an attack to be withstood.
+    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    private var lineOffset = 0
+    private var lineNumber = 1
+
+    /// Where in a statement the reader is. A trigger ends with `; END ;`, as in SQLite's complete.c.
+    private enum State { case plain, trigger, triggerSemicolon, triggerEnd }
+    private var state = State.plain
+    private var current: SQLScript.Statement?
+
+    init(bytes: [UInt8], fileName: String) {
+        self.bytes = bytes
+        self.fileName = fileName
+    }
+
+    var checksum: String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    mutating func read() throws {
+        guard bytes.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
+            throw refusal("is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
+        }
+        var lexer = SQLLexer(bytes)
+        var commentCount = 0
+        while let token = lexer.next() {
+            try note(lexer.comments[commentCount...])
+            commentCount = lexer.comments.count
+            try take(token)
+        }
+        try note(lexer.comments[commentCount...])
+        finishStatement()
+    }
+
+    private mutating func take(_ token: SQLLexer.Token) throws {
+        let start = token.range.lowerBound
+        switch token.kind {
+        case .unterminated:
+            throw refusal(
+                "a comment, text or quoted name begins here and does not end", at: start,
+                remedy: "Close it: SQLite would pass over the rest of the file in silence.")
+        case .nul:
+            throw refusal(
+                "holds a NUL byte", at: start,
+                remedy: "Remove it: SQLite would pass over the rest of the file in silence.")
+        case .parameter:
+            throw refusal(
+                "\(text(token.range)) is a parameter, and a file has no arguments", at: start,
+                remedy: "Write the value itself.")
+        case .semicolon:
+            state = state == .plain || state == .triggerEnd ? .plain : .triggerSemicolon
+            mix(token)
+            if state == .plain { finishStatement() }
+        case .word, .quotedName, .string, .symbol:
+            mix(token)
+            extend(token)
+        }
+    }
+
+    private mutating func extend(_ token: SQLLexer.Token) {
+        var statement =
+            current ?? SQLScript.Statement(range: token.range, line: line(at: token.range.lowerBound))
+        statement.range = statement.range.lowerBound..<token.range.upperBound
+        let word = statement.opening.count < 12 || state != .plain ? text(token.range).uppercased() : ""
+        if statement.opening.count < 12 { statement.opening.append(word) }
+        current = statement
+
+        switch state {
+        case .plain:
+            let opening = statement.opening.drop { $0 == "EXPLAIN" || $0 == "QUERY" || $0 == "PLAN" }
+            let create = opening.filter { $0 != "TEMP" && $0 != "TEMPORARY" }
+            if create.count == 2, Array(create) == ["CREATE", "TRIGGER"] { state = .trigger }
+        case .trigger:
+            break
+        case .triggerSemicolon:
+            state = word == "END" ? .triggerEnd : .trigger
+        case .triggerEnd:
+            state = .trigger
+        }
+    }
+
+    private mutating func finishStatement() {
+        if let current { statements.append(current) }
+        current = nil
+        state = .plain
+    }
+
+    private mutating func note(_ ranges: ArraySlice<Range<Int>>) throws {
+        for range in ranges {
+            let text = text(range)
+            if text.hasPrefix("--"), text.utf8.dropLast().contains(UInt8(ascii: "\r")) {
+                throw refusal(
+                    "a comment holds a carriage return without a line feed", at: range.lowerBound,
+                    remedy: "Save the file with ordinary line ends: SQLite reads on to the next line feed.")
+            }
+            comments.append(
+                Comment(
+                    text: text, line: line(at: range.lowerBound),
+                    precedesStatements: statements.isEmpty && current == nil))
+        }
+    }
+
+    private mutating func mix(_ token: SQLLexer.Token) {
+        for byte in bytes[token.range] { mix(byte) }
+        mix(0)
+    }
+
+    private mutating func mix(_ byte: UInt8) {
+        hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
+    }
+
+    /// The line of an offset, from 1. Offsets come in ascending order.
+    private mutating func line(at offset: Int) -> Int {
+        while lineOffset < offset {
+            if bytes[lineOffset] == UInt8(ascii: "\n") { lineNumber += 1 }
+            lineOffset += 1
+        }
+        return lineNumber
+    }
+
+    private mutating func refusal(_ problem: String, at offset: Int, remedy: String) -> SchemaMigrationError {
+        refusal(problem, at: offset, remedy: remedy, line: line(at: offset))
+    }
+
+    private func refusal(_ problem: String, at offset: Int, remedy: String, line: Int?) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .unreadableFile, "\(fileName)\(line.map { ", line \($0)" } ?? ""): \(problem).", remedy: remedy,
+            file: fileName, line: line)
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+
+/// A `.sql` file that has been looked through, so that what it must not hold is refused before it is run.
+struct SQLScript {
+    /// A statement, as far as looking ahead can tell.
+    struct Statement {
+        /// Its words, quoted names and symbols, in upper case, as many as are needed to know what it is.
+        var opening: [String] = []
+        var range: Range<Int>
+        let line: Int
+
+        func opens(with words: String...) -> Bool { opening.starts(with: words) }
+    }
+
+    let fileName: String
+    let sql: String
+    let statements: [Statement]
+    let settings: SQLFileSettings
+    /// Tells an edit that matters: white space, comments and line ends do not count.
+    let checksum: String
+    private let bytes: [UInt8]
+
+    /// Looks through a file's contents.
+    ///
+    /// - Throws: ``SchemaMigrationError``, with file and line.
+    init(_ data: Data, fileName: String) throws {
+        guard var sql = String(validating: data, as: UTF8.self) else {
+            throw SchemaMigrationError(
+                .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.", file: fileName)
+        }
+        if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
+        self.fileName = fileName
+        self.sql = sql
+        bytes = Array(sql.utf8)
+
+        var reader = SQLReader(bytes: bytes, fileName: fileName)
+        try reader.read()
+        statements = reader.statements
+        checksum = reader.checksum
+        settings = try SQLFileSettings(comments: reader.comments, statements: statements, fileName: fileName)
+        try refuse()
+    }
+
+    /// How much there is to run, for progress.
+    var weight: Int64 { Int64(max(1, statements.count)) }
+
+    // MARK: Refusals
+
+    private func refuse() throws {
+        if settings.transaction == .none {
+            guard statements.count <= 1 else {
+                throw refusal(
+                    "a file without a transaction holds more than one statement", at: statements[1],
+                    remedy: "Put each statement into a file of its own: one of two could be left undone.")
+            }
+            return
+        }
+        for statement in statements { try refuse(statement) }
+    }
+
+    private func refuse(_ statement: Statement) throws {
+        let opening =
+            statement.opens(with: "EXPLAIN", "QUERY", "PLAN")
+            ? Array(statement.opening.dropFirst(3))
+            : statement.opens(with: "EXPLAIN") ? Array(statement.opening.dropFirst()) : statement.opening
+        switch opening.first {
+        case "BEGIN", "COMMIT", "END", "ROLLBACK":
+            throw refusal(
+                "\(opening[0]) in a file that is run in a transaction", at: statement,
+                remedy: "Remove it: the file and its record are committed together.")
+        case "VACUUM":
+            throw refusal(
+                "VACUUM cannot be run in a transaction", at: statement,
+                remedy: "Put it into a file of its own that begins with -- migrations: transaction=none")
+        case "PRAGMA":
+            let pragma = SQLFileSettings.Pragma(opening)
+            if pragma.name == "JOURNAL_MODE" || pragma.name == "SYNCHRONOUS" {
+                throw refusal(
+                    "PRAGMA \(pragma.name.lowercased()) cannot be changed in a transaction", at: statement,
+                    remedy: "Set it where the app opens the database.")
+            }
+        default:
+            break
+        }
+    }
+
+    private func refusal(_ problem: String, at statement: Statement, remedy: String) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .refusedStatement, "\(fileName), line \(statement.line): \(problem).", remedy: remedy,
+            file: fileName, line: statement.line)
+    }
+
+    // MARK: Running
+
+    /// Runs the statements, one after the other.
+    ///
+    /// - Parameter afterEach: is called after each statement.
+    /// - Throws: ``SchemaMigrationError``, with the line and the statement that failed.
+    func run(_ db: Database, afterEach: () throws -> Void) throws {
+        let cursor = try db.allStatements(sql: sql)
+        var offset = 0
+        while true {
+            let next: GRDB.Statement?
+            do {
+                next = try cursor.next()
+            } catch {
+                throw failure(error, in: statements.first { $0.range.lowerBound >= offset })
+            }
+            guard let next else { return }
+            offset = end(of: next.sourceText, from: offset)
+            do {
+                try next.execute()
+            } catch {
+                throw failure(error, in: statements.last { $0.range.lowerBound < offset })
+            }
+            try afterEach()
+        }
+    }
+
+    /// Where a statement ends that begins at the offset, or after blanks and lone semicolons.
+    private func end(of text: String, from offset: Int) -> Int {
+        let pattern = Array(text.utf8)
+        let start = (offset..<bytes.count).first { bytes[$0...].starts(with: pattern) } ?? offset
+        return start + pattern.count
+    }
+
+    private func failure(_ error: any Error, in statement: Statement?) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        var failure = SchemaMigrationError(
+            .migrationFailed,
+            "\(fileName), line \(statement?.line ?? 1): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
+            remedy: "", file: fileName, line: statement?.line, underlyingError: error)
+        failure.statement = statement.map { text(of: $0) }
+        failure.sqliteCode = error.extendedResultCode.rawValue
+        return failure
+    }
+
+    private func text(of statement: Statement) -> String {
+        let text = String(decoding: bytes[statement.range], as: UTF8.self)
+        return text.count > 200 ? text.prefix(200) + "…" : text
+    }
+}

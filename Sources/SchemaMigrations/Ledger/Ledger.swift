@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+
+/// The `schema_migrations` table of a database, as it was read: which migrations it has had.
+///
+/// Always read afresh, and by plain SQL: GRDB caches what tables there are, and other processes make some.
+struct Ledger: Sendable {
+    /// Exactly as FMDBMigrationManager and SQLiteMigrationManager.swift create it, so that databases go on
+    /// where they are, and back.
+    static let definition = "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)"
+
+    static let detailsDefinition = """
+        CREATE TABLE schema_migrations_details(
+            version INTEGER PRIMARY KEY NOT NULL,
+            name TEXT NOT NULL,
+            origin TEXT NOT NULL,
+            checksum TEXT,
+            applied TEXT NOT NULL,
+            seconds REAL,
+            app TEXT
+        )
+        """
+
+    /// The tables that this package keeps in a database.
+    static let tables = ["schema_migrations", "schema_migrations_details", SQLiteStore.table]
+
+    /// How a version came into the ledger.
+    enum Origin: String {
+        /// The migration was run.
+        case applied
+        /// The database was found to be there already.
+        case marked
+    }
+
+    /// Whether the table is there.
+    let exists: Bool
+    let applied: Set<SchemaVersion>
+    /// What is known to be there already, and has still to be written down.
+    private(set) var unmarked: Set<SchemaVersion> = []
+    /// Nothing at or below it is pending; nil where the database was built by replaying.
+    let floor: SchemaVersion?
+
+    /// The lowest version.
+    var originVersion: SchemaVersion? { applied.min() }
+    /// The highest version.
+    var currentVersion: SchemaVersion? { applied.max() }
+
+    init(_ db: Database) throws {
+        let tables = try Set(
+            String.fetchAll(
+                db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE 'schema_migrations%'"))
+        exists = tables.contains("schema_migrations")
+        guard exists else {
+            applied = []
+            floor = nil
+            return
+        }
+        applied = try Self.versions(db)
+        guard let origin = applied.min() else {
+            floor = nil
+            return
+        }
+        // Where this package ran the first migration, everything came by replaying: nothing is below the origin.
+        let cameBy =
+            tables.contains("schema_migrations_details")
+            ? try String.fetchOne(
+                db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?", arguments: [origin])
+            : nil
+        floor = cameBy == Origin.applied.rawValue ? nil : origin
+    }
+
+    private init(adopting versions: Set<SchemaVersion>) {
+        exists = false
+        applied = versions
+        unmarked = versions
+        floor = versions.min()
+    }
+
+    /// The ledger, to be written yet, of a database that is known to have had these versions.
+    static func adopting(_ versions: some Sequence<SchemaVersion>) -> Ledger {
+        Ledger(adopting: Set(versions))
+    }
+
+    private static func versions(_ db: Database) throws -> Set<SchemaVersion> {
+        func damaged(_ what: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
+            SchemaMigrationError(
+                .damagedLedger, "The table schema_migrations \(what).",
+                remedy: "It is left as it is. Mend it by hand: a column version, with an integer for each migration.",
+                underlyingError: error)
+        }
+        var versions: Set<SchemaVersion> = []
+        do {
+            let rows = try DatabaseValue.fetchCursor(db, sql: "SELECT version FROM main.schema_migrations")
+            while let value = try rows.next() {
+                guard case .int64(let version) = value.storage else {
+                    throw damaged("holds \(value), which is not an integer")
+                }
+                versions.insert(version)
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw damaged("has no column version", error)
+        }
+        return versions
+    }
+
+    /// Whether the database has tables of its own.
+    static func hasOtherTables(_ db: Database) throws -> Bool {
+        let names = tables.map { "'\($0)'" }.joined(separator: ", ")
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM main.sqlite_master
+                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN (\(names))
+                )
+                """) ?? false
+    }
+
+    // MARK: Writing
+
+    /// Makes the tables that are missing.
+    static func create(_ db: Database) throws {
+        for definition in [definition, detailsDefinition] {
+            try db.execute(
+                sql: definition.replacingOccurrences(of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS main."))
+        }
+    }
+
+    /// What is known about a version that enters the ledger.
+    struct Entry {
+        let version: SchemaVersion
+        let name: String
+        let origin: Origin
+        var checksum: String?
+        var seconds: Double?
+        var app: String?
+    }
+
+    static func insert(_ entry: Entry, _ db: Database) throws {
+        try db.cachedStatement(sql: "INSERT INTO main.schema_migrations(version) VALUES (?)")
+            .execute(arguments: [entry.version])
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.schema_migrations_details VALUES (?, ?, ?, ?, ?, ?, ?)")
+            .execute(arguments: [
+                entry.version, entry.name, entry.origin.rawValue, entry.checksum, Date().formatted(.iso8601),
+                entry.seconds, entry.app,
+            ])
+    }
+}

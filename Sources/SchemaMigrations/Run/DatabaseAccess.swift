@@ -1,0 +1,104 @@
+import AppMigrations
+import Foundation
+import GRDB
+
+extension Database {
+    /// Runs several queries on one state of the database.
+    func consistently<Result>(_ body: () throws -> Result) throws -> Result {
+        if isInsideTransaction { return try body() }
+        var result: Result?
+        try inTransaction(.deferred) {
+            result = try body()
+            return .commit
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        return result
+    }
+
+    /// Begins to write, and waits while another connection writes.
+    ///
+    /// GRDB's default is not to wait at all; an app's own setting may be to wait too long, or by a callback
+    /// that must be left alone.
+    func beginWriting(waitingFor limit: Duration = .seconds(10)) throws {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do {
+                return try beginTransaction(.immediate)
+            } catch let error as DatabaseError where error.isBusy {
+                guard ContinuousClock.now < deadline else { throw error }
+                Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+            }
+        }
+    }
+
+    /// An integer that a pragma answers.
+    func pragma(_ name: String) throws -> Int {
+        try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
+    }
+}
+
+extension DatabaseError {
+    /// Whether another connection is in the way, and waiting may help.
+    var isBusy: Bool {
+        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL].contains(resultCode)
+    }
+}
+
+extension SchemaMigrationError {
+    /// Turns what SQLite says into an error that says what to do.
+    static func describing<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw SchemaMigrationError(error)
+        }
+    }
+
+    private init(_ error: DatabaseError) {
+        let remedy =
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+                "Another connection or process is using the database: let it finish, and try again."
+            case .SQLITE_FULL: "The disk is full: make room, and try again."
+            case .SQLITE_READONLY: "Make the file and its folder writable, and try again."
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
+            default: "Nothing half-done was left behind."
+            }
+        self.init(
+            .databaseFailed,
+            "\(error.message ?? "The database failed") (SQLite \(error.extendedResultCode.rawValue)).", remedy: remedy,
+            underlyingError: error)
+        sqliteCode = error.extendedResultCode.rawValue
+    }
+}
+
+extension Database {
+    /// Runs the body in a transaction for writing, and commits it.
+    func writing<Result>(_ body: () throws -> Result) throws -> Result {
+        try beginWriting()
+        do {
+            clearSchemaCache()
+            let result = try body()
+            try commit()
+            return result
+        } catch {
+            if isInsideTransaction { try? rollback() }
+            clearSchemaCache()
+            throw error
+        }
+    }
+}
+
+extension DatabaseWriter {
+    /// The database's file; nil for one in memory.
+    var file: URL? {
+        path.isEmpty || path.hasPrefix(":memory:") || path.hasPrefix("file:")
+            ? nil : URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    }
+
+    /// How messages call the database.
+    var displayName: String { file?.lastPathComponent ?? "the database in memory" }
+
+    /// Equal for two connections to one file.
+    var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(self)) }
+}

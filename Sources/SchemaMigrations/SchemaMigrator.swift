@@ -1,0 +1,194 @@
+import AppMigrations
+public import Foundation
+public import GRDB
+
+/// Brings SQLite databases to the schema that the app needs, by migrations that each run once and in order.
+///
+/// ```swift
+/// let schema = try SchemaMigrator(directory: folder)
+/// try schema.migrate(dbQueue)
+/// ```
+///
+/// A database remembers in its table `schema_migrations` which migrations it has had. Each migration and its
+/// row there are committed together, so that a crash or a power cut leaves both or neither.
+///
+/// One database has one set of migrations: join folders in one migrator, do not use two.
+public struct SchemaMigrator: Sendable {
+    /// Tells at which version a database is that has tables, but no ledger; nil when it cannot tell.
+    public typealias Adoption = @Sendable (_ db: Database) throws -> SchemaVersion?
+
+    /// All known migrations, ascending.
+    public let migrations: [any SchemaMigration]
+
+    private let adopting: Adoption?
+
+    /// Creates a migrator for the `.sql` files of a folder.
+    ///
+    /// - Parameters:
+    ///   - directory: the folder. Its subfolders, and files whose names do not begin with a digit or do not end
+    ///     in `.sql`, are passed over.
+    ///   - adopting: asked when a database has tables but no ledger; what is known up to its answer is marked
+    ///     as applied, and not run.
+    /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a file's
+    ///   name is malformed, and when two files have one version.
+    public init(directory: URL, adopting: Adoption? = nil) throws {
+        try self.init(directories: [directory], adopting: adopting)
+    }
+
+    /// Creates a migrator for the `.sql` files of several folders, and migrations written in Swift.
+    ///
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:adopting:)`` does.
+    public init(directories: [URL], migrations: [any SchemaMigration] = [], adopting: Adoption? = nil) throws {
+        let files = try directories.flatMap { try MigrationFolder.files(in: $0) }
+        try self.init(migrations: files + migrations, adopting: adopting)
+    }
+
+    /// Creates a migrator for the `.sql` files among a bundle's resources, and migrations written in Swift.
+    ///
+    /// - Parameters:
+    ///   - bundle: for instance `.main` or `.module`.
+    ///   - subdirectory: the folder among the resources; nil for the resources themselves.
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:adopting:)`` does.
+    public init(
+        bundle: Bundle, subdirectory: String? = nil, migrations: [any SchemaMigration] = [],
+        adopting: Adoption? = nil
+    ) throws {
+        let resources = bundle.resourceURL ?? bundle.bundleURL
+        let folder = subdirectory.map { resources.appendingPathComponent($0, isDirectory: true) } ?? resources
+        try self.init(directories: [folder], migrations: migrations, adopting: adopting)
+    }
+
+    /// Creates a migrator for migrations in any order.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when there are none, when two have one version, and when a version
+    ///   is below 0.
+    public init(migrations: [any SchemaMigration], adopting: Adoption? = nil) throws {
+        guard !migrations.isEmpty else {
+            throw SchemaMigrationError(
+                .noMigrations, "There are no migrations.", remedy: "Pass at least one, or a folder that holds some.")
+        }
+        let sorted = migrations.sorted { $0.version < $1.version }
+        for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
+            throw SchemaMigrationError(
+                .duplicateVersion,
+                "\(first.title) and \(second.title) both have version \(first.version).",
+                remedy: "Give the newer one a version of its own.", file: second.title)
+        }
+        if let first = sorted.first, first.version < 0 {
+            throw SchemaMigrationError(
+                .malformedFileName, "\(first.title) has version \(first.version).",
+                remedy: "Versions are at least 0; by preference a timestamp.", file: first.title)
+        }
+        self.migrations = sorted
+        self.adopting = adopting
+    }
+
+    /// Where a database stands. Reads only; call it with `try dbQueue.read(schema.status)`.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when the ledger cannot be understood.
+    public func status(_ db: Database) throws -> SchemaStatus {
+        let ledger = try Ledger(db)
+        let plan = plan(ledger, upTo: nil)
+        return SchemaStatus(
+            hasMigrationsTable: ledger.exists, originVersion: ledger.originVersion,
+            currentVersion: ledger.currentVersion, appliedVersions: ledger.applied.sorted(),
+            pendingVersions: plan.pending, belowFloor: plan.belowFloor,
+            unknown: ledger.applied.subtracting(versions).sorted())
+    }
+
+    /// Applies every pending migration, oldest first.
+    ///
+    /// Call it outside any access to the database, before the app uses it. When nothing is pending, nothing is
+    /// locked and nothing is written.
+    ///
+    /// - Returns: the versions that were applied, in order.
+    /// - Throws: ``SchemaMigrationError``. What was applied before stays.
+    @discardableResult
+    public func migrate(_ database: any DatabaseWriter) throws -> [SchemaVersion] {
+        try migrate(database, through: nil)
+    }
+
+    /// Applies the pending migrations up to a version, oldest first.
+    ///
+    /// Never migrates down: what is applied above the version stays.
+    ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - version: the version of a known migration.
+    /// - Returns: the versions that were applied, in order.
+    /// - Throws: ``SchemaMigrationError``, also when no migration has the version. What was applied before
+    ///   stays.
+    @discardableResult
+    public func migrate(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws -> [SchemaVersion] {
+        try check(version)
+        return try migrate(database, through: version)
+    }
+
+    private func migrate(_ database: any DatabaseWriter, through target: SchemaVersion?) throws -> [SchemaVersion] {
+        try SchemaMigrationError.describing {
+            let isDone = try database.unsafeReentrantRead { db in
+                try db.consistently {
+                    let ledger = try ledger(of: db)
+                    return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
+                }
+            }
+            if isDone { return [] }
+            return try database.unsafeReentrantWrite { db in
+                try SchemaRun(migrator: self, db: db, target: target).run()
+            }
+        }
+    }
+}
+
+extension SchemaMigrator {
+    /// The versions of all known migrations.
+    var versions: Set<SchemaVersion> { Set(migrations.map(\.version)) }
+
+    func plan(_ ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {
+        MigrationPlan(
+            known: migrations.map(\.version), floor: ledger.floor, settled: ledger.applied, target: target)
+    }
+
+    /// The ledger of a database that this migrator may migrate; for one that is adopted, as it will be.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
+    func ledger(of db: Database) throws -> Ledger {
+        let ledger = try Ledger(db)
+        try checkNotNewer(ledger)
+        guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
+        guard let version = try adopting?(db) else {
+            throw SchemaMigrationError(
+                .unmanagedDatabase,
+                "The database has tables, but no ledger says which migrations they come from.",
+                remedy: """
+                    Pass adopting: { db in … } to the migrator, which answers the version that the tables are at. \
+                    Nothing was changed.
+                    """)
+        }
+        try check(version)
+        return .adopting(migrations.map(\.version).filter { $0 <= version })
+    }
+
+    private func checkNotNewer(_ ledger: Ledger) throws {
+        guard let current = ledger.currentVersion, let latest = migrations.last?.version, current > latest else {
+            return
+        }
+        throw SchemaMigrationError(
+            .newerDatabase,
+            "The database is at version \(current), and the latest known migration is \(latest).",
+            remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
+    }
+
+    /// Refuses a version that no migration has.
+    func check(_ version: SchemaVersion) throws {
+        guard !versions.contains(version) else { return }
+        throw SchemaMigrationError(
+            .unknownVersion, "No migration has version \(version).",
+            remedy: "The latest is \(migrations.last?.version ?? 0).")
+    }
+}
+
+extension SchemaMigration {
+    /// As messages call the migration: by its file where it has one.
+    var title: String { (self as? SQLFile)?.fileName ?? name }
+}

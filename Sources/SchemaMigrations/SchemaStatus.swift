@@ -1,0 +1,26 @@
+/// Where a database's schema stands, compared with the known migrations.
+public struct SchemaStatus: Sendable, Hashable {
+    /// Whether the database has a `schema_migrations` table.
+    public let hasMigrationsTable: Bool
+
+    /// The lowest version that the database has had; nil when it has had none.
+    public let originVersion: SchemaVersion?
+
+    /// The highest version that the database has had; nil when it has had none.
+    public let currentVersion: SchemaVersion?
+
+    /// The versions that the database has had, ascending.
+    public let appliedVersions: [SchemaVersion]
+
+    /// The versions that a migration to the latest would apply, ascending.
+    public let pendingVersions: [SchemaVersion]
+
+    /// The known versions that are left out because the database began above them, ascending.
+    public let belowFloor: [SchemaVersion]
+
+    /// The versions that the database has had and that no known migration has, ascending.
+    public let unknown: [SchemaVersion]
+
+    /// Whether something is pending.
+    public var needsMigration: Bool { !pendingVersions.isEmpty }
+}

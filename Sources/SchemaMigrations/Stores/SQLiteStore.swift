@@ -1,0 +1,166 @@
+public import AppMigrations
+import Foundation
+public import GRDB
+
+/// A store in a table of a SQLite database.
+///
+/// It may be a database of the app's own, or one that holds nothing else. In a database for which steps and
+/// moves are registered, the same table keeps their records.
+public struct SQLiteStore: MigrationStore {
+    /// The table's name.
+    static let table = "app_migrations"
+
+    private let writer: any DatabaseWriter
+
+    /// Creates a store in a database that the app has opened. The table is made with the first record.
+    public init(_ database: any DatabaseWriter) {
+        writer = database
+    }
+
+    /// Creates a store in a database file, which is made if there is none.
+    ///
+    /// - Throws: what GRDB throws when it cannot open the file.
+    public init(path: String) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        try self.init(DatabaseQueue(path: path, configuration: configuration))
+    }
+
+    /// The database file's name.
+    public var name: String { writer.displayName }
+
+    /// Returns what the database says that concerns one manager.
+    public func read(_ manager: String) throws -> StoreState {
+        try describing(.unreadableStore, "read") {
+            try writer.unsafeReentrantRead { db in
+                try db.consistently { try state(of: manager, db) }
+            }
+        }
+    }
+
+    /// Changes what concerns one manager, in a transaction.
+    public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try describing(.unwritableStore, "written") {
+            try writer.unsafeReentrantWrite { db in
+                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                try ConnectionSettings(db).whileMigrating {
+                    try db.writing { try update(manager, db, change) }
+                }
+            }
+        }
+    }
+
+    /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a database
+    /// in memory.
+    public func lock(_ manager: String) throws -> StoreLock {
+        guard let file = writer.file else { return try MemoryLocks.lock(writer.placeID, manager) }
+        do {
+            return try FileLock(at: file.appendingPathExtension("\(manager.asFileName).lock")).take()
+        } catch let error as POSIXError {
+            throw MigrationError(
+                .unwritableStore, "The lock file of \(name) cannot be opened: \(error.reason).",
+                remedy: "Make the folder of the database writable, and launch again.", underlyingError: error)
+        }
+    }
+
+    private func describing<Result>(
+        _ code: MigrationError.Code, _ verb: String, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw MigrationError(
+                code,
+                "\(name) cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
+                remedy: "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
+                underlyingError: error)
+        }
+    }
+}
+
+extension SQLiteStore: IdentifiableStore {
+    package var placeID: PlaceID { writer.placeID }
+}
+
+// Inside an access to the database, for whoever has opened it already.
+extension SQLiteStore {
+    func state(of manager: String, _ db: Database) throws -> StoreState {
+        try document(of: manager, db).state(of: manager)
+    }
+
+    /// Changes what concerns one manager, in the transaction that is open.
+    func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws {
+        var document = try document(of: manager, db)
+        var state = try document.state(of: manager)
+        try change(&state)
+        try document.replaceState(of: manager, with: state)
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS main.\(Self.table)(
+                    part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)
+                ) WITHOUT ROWID
+                """)
+        try db.execute(
+            sql: "DELETE FROM main.\(Self.table) WHERE part = 'managers' AND name = ?", arguments: [manager])
+        for row in try document.rows(of: manager) {
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.\(Self.table) VALUES (?, ?, ?)")
+                .execute(arguments: [row.part, row.name, row.value])
+        }
+    }
+
+    /// Whether any manager has a record in the database.
+    func hasRecords(_ db: Database) throws -> Bool {
+        try hasTable(db)
+            && Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM main.\(Self.table) WHERE part = 'managers')") ?? false
+    }
+
+    private func document(of manager: String, _ db: Database) throws -> RecordDocument {
+        guard try hasTable(db) else { return RecordDocument(place: name) }
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
+            arguments: [manager])
+        return try RecordDocument(
+            rows: rows.map { row in
+                guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
+                    let value = String.fromDatabaseValue(row[2])
+                else {
+                    throw MigrationError(
+                        .damagedStore, "\(self.name) is damaged: the table \(Self.table) holds what is not text.",
+                        remedy: "Nothing was changed. Restore the database from a backup.")
+                }
+                return RecordDocument.Row(part: part, name: name, value: value)
+            },
+            place: name)
+    }
+
+    /// By plain SQL: GRDB caches what tables there are, and another process may have made this one.
+    private func hasTable(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [Self.table]) ?? false
+    }
+
+    static func insideTransaction(_ name: String) -> MigrationError {
+        MigrationError(
+            .reentrantCall, "\(name) is migrated from inside one of its own transactions.",
+            remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
+    }
+}
+
+/// The locks of databases in memory, which no other process can see.
+private enum MemoryLocks {
+    private struct Key: Hashable {
+        let place: PlaceID
+        let manager: String
+    }
+
+    private static let held = Locked<Set<Key>>([])
+
+    static func lock(_ place: PlaceID, _ manager: String) throws -> StoreLock {
+        let key = Key(place: place, manager: manager)
+        guard held.withLock({ $0.insert(key).inserted }) else { return .held(by: "this process") }
+        return .acquired { held.withLock { _ = $0.remove(key) } }
+    }
+}

@@ -1,0 +1,225 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("AppVersion")
+struct AppVersionTests {
+    // MARK: Numbers
+
+    @Test(
+        "a version is any count of numbers, kept as written",
+        arguments: [
+            ("7", [7]), ("0", [0]), ("1.1", [1, 1]), ("2.0.3.9.6", [2, 0, 3, 9, 6]), ("402.0.0", [402]),
+            ("2024.01", [2024, 1]), ("0.0", [0]), ("0.0.1", [0, 0, 1]), ("1.10.0", [1, 10]), ("00", [0]),
+            ("18446744073709551615.0018446744073709551615", [.max, .max]),
+        ] as [(String, [UInt64])])
+    func numbers(text: String, numbers: [UInt64]) throws {
+        let version = try AppVersion(parsing: text)
+        #expect(version.numbers == numbers)
+        #expect(version.description == text)
+        #expect(version.subMigration == nil)
+        #expect(!version.isPrerelease)
+    }
+
+    @Test(
+        "missing numbers are zero",
+        arguments: [("1.1", "1.1.0"), ("7", "7.0.0.0"), ("0", "0.0"), ("1-2", "1.0-2"), ("1-a", "1.0.0-a")])
+    func missingNumbers(short: String, long: String) throws {
+        try expectEqual(short, long)
+    }
+
+    @Test(
+        "leading zeros of numbers have no meaning",
+        arguments: [("2024.01", "2024.1"), ("01-02", "1-2"), ("00", "0")])
+    func leadingZeros(padded: String, plain: String) throws {
+        try expectEqual(padded, plain)
+    }
+
+    @Test("equal versions are one key")
+    func keys() {
+        let names: [AppVersion: String] = ["1.1": "one"]
+        #expect(names["1.1.0"] == "one")
+        #expect(names["01.1+7"] == "one")
+        #expect(names["1.1-0"] == nil)
+    }
+
+    // MARK: Suffixes
+
+    @Test(
+        "a suffix of digits is a sub-migration",
+        arguments: [
+            ("1.1-2", 2), ("1.1-0", 0), ("1.1-0010", 10), ("7-1+build", 1), ("1-18446744073709551615", .max),
+        ] as [(String, UInt64)])
+    func subMigration(text: String, number: UInt64) throws {
+        let version = try AppVersion(parsing: text)
+        #expect(version.subMigration == number)
+        #expect(!version.isPrerelease)
+        #expect(version.description == text)
+    }
+
+    @Test(
+        "any other suffix is a pre-release",
+        arguments: [
+            "2.0.0-beta.3", "1.0.0-0.3.7", "1.0-x-y-z", "1.0.0-alpha", "1.0.0-x.7.z.92", "1.0.0-x-y-z.--", "1.0--",
+            "1.0--1", "1.0-1a", "1.0-0a.00a", "1.0-2.3", "1.0-a.99999999999999999999999", "1.0-beta+exp.sha.5114f85",
+        ])
+    func prerelease(text: String) throws {
+        let version = try AppVersion(parsing: text)
+        #expect(version.isPrerelease)
+        #expect(version.subMigration == nil)
+        #expect(version.description == text)
+        #expect(version < version.release)
+    }
+
+    @Test("pre-releases differ in case")
+    func prereleaseCase() {
+        #expect("1.0-RC" < ("1.0-rc" as AppVersion))
+    }
+
+    @Test(
+        "build metadata is kept, and ignored in comparison",
+        arguments: [
+            ("1.1+42", "1.1"), ("1.1+001", "1.1+002"), ("1.1-2+a.b-c", "1.1-2"), ("1.1-rc.1+-", "1.1-rc.1"),
+            ("1+21AF26D3---117B344092BD", "1.0"), ("1+a-1", "1"),
+        ])
+    func build(text: String, other: String) throws {
+        try expectEqual(text, other)
+        #expect(try AppVersion(parsing: text).description == text)
+    }
+
+    // MARK: Order
+
+    /// Each of the versions is less than all that follow it.
+    static let chains: [[AppVersion]] = [
+        ["1.1-beta.1", "1.1-rc.1", "1.1", "1.1-0", "1.1-1", "1.1-2", "1.1-10", "1.1.1", "1.2"],
+        // The example of Semantic Versioning 2.0.0, clause 11.4, and that of 11.2.
+        [
+            "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
+            "1.0.0-rc.1", "1.0.0",
+        ],
+        ["1.0.0", "2.0.0", "2.1.0", "2.1.1"],
+        // Numbers are compared as numbers, and any number decides before any suffix.
+        ["0", "0.0.1", "0.9", "0.10-a", "0.10", "0.10-9", "0.10.0.1-a", "1-a", "1", "9", "10"],
+        // The end of an identifier is lower than a hyphen, although a dot is greater in ASCII.
+        ["1-a", "1-a.b", "1-a-", "1-a-b", "1-aa"],
+        // Numeric identifiers of any length, which are lower than all others.
+        [
+            "1-a.0", "1-a.0.0", "1-a.9", "1-a.10", "1-a.18446744073709551615", "1-a.18446744073709551616",
+            "1-a.99999999999999999999998", "1-a.99999999999999999999999", "1-a.100000000000000000000000", "1-a.-",
+            "1-a.0a", "1-a.10a", "1-a.1a", "1-a.A",
+        ],
+    ]
+
+    @Test("versions are in the order of the grammar and of Semantic Versioning", arguments: chains)
+    func order(chain: [AppVersion]) {
+        for (index, left) in chain.enumerated() {
+            #expect(!(left < left), "\(left) < \(left)")
+            for right in chain[(index + 1)...] {
+                #expect(left < right)
+                #expect(right > left)
+                #expect(!(right < left))
+                #expect(left != right)
+            }
+        }
+    }
+
+    // MARK: Conversions
+
+    @Test(
+        "a text is converted without loss, or not at all",
+        arguments: [("1.01-2+b", true), ("1.1.0", true), ("v1.2", false), ("", false)])
+    func losslessString(text: String, isVersion: Bool) {
+        #expect(AppVersion(text)?.description == (isVersion ? text : nil))
+    }
+
+    @Test("a literal is a version")
+    func literal() throws {
+        let version: AppVersion = "1.1-2"
+        #expect(try version == AppVersion(parsing: "1.1-2"))
+        #expect(version < "1.2")
+    }
+
+    // Exit tests need processes, which only desktop platforms let a test start.
+    #if os(Linux) || os(macOS) || os(Windows)
+        @Test("a malformed literal traps with the message of the error")
+        func malformedLiteral() async {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let version: AppVersion = "1..2"
+                _ = version
+            }
+            // Release builds have no messages of preconditions.
+            #if DEBUG
+                let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+                #expect(output.contains(#""1..2" is not an app version: expected a digit at offset 2, found "."."#))
+            #else
+                #expect(result != nil)
+            #endif
+        }
+    #endif
+
+    @Test("a version is coded as a single string")
+    func coding() throws {
+        let versions: [AppVersion] = ["1.1.0", "1.1-02+7", "2.0.0-beta.3"]
+        let json = try JSONEncoder().encode(versions)
+        #expect(String(decoding: json, as: UTF8.self) == #"["1.1.0","1.1-02+7","2.0.0-beta.3"]"#)
+        let decoded = try JSONDecoder().decode([AppVersion].self, from: json)
+        #expect(decoded.map(\.description) == versions.map(\.description))
+    }
+
+    @Test("a malformed string is corrupted data, with the message of the error and its place")
+    func malformedCoding() throws {
+        let error = #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([String: AppVersion].self, from: Data(#"{"app": "1..2"}"#.utf8))
+        }
+        guard case .dataCorrupted(let context) = error else {
+            Issue.record("not dataCorrupted: \(String(describing: error))")
+            return
+        }
+        #expect(
+            context.debugDescription
+                == #""1..2" is not an app version: expected a digit at offset 2, found "."."#)
+        #expect(context.codingPath.map(\.stringValue) == ["app"])
+        #expect((context.underlyingError as? AppVersion.ParsingError)?.offset == 2)
+    }
+
+    @Test("anything but a string is not a version", arguments: ["1.1", "null", "[]"])
+    func wrongTypeCoding(json: String) {
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(AppVersion.self, from: Data(json.utf8))
+        }
+    }
+
+    // MARK: Releases
+
+    @Test(
+        "a release has the numbers only, as written",
+        arguments: [
+            ("1.1", "1.1"), ("1.1.0-beta.1", "1.1.0"), ("2024.01-2", "2024.01"), ("1+b-1", "1"), ("7-x+y", "7"),
+        ])
+    func release(text: String, release: String) throws {
+        let version = try AppVersion(parsing: text).release
+        #expect(version.description == release)
+        #expect(try version == AppVersion(parsing: release))
+    }
+
+    @Test(
+        "a ceiling is the greatest version with the same numbers",
+        arguments: ["1.1", "1.1-rc.1", "1.1-2", "1.1.0+42"])
+    func ceiling(text: String) throws {
+        let version = try AppVersion(parsing: text)
+        #expect(version.ceiling == "1.1-18446744073709551615")
+        #expect(version.ceiling == version.ceiling.ceiling)
+        #expect(version <= version.ceiling)
+        #expect(version.ceiling < "1.1.0.0.1-a")
+        #expect(try AppVersion(parsing: version.ceiling.description) == version.ceiling)
+    }
+
+    private func expectEqual(_ left: String, _ right: String) throws {
+        let left = try AppVersion(parsing: left)
+        let right = try AppVersion(parsing: right)
+        #expect(left == right)
+        #expect(left.hashValue == right.hashValue)
+        #expect(!(left < right))
+        #expect(!(right < left))
+    }
+}
