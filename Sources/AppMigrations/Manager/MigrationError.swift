@@ -69,7 +69,9 @@ public struct MigrationError: Error, Sendable {
     /// The single mistakes, where several are reported together.
     public var causes: [MigrationError] = []
 
-    /// Creates an error. For stores that are written outside this package.
+    /// Creates an error.
+    ///
+    /// For stores that are written outside this package.
     public init(
         _ code: Code, _ message: String, remedy: String, manager: String? = nil,
         version: AppVersion? = nil, attempt: Int? = nil, underlyingError: (any Error)? = nil

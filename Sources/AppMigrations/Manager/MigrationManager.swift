@@ -27,7 +27,9 @@ public final class MigrationManager {
     private let build: String
     private let line = "app"
     private var steps: [MigrationStep] = []
-    /// What kind of launch this is, by place. Decided once, so that all calls of `migrate` agree.
+    /// What kind of launch this is, by place.
+    ///
+    /// Decided once, so that all calls of `migrate` agree.
     private var launches: [PlaceID: Launch] = [:]
     private var returnedFromDowngrade = false
     private var isMigrating = false
@@ -79,7 +81,9 @@ public final class MigrationManager {
         try self.init(name: name, currentVersion: version, store: store, options: options)
     }
 
-    /// Adds a step. Does not throw: all mistakes are reported together, by ``migrate()``.
+    /// Adds a step.
+    ///
+    /// Does not throw: all mistakes are reported together, by ``migrate()``.
     package func register(_ step: MigrationStep) {
         steps.append(step)
     }
@@ -111,14 +115,18 @@ public final class MigrationManager {
         return try migrate(.through(version))
     }
 
-    /// The versions whose closure would run now, in order. Changes nothing.
+    /// The versions whose closure would run now, in order.
+    ///
+    /// Changes nothing.
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingVersions() throws -> [AppVersion] {
         try exclusively { try survey(.whole).items.filter { !$0.step.isMove }.map(\.step.version) }
     }
 
-    /// The moves that have something to do now, in order. Changes nothing.
+    /// The moves that have something to do now, in order.
+    ///
+    /// Changes nothing.
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingMoves() throws -> [PendingMove] {
@@ -132,7 +140,9 @@ public final class MigrationManager {
     }
 
     /// Makes every due step pending again, in the store and in the databases that steps and moves are
-    /// registered for. What moves have applied to databases stays applied.
+    /// registered for.
+    ///
+    /// What moves have applied to databases stays applied.
     ///
     /// Without a record there is nothing to reset.
     public func reset() throws {
@@ -146,8 +156,9 @@ public final class MigrationManager {
         }
     }
 
-    /// Removes the record, from the store and from the databases that steps and moves are registered for. The
-    /// next launch is told from what is left: the versions that the store has seen, and `adopting`.
+    /// Removes the record, from the store and from the databases that steps and moves are registered for.
+    ///
+    /// The next launch is told from what is left: the versions that the store has seen, and `adopting`.
     public func forget() throws {
         try changeRecords { $0 = nil }
     }
@@ -185,7 +196,9 @@ extension MigrationManager {
         return survey
     }
 
-    /// The report of a launch on which nothing has run yet. From now on, the kind of launch is decided.
+    /// The report of a launch on which nothing has run yet.
+    ///
+    /// From now on, the kind of launch is decided.
     private func report(on survey: MigrationSurvey) -> MigrationReport {
         if launches.isEmpty {
             returnedFromDowngrade = survey.findings[0].stored.record?.downgradedTo != nil
@@ -250,8 +263,8 @@ extension MigrationManager {
         let release: @Sendable () -> Void
         do {
             release = try waiting(
-                for: options.lockTimeout, pause: { Thread.sleep(forTimeInterval: .random(in: 0.002...0.01)) }
-            ) { try store.lock(name) }
+                for: options.lockTimeout, taking: { try store.lock(name) },
+                pausing: { Thread.sleep(forTimeInterval: .random(in: 0.002...0.01)) })
         } catch let error as LockTimeout {
             throw MigrationError(
                 .locked, "\(name): \(error.holder) is migrating, and has not finished within \(error.limit).",

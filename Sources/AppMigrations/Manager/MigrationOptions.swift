@@ -4,7 +4,9 @@ public struct MigrationOptions {
     public var adopting: Adoption?
 
     /// How long ``MigrationManager/migrate()`` waits for another run of the same manager, in this process or
-    /// in another one. Five seconds by default.
+    /// in another one.
+    ///
+    /// Five seconds by default.
     public var lockTimeout: Duration
 
     /// Creates options; what is left out has its default.

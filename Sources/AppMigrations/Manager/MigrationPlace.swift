@@ -61,7 +61,7 @@ package struct MoveMistake: Sendable {
     }
 }
 
-/// "Bring this database to that schema version."
+/// Brings a database to a schema version.
 package protocol MigrationMove: Sendable {
     /// Applies what is pending.
     ///
@@ -90,7 +90,9 @@ package struct Settlement: Sendable {
     }
 }
 
-/// A store that may be a place for transactions and moves as well. Both then share one record.
+/// A store that may be a place for transactions and moves as well.
+///
+/// Both then share one record.
 package protocol IdentifiableStore: MigrationStore {
     /// The id of the place that the store is in.
     var placeID: PlaceID { get }

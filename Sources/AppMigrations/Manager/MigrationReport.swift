@@ -24,6 +24,13 @@ public struct CompletedMove: Sendable, Hashable {
     public let database: String
     /// The schema versions that were applied, in order.
     public let applied: [String]
+
+    /// Creates a note of a move.
+    public init(version: AppVersion, database: String, applied: [String]) {
+        self.version = version
+        self.database = database
+        self.applied = applied
+    }
 }
 
 /// A move that has something to do.
@@ -34,4 +41,11 @@ public struct PendingMove: Sendable, Hashable {
     public let database: String
     /// The schema versions that it will apply, in order.
     public let schemaVersions: [String]
+
+    /// Creates a note of a move.
+    public init(version: AppVersion, database: String, schemaVersions: [String]) {
+        self.version = version
+        self.database = database
+        self.schemaVersions = schemaVersions
+    }
 }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Carries out what a survey has found. Decides nothing.
+/// Carries out what a survey has found.
+///
+/// Decides nothing.
 final class MigrationRun {
     private let manager: String
     private let build: String
@@ -17,7 +19,10 @@ final class MigrationRun {
         var hasSeenCurrent: Bool
     }
 
-    init(manager: String, build: String, survey: MigrationSurvey, extent: MigrationExtent, report: MigrationReport) {
+    init(
+        manager: String, build: String, survey: MigrationSurvey, extent: MigrationExtent,
+        report: MigrationReport
+    ) {
         self.manager = manager
         self.build = build
         self.survey = survey
@@ -60,7 +65,8 @@ final class MigrationRun {
         try write()
         let finding = ledgers[step.place.id]?.finding
         let context = MigrationContext(
-            manager: manager, from: finding?.launch.previousVersion, to: survey.current, version: step.version,
+            manager: manager, from: finding?.launch.previousVersion, to: survey.current,
+            version: step.version,
             attempt: ledgers[step.place.id]?.record.running?.attempt ?? 1, isLate: item.isLate)
         return Started(context: context, before: before)
     }
@@ -99,7 +105,8 @@ final class MigrationRun {
 
     private func finish() throws -> MigrationReport {
         for (id, entry) in ledgers {
-            ledgers[id]?.record = extent.ending(entry.record, by: entry.finding.launch, current: survey.current)
+            ledgers[id]?.record = extent.ending(
+                entry.record, by: entry.finding.launch, current: survey.current)
         }
         try write()
         return report

@@ -32,7 +32,8 @@ struct MigrationSurvey {
     ///   - known: the kinds of launch that have been told before, by place.
     ///   - target: nothing above it is pending.
     init(
-        manager: String, current: AppVersion, line: String, places: [any MigrationPlace], steps: [MigrationStep],
+        manager: String, current: AppVersion, line: String, places: [any MigrationPlace],
+        steps: [MigrationStep],
         known: [PlaceID: Launch], target: AppVersion, adopting: () throws -> AppVersion?
     ) throws {
         var findings: [Finding] = []
@@ -43,7 +44,8 @@ struct MigrationSurvey {
             let moves = due.filter { $0.isMove && $0.version <= target }
 
             let view = try place.look(manager: manager, moves: moves.compactMap(\.move))
-            let launch = try known[place.id]
+            let launch =
+                try known[place.id]
                 ?? Launch.recognized(
                     record: view.state.record, seen: view.state.seen[line, default: []].map(\.version),
                     evidence: view.evidence, current: current, adopting: adopting)
@@ -73,7 +75,9 @@ struct MigrationSurvey {
         self.line = line
         self.findings = findings
         // Moves go first, so that a closure finds the schema of its version.
-        self.items = items.sorted { ($0.step.version, $0.step.isMove ? 0 : 1) < ($1.step.version, $1.step.isMove ? 0 : 1) }
+        self.items = items.sorted {
+            ($0.step.version, $0.step.isMove ? 0 : 1) < ($1.step.version, $1.step.isMove ? 0 : 1)
+        }
     }
 
     /// Whether everything is done and written down: then there is nothing to lock and nothing to write.

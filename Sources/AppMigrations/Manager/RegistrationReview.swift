@@ -1,4 +1,6 @@
-/// Finds what is wrong with the registered steps. All of it, so that a developer mends it in one go.
+/// Finds what is wrong with the registered steps.
+///
+/// All of it, so that a developer mends it in one go.
 struct RegistrationReview {
     let mistakes: [MigrationError]
 
@@ -24,7 +26,8 @@ struct RegistrationReview {
                     step, "is registered twice, first at \(other.source)",
                     remedy: step.isMove
                         ? "A version has at most one move for each database."
-                        : "A version has at most one closure: join the two, or give the later one a sub-migration number.")
+                        : "A version has at most one closure: join the two, or give the later one a sub-migration number."
+                )
             } else if let highest, step.version < highest.version {
                 note(
                     step, "is registered after \(highest.version)",

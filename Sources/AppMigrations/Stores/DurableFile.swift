@@ -57,7 +57,9 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// Replaces the file's contents. When this returns, the new contents survive a power cut; when it throws,
+    /// Replaces the file's contents.
+    ///
+    /// When this returns, the new contents survive a power cut; when it throws,
     /// the old ones are still there.
     ///
     /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that one that a

@@ -78,7 +78,8 @@ public struct JSONStore: MigrationStore {
         } catch {
             throw MigrationError(
                 .unreadableStore, "\(name) cannot be read: \(Self.reason(error)) (\(url.path)).",
-                remedy: "It is not known what has run, so nothing was run. Make the file readable, and launch again.",
+                remedy:
+                    "It is not known what has run, so nothing was run. Make the file readable, and launch again.",
                 underlyingError: error)
         }
         return try contents.map { try RecordDocument($0, place: name) } ?? RecordDocument(place: name)

@@ -1,6 +1,7 @@
 /// Splits SQL into tokens, by SQLite's rules (tokenize.c): just enough to look ahead in a file before it is
-/// run, and to tell an edit that matters from one that does not. Where statements end while a file is run is
-/// SQLite's to find.
+/// run, and to tell an edit that matters from one that does not.
+///
+/// Where statements end while a file is run is SQLite's to find.
 struct SQLLexer: Sequence, IteratorProtocol {
     enum Kind: Hashable {
         /// A keyword, a bare name, or a number.
@@ -99,7 +100,9 @@ struct SQLLexer: Sequence, IteratorProtocol {
     }
 
     private mutating func scanWord(_ byte: UInt8) -> Kind {
-        if byte | 0x20 == UInt8(ascii: "x"), position + 1 < bytes.count, bytes[position + 1] == UInt8(ascii: "'") {
+        if byte | 0x20 == UInt8(ascii: "x"), position + 1 < bytes.count,
+            bytes[position + 1] == UInt8(ascii: "'")
+        {
             position += 1
             return quoted(by: UInt8(ascii: "'")) ? .string : .unterminated
         }

@@ -16,7 +16,9 @@ struct SQLReader {
     private var lineOffset = 0
     private var lineNumber = 1
 
-    /// Where in a statement the reader is. A trigger ends with `; END ;`, as in SQLite's complete.c.
+    /// Where in a statement the reader is.
+    ///
+    /// A trigger ends with `; END ;`, as in SQLite's complete.c.
     private enum State { case plain, trigger, triggerSemicolon, triggerEnd }
     private var state = State.plain
     private var current: SQLScript.Statement?
@@ -33,7 +35,8 @@ struct SQLReader {
 
     mutating func read() throws {
         guard bytes.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
-            throw refusal("is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
+            throw refusal(
+                "is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
         }
         var lexer = SQLLexer(bytes)
         var commentCount = 0
@@ -127,7 +130,9 @@ struct SQLReader {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The line of an offset, from 1. Offsets come in ascending order.
+    /// The line of an offset, from 1.
+    ///
+    /// Offsets come in ascending order.
     private mutating func line(at offset: Int) -> Int {
         while lineOffset < offset {
             if bytes[lineOffset] == UInt8(ascii: "\n") { lineNumber += 1 }
@@ -140,7 +145,9 @@ struct SQLReader {
         refusal(problem, at: offset, remedy: remedy, line: line(at: offset))
     }
 
-    private func refusal(_ problem: String, at offset: Int, remedy: String, line: Int?) -> SchemaMigrationError {
+    private func refusal(_ problem: String, at offset: Int, remedy: String, line: Int?)
+        -> SchemaMigrationError
+    {
         SchemaMigrationError(
             .unreadableFile, "\(fileName)\(line.map { ", line \($0)" } ?? ""): \(problem).", remedy: remedy,
             file: fileName, line: line)

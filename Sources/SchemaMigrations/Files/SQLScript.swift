@@ -27,7 +27,8 @@ struct SQLScript {
     init(_ data: Data, fileName: String) throws {
         guard var sql = String(validating: data, as: UTF8.self) else {
             throw SchemaMigrationError(
-                .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.", file: fileName)
+                .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.",
+                file: fileName)
         }
         if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
         self.fileName = fileName

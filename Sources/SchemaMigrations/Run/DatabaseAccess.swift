@@ -66,7 +66,8 @@ extension SchemaMigrationError {
             }
         self.init(
             .databaseFailed,
-            "\(error.message ?? "The database failed") (SQLite \(error.extendedResultCode.rawValue)).", remedy: remedy,
+            "\(error.message ?? "The database failed") (SQLite \(error.extendedResultCode.rawValue)).",
+            remedy: remedy,
             underlyingError: error)
         sqliteCode = error.extendedResultCode.rawValue
     }

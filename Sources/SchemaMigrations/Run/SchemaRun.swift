@@ -17,7 +17,10 @@ final class SchemaRun {
     private let groupLimit: Duration
     private var committed: [SchemaVersion] = []
 
-    init(migrator: SchemaMigrator, db: Database, target: SchemaVersion?, groupLimit: Duration = .milliseconds(250)) {
+    init(
+        migrator: SchemaMigrator, db: Database, target: SchemaVersion?,
+        groupLimit: Duration = .milliseconds(250)
+    ) {
         self.migrator = migrator
         self.db = db
         self.target = target
@@ -39,7 +42,8 @@ final class SchemaRun {
             var plans = try pending.map(MigrationRunPlan.init)
             try ConnectionSettings(db).whileMigrating {
                 repeat {
-                    plans = try plans.first?.transaction == SQLFileSettings.Transaction.none
+                    plans =
+                        try plans.first?.transaction == SQLFileSettings.Transaction.none
                         ? runBare(plans) : runGroup(plans)
                 } while !plans.isEmpty
             }
@@ -77,7 +81,7 @@ final class SchemaRun {
             while let plan = left.first, plan.transaction == .wrapped, plan.foreignKeys == foreignKeys {
                 do {
                     try apply(plan)
-                } catch where db.isInsideTransaction {
+                } catch  where db.isInsideTransaction {
                     // What ran before it is complete, and is committed.
                     failure = error
                     break
@@ -129,7 +133,9 @@ final class SchemaRun {
         if isPending {
             let seconds = try ContinuousClock().measuring { try describing(plan) { try plan.run(db) {} } }
             try transaction(foreignKeys: plan.foreignKeys) { ledger in
-                if !ledger.applied.contains(plan.version) { try Ledger.insert(plan.entry(seconds: seconds), db) }
+                if !ledger.applied.contains(plan.version) {
+                    try Ledger.insert(plan.entry(seconds: seconds), db)
+                }
                 return true
             }
             committed.append(plan.version)
@@ -236,5 +242,6 @@ final class SchemaRun {
         }
     }
 
-    private static let remedy = "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+    private static let remedy =
+        "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
 }

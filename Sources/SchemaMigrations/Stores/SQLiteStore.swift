@@ -12,7 +12,9 @@ public struct SQLiteStore: MigrationStore {
 
     private let writer: any DatabaseWriter
 
-    /// Creates a store in a database that the app has opened. The table is made with the first record.
+    /// Creates a store in a database that the app has opened.
+    ///
+    /// The table is made with the first record.
     public init(_ database: any DatabaseWriter) {
         writer = database
     }
@@ -72,7 +74,8 @@ public struct SQLiteStore: MigrationStore {
             throw MigrationError(
                 code,
                 "\(name) cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
-                remedy: "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
+                remedy:
+                    "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
                 underlyingError: error)
         }
     }
@@ -123,11 +126,13 @@ extension SQLiteStore {
             arguments: [manager])
         return try RecordDocument(
             rows: rows.map { row in
-                guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
+                guard let part = String.fromDatabaseValue(row[0]),
+                    let name = String.fromDatabaseValue(row[1]),
                     let value = String.fromDatabaseValue(row[2])
                 else {
                     throw MigrationError(
-                        .damagedStore, "\(self.name) is damaged: the table \(Self.table) holds what is not text.",
+                        .damagedStore,
+                        "\(self.name) is damaged: the table \(Self.table) holds what is not text.",
                         remedy: "Nothing was changed. Restore the database from a backup.")
                 }
                 return RecordDocument.Row(part: part, name: name, value: value)
