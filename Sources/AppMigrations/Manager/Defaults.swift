@@ -20,12 +20,10 @@ extension AppVersion {
         }
     }
 
-    /// The build of the app, as in `2.0 (417)`.
-    static var buildOfMainBundle: String? {
-        guard let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String,
-            let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
-        else { return nil }
-        return "\(version) (\(build))"
+    /// The version with the build of the app, as in `2.0 (417)`, where the main bundle tells it.
+    var withBuildOfMainBundle: String {
+        let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+        return build.map { "\(self) (\($0))" } ?? description
     }
 }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What a step is told about the launch that runs it.
 public struct MigrationContext: Sendable {
     /// The manager's name.
@@ -22,4 +24,22 @@ public struct MigrationContext: Sendable {
     ///
     /// Databases may then be at a later schema than that of the step's version.
     public let isLate: Bool
+
+    /// The step's own progress, a child of ``MigrationManager/progress``.
+    ///
+    /// A long step sets its total and counts up, and stops by throwing `CancellationError` when it is
+    /// cancelled.
+    public let progress: Progress
+
+    let saveCheckpoint: @Sendable () throws -> Void
+
+    /// Tells that the step has got further than in earlier attempts: dying from now on counts as the first time.
+    ///
+    /// For steps that work in portions and go on where they stopped. Writes to the store at once. In a step that
+    /// is given a database it is an error: such a step is done as a whole or not at all.
+    ///
+    /// - Throws: ``MigrationError``, when the store cannot be written.
+    public func checkpoint() throws {
+        try saveCheckpoint()
+    }
 }

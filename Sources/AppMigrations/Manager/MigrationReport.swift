@@ -9,11 +9,17 @@ public struct MigrationReport: Sendable, Hashable {
     /// Whether a lower version of the app was launched since this one, or a newer one, was last.
     public let returnedFromDowngrade: Bool
 
+    /// Whether this is the first launch of this app version or a newer one on this install.
+    public let isFirstLaunchOfVersion: Bool
+
     /// The versions whose closure ran, in order.
     public internal(set) var completed: [AppVersion] = []
 
     /// What the moves applied, in order; moves that had nothing to apply are left out.
     public internal(set) var moves: [CompletedMove] = []
+
+    /// Whether this is the first launch ever on this install.
+    public var isFirstLaunchEver: Bool { launch == .freshInstall }
 }
 
 /// A move that has brought a database forward.

@@ -4,7 +4,10 @@
 struct RegistrationReview {
     let mistakes: [MigrationError]
 
-    init(manager: String, current: AppVersion, steps: [MigrationStep], places: [any MigrationPlace]) throws {
+    init(
+        manager: String, current: AppVersion, aboveCurrent: MigrationOptions.AboveCurrentRule,
+        steps: [MigrationStep], places: [any MigrationPlace]
+    ) throws {
         struct Slot: Hashable {
             let version: AppVersion
             let movedPlace: PlaceID?
@@ -33,7 +36,7 @@ struct RegistrationReview {
                     step, "is registered after \(highest.version)",
                     remedy: "Register steps in ascending order.")
             }
-            if step.version > current.ceiling {
+            if step.version > current.ceiling, aboveCurrent == .refuse {
                 note(
                     step, "is above the current version \(current)",
                     remedy: "Raise the app's version, or register the step when it is reached.")

@@ -22,7 +22,9 @@ struct Ledger: Sendable {
         """
 
     /// The tables that this package keeps in a database.
-    static let tables = ["schema_migrations", "schema_migrations_details", SQLiteStore.table]
+    static let tables = [
+        "schema_migrations", "schema_migrations_details", SQLiteStore.table, SQLiteStore.historyTable,
+    ]
 
     /// How a version came into the ledger.
     enum Origin: String {
