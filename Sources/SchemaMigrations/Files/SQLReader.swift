@@ -33,7 +33,13 @@ struct SQLReader {
 
     mutating func read() throws {
         guard bytes.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
-            throw refusal("is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
+            throw refusal(
+                "is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
+        }
+        if let nul = bytes.firstIndex(of: 0) {
+            throw refusal(
+                "holds a NUL byte", at: nul,
+                remedy: "Remove it: SQLite would pass over the rest of the file in silence.")
         }
         var lexer = SQLLexer(bytes)
         var commentCount = 0
@@ -53,10 +59,6 @@ struct SQLReader {
             throw refusal(
                 "a comment, text or quoted name begins here and does not end", at: start,
                 remedy: "Close it: SQLite would pass over the rest of the file in silence.")
-        case .nul:
-            throw refusal(
-                "holds a NUL byte", at: start,
-                remedy: "Remove it: SQLite would pass over the rest of the file in silence.")
         case .parameter:
             throw refusal(
                 "\(text(token.range)) is a parameter, and a file has no arguments", at: start,
@@ -140,7 +142,9 @@ struct SQLReader {
         refusal(problem, at: offset, remedy: remedy, line: line(at: offset))
     }
 
-    private func refusal(_ problem: String, at offset: Int, remedy: String, line: Int?) -> SchemaMigrationError {
+    private func refusal(_ problem: String, at offset: Int, remedy: String, line: Int?)
+        -> SchemaMigrationError
+    {
         SchemaMigrationError(
             .unreadableFile, "\(fileName)\(line.map { ", line \($0)" } ?? ""): \(problem).", remedy: remedy,
             file: fileName, line: line)
