@@ -11,6 +11,12 @@ struct SQLScript {
         let line: Int
 
         func opens(with words: String...) -> Bool { opening.starts(with: words) }
+
+        /// The opening of what an `EXPLAIN` explains, or of the statement itself.
+        var explained: [String] {
+            guard opens(with: "EXPLAIN") else { return opening }
+            return Array(opening.dropFirst(opens(with: "EXPLAIN", "QUERY", "PLAN") ? 3 : 1))
+        }
     }
 
     let fileName: String
@@ -27,7 +33,8 @@ struct SQLScript {
     init(_ data: Data, fileName: String) throws {
         guard var sql = String(validating: data, as: UTF8.self) else {
             throw SchemaMigrationError(
-                .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.", file: fileName)
+                .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.",
+                file: fileName)
         }
         if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
         self.fileName = fileName
@@ -48,22 +55,30 @@ struct SQLScript {
     // MARK: Refusals
 
     private func refuse() throws {
-        if settings.transaction == .none {
+        switch settings.transaction {
+        case .wrapped:
+            for statement in statements { try refuseInTransaction(statement) }
+        case .none:
             guard statements.count <= 1 else {
                 throw refusal(
                     "a file without a transaction holds more than one statement", at: statements[1],
                     remedy: "Put each statement into a file of its own: one of two could be left undone.")
             }
-            return
+            for statement in statements { try refuseWithoutTransaction(statement) }
         }
-        for statement in statements { try refuse(statement) }
     }
 
-    private func refuse(_ statement: Statement) throws {
-        let opening =
-            statement.opens(with: "EXPLAIN", "QUERY", "PLAN")
-            ? Array(statement.opening.dropFirst(3))
-            : statement.opens(with: "EXPLAIN") ? Array(statement.opening.dropFirst()) : statement.opening
+    private func refuseWithoutTransaction(_ statement: Statement) throws {
+        let word = statement.explained.first ?? ""
+        if ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(word) {
+            throw refusal(
+                "\(word) in a file without a transaction", at: statement,
+                remedy: "Remove it: what one file begins, another cannot end.")
+        }
+    }
+
+    private func refuseInTransaction(_ statement: Statement) throws {
+        let opening = statement.explained
         switch opening.first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK":
             throw refusal(
