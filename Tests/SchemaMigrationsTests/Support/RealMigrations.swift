@@ -1,6 +1,8 @@
 import Foundation
 
-/// Migrations that shipped in real applications. They are no part of this repository: the tests that need them
+/// Migrations that shipped in real applications.
+///
+/// They are no part of this repository: the tests that need them
 /// are skipped where they are not found beside it.
 enum RealMigrations {
     static let folder = URL(fileURLWithPath: #filePath)
