@@ -24,15 +24,10 @@ final class SchemaRun {
         self.groupLimit = groupLimit
     }
 
-    /// Runs until nothing is pending.
+    /// Runs until nothing is pending. The database must not be inside a transaction.
     ///
     /// - Returns: the versions that were applied and committed, in order.
     func run() throws -> [SchemaVersion] {
-        guard !db.isInsideTransaction else {
-            throw SchemaMigrationError(
-                .insideTransaction, "A database cannot be migrated inside a transaction.",
-                remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
-        }
         do {
             let pending = try pendingNow()
             // Every file is read and looked through before the first one is run.

@@ -48,6 +48,14 @@ struct ReentranceTests {
         #expect(try schema.migrate(pool) == [1])
     }
 
+    @Test("is an error with nothing pending, too")
+    func nothingPending() throws {
+        let pool = try folder.pool()
+        try schema.migrate(pool)
+        try pool.read { _ in try expectRefusal(pool) }
+        try pool.write { _ in try expectRefusal(pool) }
+    }
+
     @Test("inside an access without a transaction works")
     func insideAccess() throws {
         let queue = try folder.queue()
