@@ -60,7 +60,8 @@ final class SchemaRun {
     ///
     /// - Returns: the migrations that are left to run.
     private func runGroup(_ plans: [MigrationRunPlan]) throws -> [MigrationRunPlan] {
-        guard let foreignKeys = plans.first?.foreignKeys else { return [] }
+        // A database that is adopted at the latest version has nothing to run, but its ledger to be written.
+        let foreignKeys = plans.first?.foreignKeys ?? .off
         var done: [MigrationRunPlan] = []
         var left = plans[...]
         var failure: (any Error)?
