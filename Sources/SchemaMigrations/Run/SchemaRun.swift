@@ -24,7 +24,7 @@ final class SchemaRun {
         self.groupLimit = groupLimit
     }
 
-    /// Runs until nothing is pending. The database must not be inside a transaction.
+    /// Runs until nothing is pending, on a connection that is not inside a transaction.
     ///
     /// - Returns: the versions that were applied and committed, in order.
     func run() throws -> [SchemaVersion] {
@@ -220,17 +220,22 @@ final class SchemaRun {
             try body()
         } catch var error as SchemaMigrationError {
             error.version = plan.version
-            if error.code == .migrationFailed { error.remedy = Self.remedy }
+            if let failure = error.underlyingError as? DatabaseError { error.remedy = Self.remedy(for: failure) }
             throw error
         } catch {
+            let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
-                .migrationFailed, "\(plan.title): \(error)", remedy: Self.remedy, file: plan.title,
-                underlyingError: error)
+                .migrationFailed, "\(plan.title): \(error)", remedy: Self.remedy(for: databaseError),
+                file: plan.title, underlyingError: error)
             failure.version = plan.version
-            failure.sqliteCode = (error as? DatabaseError)?.extendedResultCode.rawValue
+            failure.sqliteCode = databaseError?.extendedResultCode.rawValue
             throw failure
         }
     }
 
-    private static let remedy = "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+    /// Not every failure is the migration's own fault.
+    private static func remedy(for error: DatabaseError?) -> String {
+        error.flatMap(SchemaMigrationError.remedy)
+            ?? "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+    }
 }

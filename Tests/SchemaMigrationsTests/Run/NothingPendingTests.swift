@@ -75,10 +75,11 @@ struct NothingPendingTests {
         configuration.readonly = true
         let queue = try folder.queue("app.sqlite", configuration)
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .databaseFailed)
+        #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                attempt to write a readonly database (SQLite 8). Make the file and its folder writable, and try again.
+                2_b.sql, line 1: attempt to write a readonly database (SQLite 8). Make the file and its folder \
+                writable, and try again.
                 """)
     }
 
