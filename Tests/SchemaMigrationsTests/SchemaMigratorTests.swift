@@ -49,7 +49,8 @@ struct SchemaMigratorTests {
     func none() throws {
         let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(migrations: []) }
         #expect(error.code == .noMigrations)
-        #expect(error.description == "There are no migrations. Pass at least one, or a folder that holds some.")
+        #expect(
+            error.description == "There are no migrations. Pass at least one, or a folder that holds some.")
     }
 
     @Test("refuses a version below 0")
@@ -101,9 +102,11 @@ struct SchemaMigratorTests {
     func late() throws {
         let queue = try folder.queue()
         try SchemaMigrator(migrations: [CodeMigration(2, "CREATE TABLE b(x)")]).migrate(queue)
-        try SchemaMigrator(migrations: [CodeMigration(2, ""), CodeMigration(4, "CREATE TABLE d(x)")]).migrate(queue)
+        try SchemaMigrator(migrations: [CodeMigration(2, ""), CodeMigration(4, "CREATE TABLE d(x)")]).migrate(
+            queue)
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
+            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, ""),
+            CodeMigration(3, "CREATE TABLE c(x)"),
             CodeMigration(4, ""),
         ])
         #expect(try queue.read(schema.status).belowFloor == [])
@@ -131,7 +134,8 @@ struct SchemaMigratorTests {
         #expect(try queue.ledger() == [1, 2, 3])
     }
 
-    @Test("refuses a database whose tables it does not know", arguments: ["TABLE t(x)", "VIEW t AS SELECT 1"])
+    @Test(
+        "refuses a database whose tables it does not know", arguments: ["TABLE t(x)", "VIEW t AS SELECT 1"])
     func unmanaged(object: String) throws {
         let schema = try folder.migrator(Self.files, adopting: { _ in nil })
         let queue = try folder.queue()

@@ -17,7 +17,10 @@ final class SchemaRun {
     private let groupLimit: Duration
     private var committed: [SchemaVersion] = []
 
-    init(migrator: SchemaMigrator, db: Database, target: SchemaVersion?, groupLimit: Duration = .milliseconds(250)) {
+    init(
+        migrator: SchemaMigrator, db: Database, target: SchemaVersion?,
+        groupLimit: Duration = .milliseconds(250)
+    ) {
         self.migrator = migrator
         self.db = db
         self.target = target
@@ -34,7 +37,8 @@ final class SchemaRun {
             var plans = try pending.map(MigrationRunPlan.init)
             try ConnectionSettings(db).whileMigrating {
                 repeat {
-                    plans = try plans.first?.transaction == SQLFileSettings.Transaction.none
+                    plans =
+                        try plans.first?.transaction == SQLFileSettings.Transaction.none
                         ? runBare(plans) : runGroup(plans)
                 } while !plans.isEmpty
             }
@@ -73,7 +77,7 @@ final class SchemaRun {
             while let plan = left.first, plan.transaction == .wrapped, plan.foreignKeys == foreignKeys {
                 do {
                     try apply(plan)
-                } catch where db.isInsideTransaction {
+                } catch {
                     // What ran before it is complete, and is committed.
                     failure = error
                     break
@@ -82,15 +86,17 @@ final class SchemaRun {
                 left.removeFirst()
                 guard ContinuousClock.now - started < groupLimit else { break }
             }
-            return try foreignKeys != .off || done.isEmpty || ForeignKeyCheck(db).isClean
+            guard db.isInsideTransaction else { return false }
+            return try foreignKeys == .unchecked || done.isEmpty || ForeignKeyCheck(db).isClean
         }
         if isCommitted {
             committed += done.map(\.version)
-            if let failure { throw failure }
         } else {
-            // One of them has left a violation, or one was there before: find out, one commit at a time.
+            // The failure has taken the transaction with it; or a row refers to none, and one of these has left it
+            // or it was there before. Again, one commit at a time.
             try done.forEach(runAlone)
         }
+        if let failure { throw failure }
         return Array(left)
     }
 
@@ -98,9 +104,9 @@ final class SchemaRun {
     private func runAlone(_ plan: MigrationRunPlan) throws {
         try transaction(foreignKeys: plan.foreignKeys) { ledger in
             guard !ledger.applied.contains(plan.version) else { return true }
-            let before = try ForeignKeyCheck(db)
+            let before = try plan.foreignKeys == .unchecked ? nil : ForeignKeyCheck(db)
             try apply(plan)
-            if let violation = try ForeignKeyCheck(db).firstNew(since: before) {
+            if let before, let violation = try ForeignKeyCheck(db).firstNew(since: before) {
                 throw SchemaMigrationError(
                     .foreignKeyViolation, "\(plan.title): leaves \(violation).",
                     remedy: """
@@ -125,7 +131,9 @@ final class SchemaRun {
         if isPending {
             let seconds = try ContinuousClock().measuring { try describing(plan) { try plan.run(db) {} } }
             try transaction(foreignKeys: plan.foreignKeys) { ledger in
-                if !ledger.applied.contains(plan.version) { try Ledger.insert(plan.entry(seconds: seconds), db) }
+                if !ledger.applied.contains(plan.version) {
+                    try Ledger.insert(plan.entry(seconds: seconds), db)
+                }
                 return true
             }
             committed.append(plan.version)
@@ -180,10 +188,7 @@ final class SchemaRun {
     private func apply(_ plan: MigrationRunPlan) throws {
         try db.execute(sql: "SAVEPOINT \(Self.savepoint)")
         do {
-            let seconds = try ContinuousClock().measuring {
-                try describing(plan) { try plan.run(db) { try checkTransaction(plan) } }
-            }
-            try checkTransaction(plan)
+            let seconds = try ContinuousClock().measuring { try describing(plan) { try perform(plan) } }
             try Ledger.insert(plan.entry(seconds: seconds), db)
             do {
                 try db.execute(sql: "RELEASE \(Self.savepoint)")
@@ -204,15 +209,29 @@ final class SchemaRun {
         }
     }
 
-    private func checkTransaction(_ plan: MigrationRunPlan) throws {
-        if !db.isInsideTransaction { throw transactionEnded(plan) }
+    /// Runs a migration's body, and sees to it that the transaction stands.
+    private func perform(_ plan: MigrationRunPlan) throws {
+        let watch = TransactionWatch()
+        db.add(transactionObserver: watch)
+        defer { db.remove(transactionObserver: watch) }
+        func check() throws {
+            if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded(plan) }
+        }
+        do {
+            try plan.run(db, afterEach: check)
+        } catch  where watch.sawEnd {
+            throw transactionEnded(plan)
+        }
+        try check()
     }
 
     private func transactionEnded(_ plan: MigrationRunPlan) -> SchemaMigrationError {
-        SchemaMigrationError(
+        var error = SchemaMigrationError(
             .transactionEnded, "\(plan.title): ended the transaction that it was run in.",
             remedy: "Remove what commits or rolls back: the migration and its record are committed together.",
             file: plan.title)
+        error.version = plan.version
+        return error
     }
 
     private func describing(_ plan: MigrationRunPlan, _ body: () throws -> Void) throws {
@@ -220,7 +239,9 @@ final class SchemaRun {
             try body()
         } catch var error as SchemaMigrationError {
             error.version = plan.version
-            if let failure = error.underlyingError as? DatabaseError { error.remedy = Self.remedy(for: failure) }
+            if let failure = error.underlyingError as? DatabaseError {
+                error.remedy = Self.remedy(for: failure)
+            }
             throw error
         } catch {
             let databaseError = error as? DatabaseError

@@ -30,8 +30,11 @@ struct LedgerTests {
     @Test("goes on in the table that another tool made")
     func foreign() throws {
         try queue.execute(
-            "CREATE TABLE \"schema_migrations\" (\"version\" INTEGER PRIMARY KEY); INSERT INTO schema_migrations VALUES (1)")
-        #expect(try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(queue) == [2])
+            "CREATE TABLE \"schema_migrations\" (\"version\" INTEGER PRIMARY KEY); INSERT INTO schema_migrations VALUES (1)"
+        )
+        #expect(
+            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(queue) == [2]
+        )
         #expect(try queue.ledger() == [1, 2])
     }
 
@@ -74,7 +77,8 @@ struct LedgerTests {
             """)
         #expect(try ledger().floor == 3)
         try queue.execute(
-            "INSERT INTO schema_migrations_details(version, name, origin, applied) VALUES (3, '', 'marked', '')")
+            "INSERT INTO schema_migrations_details(version, name, origin, applied) VALUES (3, '', 'marked', '')"
+        )
         #expect(try ledger().floor == 3)
         try queue.execute("UPDATE schema_migrations_details SET origin = 'applied' WHERE version = 3")
         #expect(try ledger().floor == nil)
@@ -86,7 +90,8 @@ struct LedgerTests {
     @Test(
         "is refused when it holds what is not a version",
         arguments: [
-            ("NULL", "NULL"), ("'abc'", "\"abc\""), ("1.5", "1.5"), ("x'00'", "Data(1 bytes)"), ("''", "\"\""),
+            ("NULL", "NULL"), ("'abc'", "\"abc\""), ("1.5", "1.5"), ("x'00'", "Data(1 bytes)"),
+            ("''", "\"\""),
         ])
     func damagedRow(value: String, description: String) throws {
         try queue.execute(
@@ -97,7 +102,8 @@ struct LedgerTests {
         #expect(error.code == .damagedLedger)
         #expect(
             error.description
-                == "The table schema_migrations holds \(description), which is not an integer. \(Self.remedy)")
+                == "The table schema_migrations holds \(description), which is not an integer. \(Self.remedy)"
+        )
         #expect(try queue.integer("SELECT count(*) FROM schema_migrations") == 2)
     }
 
@@ -114,8 +120,11 @@ struct LedgerTests {
 
     @Test("is not hidden by a temporary table of its name, nor is that taken for it")
     func temporary() throws {
-        try queue.execute("CREATE TEMP TABLE schema_migrations(version); INSERT INTO temp.schema_migrations VALUES ('x')")
-        #expect(try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE main.a(x)")]).migrate(queue) == [1])
+        try queue.execute(
+            "CREATE TEMP TABLE schema_migrations(version); INSERT INTO temp.schema_migrations VALUES ('x')")
+        #expect(
+            try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE main.a(x)")]).migrate(queue) == [1]
+        )
         #expect(try queue.integers("SELECT version FROM main.schema_migrations") == [1])
         #expect(try queue.strings("SELECT version FROM temp.schema_migrations") == ["x"])
     }

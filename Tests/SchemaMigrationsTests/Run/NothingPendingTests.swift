@@ -16,8 +16,11 @@ struct NothingPendingTests {
     /// Each file's contents and date.
     private func files() throws -> [String: String] {
         var files: [String: String] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) where name.hasPrefix("app") {
-            let date = try FileManager.default.attributesOfItem(atPath: folder.path(name))[.modificationDate] as? Date
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        where name.hasPrefix("app") {
+            let date =
+                try FileManager.default.attributesOfItem(atPath: folder.path(name))[.modificationDate]
+                as? Date
             let contents = try Data(contentsOf: folder.url.appendingPathComponent(name))
             files[name] = "\(date?.timeIntervalSince1970 ?? 0) \(contents.base64EncodedString())"
         }
