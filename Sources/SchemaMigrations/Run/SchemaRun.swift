@@ -107,13 +107,15 @@ final class SchemaRun {
             let before = try plan.foreignKeys == .unchecked ? nil : ForeignKeyCheck(db)
             try apply(plan)
             if let before, let violation = try ForeignKeyCheck(db).firstNew(since: before) {
-                throw SchemaMigrationError(
+                var error = SchemaMigrationError(
                     .foreignKeyViolation, "\(plan.title): leaves \(violation).",
                     remedy: """
                         Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing \
                         of it stays; what came before it is applied.
                         """,
                     file: plan.title)
+                error.version = plan.version
+                throw error
             }
             return true
         }
