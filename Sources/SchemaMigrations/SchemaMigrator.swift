@@ -134,7 +134,12 @@ public struct SchemaMigrator: Sendable {
     {
         try SchemaMigrationError.describing {
             let isDone = try database.unsafeReentrantRead { db in
-                try db.consistently {
+                guard !db.isInsideTransaction else {
+                    throw SchemaMigrationError(
+                        .insideTransaction, "A database cannot be migrated inside a transaction.",
+                        remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
+                }
+                return try db.consistently {
                     let ledger = try ledger(of: db)
                     return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
                 }

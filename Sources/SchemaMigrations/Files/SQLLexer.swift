@@ -1,7 +1,8 @@
 /// Splits SQL into tokens, by SQLite's rules (tokenize.c): just enough to look ahead in a file before it is
 /// run, and to tell an edit that matters from one that does not.
 ///
-/// Where statements end while a file is run is SQLite's to find.
+/// Where statements end while a file is run is SQLite's to find. The text must hold no NUL: it is the end for
+/// SQLite, wherever it stands.
 struct SQLLexer: Sequence, IteratorProtocol {
     enum Kind: Hashable {
         /// A keyword, a bare name, or a number.
@@ -10,15 +11,13 @@ struct SQLLexer: Sequence, IteratorProtocol {
         case quotedName
         /// A text or blob literal.
         case string
-        /// `?`, `:name`, `@name` or `$name`.
+        /// `?`, `:name`, `@name`, `$name` or `#name`.
         case parameter
         case semicolon
         /// Any other character.
         case symbol
         /// A comment, string or quoted name that is still open where the text ends.
         case unterminated
-        /// What ends the text for SQLite although more follows: a NUL.
-        case nul
     }
 
     struct Token: Hashable {
@@ -52,10 +51,10 @@ struct SQLLexer: Sequence, IteratorProtocol {
             let start = position
             if Self.isSpace(bytes[position]) {
                 position += 1
+            } else if bytes[position...].starts(with: Self.byteOrderMark) {
+                position += Self.byteOrderMark.count
             } else if starts("--") {
-                while position < bytes.count, bytes[position] != UInt8(ascii: "\n"), bytes[position] != 0 {
-                    position += 1
-                }
+                while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
                 comments.append(start..<position)
             } else if starts("/*") {
                 position += 2
@@ -73,9 +72,6 @@ struct SQLLexer: Sequence, IteratorProtocol {
     private mutating func scan() -> Kind {
         let byte = bytes[position]
         switch byte {
-        case 0:
-            position += 1
-            return .nul
         case UInt8(ascii: ";"):
             position += 1
             return .semicolon
@@ -91,7 +87,7 @@ struct SQLLexer: Sequence, IteratorProtocol {
         case UInt8(ascii: "?"):
             repeat { position += 1 } while position < bytes.count && Self.isDigit(bytes[position])
             return .parameter
-        case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):
+        case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
             position += 1
             return skipWord() ? .parameter : .symbol
         default:
@@ -135,6 +131,9 @@ struct SQLLexer: Sequence, IteratorProtocol {
         let second = text.utf8Start[1]
         return position + 1 < bytes.count && bytes[position] == first && bytes[position + 1] == second
     }
+
+    /// A blank for SQLite where a token may begin, as it does where files have been joined.
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || (0x09...0x0d).contains(byte) && byte != 0x0b

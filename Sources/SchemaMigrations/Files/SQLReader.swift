@@ -38,6 +38,11 @@ struct SQLReader {
             throw refusal(
                 "is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
         }
+        if let nul = bytes.firstIndex(of: 0) {
+            throw refusal(
+                "holds a NUL byte", at: nul,
+                remedy: "Remove it: SQLite would pass over the rest of the file in silence.")
+        }
         var lexer = SQLLexer(bytes)
         var commentCount = 0
         while let token = lexer.next() {
@@ -56,10 +61,6 @@ struct SQLReader {
             throw refusal(
                 "a comment, text or quoted name begins here and does not end", at: start,
                 remedy: "Close it: SQLite would pass over the rest of the file in silence.")
-        case .nul:
-            throw refusal(
-                "holds a NUL byte", at: start,
-                remedy: "Remove it: SQLite would pass over the rest of the file in silence.")
         case .parameter:
             throw refusal(
                 "\(text(token.range)) is a parameter, and a file has no arguments", at: start,

@@ -11,6 +11,12 @@ struct SQLScript {
         let line: Int
 
         func opens(with words: String...) -> Bool { opening.starts(with: words) }
+
+        /// The opening of what an `EXPLAIN` explains, or of the statement itself.
+        var explained: [String] {
+            guard opens(with: "EXPLAIN") else { return opening }
+            return Array(opening.dropFirst(opens(with: "EXPLAIN", "QUERY", "PLAN") ? 3 : 1))
+        }
     }
 
     let fileName: String
@@ -49,22 +55,30 @@ struct SQLScript {
     // MARK: Refusals
 
     private func refuse() throws {
-        if settings.transaction == .none {
+        switch settings.transaction {
+        case .wrapped:
+            for statement in statements { try refuseInTransaction(statement) }
+        case .none:
             guard statements.count <= 1 else {
                 throw refusal(
                     "a file without a transaction holds more than one statement", at: statements[1],
                     remedy: "Put each statement into a file of its own: one of two could be left undone.")
             }
-            return
+            for statement in statements { try refuseWithoutTransaction(statement) }
         }
-        for statement in statements { try refuse(statement) }
     }
 
-    private func refuse(_ statement: Statement) throws {
-        let opening =
-            statement.opens(with: "EXPLAIN", "QUERY", "PLAN")
-            ? Array(statement.opening.dropFirst(3))
-            : statement.opens(with: "EXPLAIN") ? Array(statement.opening.dropFirst()) : statement.opening
+    private func refuseWithoutTransaction(_ statement: Statement) throws {
+        let word = statement.explained.first ?? ""
+        if ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(word) {
+            throw refusal(
+                "\(word) in a file without a transaction", at: statement,
+                remedy: "Remove it: what one file begins, another cannot end.")
+        }
+    }
+
+    private func refuseInTransaction(_ statement: Statement) throws {
+        let opening = statement.explained
         switch opening.first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK":
             throw refusal(

@@ -63,20 +63,23 @@ extension SchemaMigrationError {
         }
     }
 
+    /// What to do when the database failed, and not what was asked of it; nil for other errors.
+    static func remedy(for error: DatabaseError) -> String? {
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+            "Another connection or process is using the database: let it finish, and try again."
+        case .SQLITE_FULL: "The disk is full: make room, and try again."
+        case .SQLITE_READONLY: "Make the file and its folder writable, and try again."
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
+        default: nil
+        }
+    }
+
     private init(_ error: DatabaseError) {
-        let remedy =
-            switch error.resultCode {
-            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
-                "Another connection or process is using the database: let it finish, and try again."
-            case .SQLITE_FULL: "The disk is full: make room, and try again."
-            case .SQLITE_READONLY: "Make the file and its folder writable, and try again."
-            case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
-            default: "Nothing half-done was left behind."
-            }
         self.init(
             .databaseFailed,
             "\(error.message ?? "The database failed") (SQLite \(error.extendedResultCode.rawValue)).",
-            remedy: remedy,
+            remedy: Self.remedy(for: error) ?? "Nothing half-done was left behind.",
             underlyingError: error)
         sqliteCode = error.extendedResultCode.rawValue
     }

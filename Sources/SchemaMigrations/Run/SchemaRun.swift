@@ -27,15 +27,10 @@ final class SchemaRun {
         self.groupLimit = groupLimit
     }
 
-    /// Runs until nothing is pending.
+    /// Runs until nothing is pending, on a connection that is not inside a transaction.
     ///
     /// - Returns: the versions that were applied and committed, in order.
     func run() throws -> [SchemaVersion] {
-        guard !db.isInsideTransaction else {
-            throw SchemaMigrationError(
-                .insideTransaction, "A database cannot be migrated inside a transaction.",
-                remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
-        }
         do {
             let pending = try pendingNow()
             // Every file is read and looked through before the first one is run.
@@ -69,7 +64,8 @@ final class SchemaRun {
     ///
     /// - Returns: the migrations that are left to run.
     private func runGroup(_ plans: [MigrationRunPlan]) throws -> [MigrationRunPlan] {
-        guard let foreignKeys = plans.first?.foreignKeys else { return [] }
+        // A database that is adopted at the latest version has nothing to run, but its ledger to be written.
+        let foreignKeys = plans.first?.foreignKeys ?? .off
         var done: [MigrationRunPlan] = []
         var left = plans[...]
         var failure: (any Error)?
@@ -81,7 +77,7 @@ final class SchemaRun {
             while let plan = left.first, plan.transaction == .wrapped, plan.foreignKeys == foreignKeys {
                 do {
                     try apply(plan)
-                } catch  where db.isInsideTransaction {
+                } catch {
                     // What ran before it is complete, and is committed.
                     failure = error
                     break
@@ -90,15 +86,17 @@ final class SchemaRun {
                 left.removeFirst()
                 guard ContinuousClock.now - started < groupLimit else { break }
             }
-            return try foreignKeys != .off || done.isEmpty || ForeignKeyCheck(db).isClean
+            guard db.isInsideTransaction else { return false }
+            return try foreignKeys == .unchecked || done.isEmpty || ForeignKeyCheck(db).isClean
         }
         if isCommitted {
             committed += done.map(\.version)
-            if let failure { throw failure }
         } else {
-            // One of them has left a violation, or one was there before: find out, one commit at a time.
+            // The failure has taken the transaction with it; or a row refers to none, and one of these has left it
+            // or it was there before. Again, one commit at a time.
             try done.forEach(runAlone)
         }
+        if let failure { throw failure }
         return Array(left)
     }
 
@@ -106,16 +104,18 @@ final class SchemaRun {
     private func runAlone(_ plan: MigrationRunPlan) throws {
         try transaction(foreignKeys: plan.foreignKeys) { ledger in
             guard !ledger.applied.contains(plan.version) else { return true }
-            let before = try ForeignKeyCheck(db)
+            let before = try plan.foreignKeys == .unchecked ? nil : ForeignKeyCheck(db)
             try apply(plan)
-            if let violation = try ForeignKeyCheck(db).firstNew(since: before) {
-                throw SchemaMigrationError(
+            if let before, let violation = try ForeignKeyCheck(db).firstNew(since: before) {
+                var error = SchemaMigrationError(
                     .foreignKeyViolation, "\(plan.title): leaves \(violation).",
                     remedy: """
                         Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing \
                         of it stays; what came before it is applied.
                         """,
                     file: plan.title)
+                error.version = plan.version
+                throw error
             }
             return true
         }
@@ -190,10 +190,7 @@ final class SchemaRun {
     private func apply(_ plan: MigrationRunPlan) throws {
         try db.execute(sql: "SAVEPOINT \(Self.savepoint)")
         do {
-            let seconds = try ContinuousClock().measuring {
-                try describing(plan) { try plan.run(db) { try checkTransaction(plan) } }
-            }
-            try checkTransaction(plan)
+            let seconds = try ContinuousClock().measuring { try describing(plan) { try perform(plan) } }
             try Ledger.insert(plan.entry(seconds: seconds), db)
             do {
                 try db.execute(sql: "RELEASE \(Self.savepoint)")
@@ -214,15 +211,29 @@ final class SchemaRun {
         }
     }
 
-    private func checkTransaction(_ plan: MigrationRunPlan) throws {
-        if !db.isInsideTransaction { throw transactionEnded(plan) }
+    /// Runs a migration's body, and sees to it that the transaction stands.
+    private func perform(_ plan: MigrationRunPlan) throws {
+        let watch = TransactionWatch()
+        db.add(transactionObserver: watch)
+        defer { db.remove(transactionObserver: watch) }
+        func check() throws {
+            if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded(plan) }
+        }
+        do {
+            try plan.run(db, afterEach: check)
+        } catch  where watch.sawEnd {
+            throw transactionEnded(plan)
+        }
+        try check()
     }
 
     private func transactionEnded(_ plan: MigrationRunPlan) -> SchemaMigrationError {
-        SchemaMigrationError(
+        var error = SchemaMigrationError(
             .transactionEnded, "\(plan.title): ended the transaction that it was run in.",
             remedy: "Remove what commits or rolls back: the migration and its record are committed together.",
             file: plan.title)
+        error.version = plan.version
+        return error
     }
 
     private func describing(_ plan: MigrationRunPlan, _ body: () throws -> Void) throws {
@@ -230,18 +241,24 @@ final class SchemaRun {
             try body()
         } catch var error as SchemaMigrationError {
             error.version = plan.version
-            if error.code == .migrationFailed { error.remedy = Self.remedy }
+            if let failure = error.underlyingError as? DatabaseError {
+                error.remedy = Self.remedy(for: failure)
+            }
             throw error
         } catch {
+            let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
-                .migrationFailed, "\(plan.title): \(error)", remedy: Self.remedy, file: plan.title,
-                underlyingError: error)
+                .migrationFailed, "\(plan.title): \(error)", remedy: Self.remedy(for: databaseError),
+                file: plan.title, underlyingError: error)
             failure.version = plan.version
-            failure.sqliteCode = (error as? DatabaseError)?.extendedResultCode.rawValue
+            failure.sqliteCode = databaseError?.extendedResultCode.rawValue
             throw failure
         }
     }
 
-    private static let remedy =
-        "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+    /// Not every failure is the migration's own fault.
+    private static func remedy(for error: DatabaseError?) -> String {
+        error.flatMap(SchemaMigrationError.remedy)
+            ?? "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+    }
 }

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import SchemaMigrations
+
+@Suite("A migration's file name")
+struct MigrationFileNameTests {
+    @Test(
+        "gives version, name and direction",
+        arguments: [
+            ("1.sql", 1, "", .up),
+            ("0.sql", 0, "", .up),
+            ("017_x.sql", 17, "x", .up),
+            ("201406063106474_create_mb-demo-schema.sql", 201_406_063_106_474, "create_mb-demo-schema", .up),
+            ("9999_ChangeTablesToNewFormat.sql", 9999, "ChangeTablesToNewFormat", .up),
+            ("2014324_This is the Description.sql", 2_014_324, "This is the Description", .up),
+            ("20240310_überfällig.sql", 20_240_310, "überfällig", .up),
+            ("9223372036854775807_last.sql", Int64.max, "last", .up),
+            ("00000000000000000000000000007_many.sql", 7, "many", .up),
+            ("1.down.sql", 1, "", .down),
+            ("017_x.down.sql", 17, "x", .down),
+        ] as [(String, Int64, String, MigrationFileName.Direction)])
+    func valid(fileName: String, version: Int64, name: String, direction: MigrationFileName.Direction) throws
+    {
+        let parsed = try #require(try MigrationFileName(fileName))
+        #expect(parsed.version == version)
+        #expect(parsed.name == name)
+        #expect(parsed.direction == direction)
+    }
+
+    @Test(
+        "is not meant for one when it does not begin with a digit or does not end in .sql",
+        arguments: [
+            "", "README.md", "schema.sql", "_1.sql", " 1.sql", "-1.sql", ".sql", "._1_x.sql", "1", "1.txt",
+            "1_x.sql.bak",
+            "1_sql", "v1.sql", "١_x.sql", "²_x.sql",
+        ])
+    func ignored(fileName: String) throws {
+        #expect(try MigrationFileName(fileName) == nil)
+    }
+
+    private static let remedy = """
+        Name it <version>_<name>.sql, the version in digits, the name in letters, digits, spaces, _ and -; \
+        or begin its name with something else than a digit if it is no migration.
+        """
+
+    @Test(
+        "is refused when it is malformed",
+        arguments: [
+            ("1.SQL", "its ending is not written .sql"),
+            ("1_x.Sql", "its ending is not written .sql"),
+            ("9223372036854775808.sql", "its version is above 9223372036854775807"),
+            ("99999999999999999999_x.down.sql", "its version is above 9223372036854775807"),
+            ("1-x.sql", "after the version, only an _ and a name may follow"),
+            ("1 x.sql", "after the version, only an _ and a name may follow"),
+            ("1x.sql", "after the version, only an _ and a name may follow"),
+            ("1.0_x.sql", "after the version, only an _ and a name may follow"),
+            ("1..sql", "after the version, only an _ and a name may follow"),
+            ("1_.sql", "its name is empty or ends with an _"),
+            ("1_x_.sql", "its name is empty or ends with an _"),
+            ("1_.down.sql", "its name is empty or ends with an _"),
+            ("1_a.b.sql", "its name has a character that a name may not have"),
+            ("1_a,b.sql", "its name has a character that a name may not have"),
+            ("1_x.up.sql", "its name has a character that a name may not have"),
+            ("1_x.down.down.sql", "its name has a character that a name may not have"),
+        ])
+    func malformed(fileName: String, problem: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try MigrationFileName(fileName) }
+        #expect(error.code == .malformedFileName)
+        #expect(error.file == fileName)
+        #expect(error.description == "\(fileName): \(problem). \(Self.remedy)")
+    }
+}

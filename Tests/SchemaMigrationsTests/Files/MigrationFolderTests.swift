@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A folder of migrations")
+struct MigrationFolderTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func refusal(of folders: [URL]) throws -> SchemaMigrationError {
+        try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(directories: folders) }
+    }
+
+    @Test("is ordered by number, and what is no migration is passed over")
+    func order() throws {
+        let schema = try folder.migrator([
+            "10_c.sql": "", "9_b.sql": "", "007_a.sql": "", "007_a.down.sql": "", "README.md": "",
+            "notes.sql": "",
+        ])
+        #expect(schema.migrations.map(\.version) == [7, 9, 10])
+        #expect(schema.migrations.map(\.name) == ["a", "b", "c"])
+    }
+
+    @Test("that is missing is an error")
+    func missing() throws {
+        let missing = folder.url.appendingPathComponent("nowhere")
+        let error = try refusal(of: [missing])
+        #expect(error.code == .noMigrations)
+        #expect(
+            error.description == """
+                The folder \(missing.path) does not exist. Pass the folder that holds the migrations; in an app, see \
+                that it is copied into the bundle.
+                """)
+    }
+
+    @Test("that is a file is an error")
+    func file() throws {
+        let file = try folder.folder(["1_a.sql": "SELECT 1"]).appendingPathComponent("1_a.sql")
+        let error = try refusal(of: [file])
+        #expect(error.code == .noMigrations)
+        #expect(error.message.hasPrefix("The folder \(file.path) cannot be read: "))
+    }
+
+    @Test("that holds no migration is an error", arguments: [[], ["README.md"], ["1_a.down.sql"]])
+    func empty(names: [String]) throws {
+        let empty = try folder.folder(Dictionary(uniqueKeysWithValues: names.map { ($0, "") }))
+        let error = try refusal(of: [empty])
+        #expect(error.code == .noMigrations)
+        #expect(
+            error.description == """
+                The folder \(empty.path) holds no migration. Migrations are files named <version>_<name>.sql.
+                """)
+    }
+
+    @Test("that holds two files of one version is refused with both names")
+    func duplicate() throws {
+        let twice = try folder.folder(["17_b.sql": "", "017_a.sql": "", "16_z.sql": ""])
+        let error = try refusal(of: [twice])
+        #expect(error.code == .duplicateVersion)
+        #expect(
+            error.description
+                == "017_a.sql and 17_b.sql both have version 17. Give the newer one a version of its own.")
+    }
+
+    @Test("that holds a malformed name is refused")
+    func malformed() throws {
+        let malformed = try folder.folder(["1_a.sql": "", "2-b.sql": ""])
+        let error = try refusal(of: [malformed])
+        #expect(error.code == .malformedFileName)
+        #expect(error.message == "2-b.sql: after the version, only an _ and a name may follow.")
+    }
+
+    @Test("can be joined with another one, and with migrations in Swift")
+    func joined() throws {
+        let first = try folder.folder(
+            ["1_a.sql": "CREATE TABLE a(x)", "4_d.sql": "INSERT INTO c VALUES (4)"], named: "first")
+        let second = try folder.folder(["2_b.sql": "CREATE TABLE b(x)"], named: "second")
+        let schema = try SchemaMigrator(
+            directories: [first, second], migrations: [CodeMigration(3, "CREATE TABLE c(x)")])
+        let queue = try folder.queue()
+
+        #expect(schema.migrations.map(\.name) == ["a", "b", "Code3", "d"])
+        #expect(try schema.migrate(queue) == [1, 2, 3, 4])
+        #expect(try queue.tables() == ["a", "b", "c"])
+        #expect(try queue.integers("SELECT x FROM c") == [4])
+    }
+
+    @Test("and another one that hold one version are refused")
+    func joinedDuplicate() throws {
+        let first = try folder.folder(["1_a.sql": ""], named: "first")
+        let second = try folder.folder(["1_b.sql": "", "2_c.sql": ""], named: "second")
+        let error = try refusal(of: [first, second])
+        #expect(error.message == "1_a.sql and 1_b.sql both have version 1.")
+        let mixed = try #require(throws: SchemaMigrationError.self) {
+            try SchemaMigrator(directories: [second], migrations: [CodeMigration(2, "")])
+        }
+        #expect(mixed.message == "2_c.sql and Code2 both have version 2.")
+    }
+
+    @Test("is not read until a file of it is pending")
+    func unread() throws {
+        let files = try folder.folder(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"])
+        let schema = try SchemaMigrator(directory: files)
+        let queue = try folder.queue()
+        try schema.migrate(queue)
+
+        for name in ["1_a.sql", "2_b.sql"] { try replaceByFolder(files.appendingPathComponent(name)) }
+        try Data("CREATE TABLE c(x)".utf8).write(to: files.appendingPathComponent("3_c.sql"))
+        #expect(try SchemaMigrator(directory: files).migrate(queue) == [3])
+    }
+
+    @Test("whose pending file cannot be read is an error, before anything is run")
+    func unreadable() throws {
+        let files = try folder.folder(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": ""])
+        try replaceByFolder(files.appendingPathComponent("2_b.sql"))
+        let queue = try folder.queue()
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try SchemaMigrator(directory: files).migrate(queue)
+        }
+        #expect(error.code == .unreadableFile)
+        #expect(error.file == "2_b.sql")
+        #expect(error.message.hasPrefix("2_b.sql: cannot be read: "))
+        #expect(error.remedy == "It was there when the folder was listed: make it readable.")
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    @Test("whose file is not UTF-8 is an error that names it, before anything is run")
+    func notUTF8() throws {
+        let files = try folder.folder(data: [
+            "1_a.sql": Data("CREATE TABLE a(x);".utf8), "2_b.sql": Data([0x2d, 0x2d, 0x20, 0xe9, 0x0a]),
+        ])
+        let queue = try folder.queue()
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try SchemaMigrator(directory: files).migrate(queue)
+        }
+        #expect(error.code == .unreadableFile)
+        #expect(error.description == "2_b.sql: is not UTF-8 text. Save it as UTF-8.")
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    private func replaceByFolder(_ file: URL) throws {
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import SchemaMigrations
+
+@Suite("A SQL file's statements, compared with SQLite's")
+struct SQLScriptAgainstSQLiteTests {
+    /// Runs a script on a new database, and expects SQLite to begin and end its statements where we do.
+    private func compare(_ script: SQLScript, in queue: DatabaseQueue) throws {
+        let bytes = Array(script.sql.utf8)
+        let ours = script.statements.map { String(decoding: bytes[$0.range], as: UTF8.self) }
+        var theirs: [String] = []
+        try queue.writeWithoutTransaction { db in
+            let cursor = try db.allStatements(sql: script.sql)
+            while let statement = try cursor.next() {
+                theirs.append(Self.trimming(statement.sourceText))
+                try statement.execute()
+            }
+        }
+        #expect(ours == theirs, "\(script.fileName)")
+    }
+
+    /// Without the semicolons, blanks and comments around a statement.
+    private static func trimming(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        let tokens = SQLLexer(bytes).filter { $0.kind != .semicolon || $0.range.upperBound < bytes.count }
+        guard let first = tokens.first(where: { $0.kind != .semicolon }), let last = tokens.last else {
+            return ""
+        }
+        return String(decoding: bytes[first.range.lowerBound..<last.range.upperBound], as: UTF8.self)
+    }
+
+    @Test(
+        "are the same in hand-made files",
+        arguments: [
+            "CREATE TABLE a(x)", ";; ;CREATE TABLE a(x);;; SELECT 1;\n;",
+            "-- a;\nSELECT 1 -- b;\n; SELECT 2 /* ; */;",
+            "\u{FEFF}SELECT 1;\r\nSELECT ';', 1 AS \";\", 2 AS [;], 3 AS `;`;\r\n",
+            "SELECT x'00', X'3b', 1e5, .5, 0x1f;SELECT 1",
+            "SELECT 'it''s;' AS \"a\"\";\"; SELECT 2",
+            "SELECT CASE 1 WHEN 1 THEN 2 END; SELECT 1 - -1; SELECT 1 / 2",
+            "SELECT 1;\u{FEFF}SELECT \u{FEFF}2; SELECT\u{0c}3", "SELECT 1 AS é$a; SELECT 2",
+            """
+            CREATE TABLE a(x);
+            CREATE TRIGGER t AFTER INSERT ON a BEGIN
+                INSERT INTO a SELECT CASE WHEN new.x > 1 THEN 2 ELSE 3 END WHERE 0; -- END;
+                DELETE FROM a WHERE x = '; END;';
+            END;
+            CREATE TEMP TRIGGER IF NOT EXISTS u AFTER DELETE ON a BEGIN SELECT 1; END;
+            CREATE TRIGGER v INSTEAD OF UPDATE OF x ON w BEGIN SELECT RAISE(ABORT, 'no;'); END
+            """,
+            "CREATE TABLE a(begin_, end_); CREATE VIEW trigger_view AS SELECT 1; EXPLAIN SELECT 1;EXPLAIN QUERY PLAN SELECT 2",
+            "CREATE TABLE \"end\"(x); CREATE TRIGGER \"end\" AFTER INSERT ON \"end\" BEGIN SELECT 1;END;SELECT 1",
+        ])
+    func handMade(sql: String) throws {
+        let queue = try DatabaseQueue()
+        // What the last trigger of the table above stands on.
+        try queue.execute("CREATE VIEW w AS SELECT 1 AS x")
+        try compare(SQLScript(Data(sql.utf8), fileName: sql), in: queue)
+    }
+
+    @Test(
+        "are the same in real files", .enabled(if: RealMigrations.areHere),
+        arguments: [RealMigrations.atuin, RealMigrations.eventCache, RealMigrations.crypto])
+    func real(folder: URL) throws {
+        let queue = try DatabaseQueue()
+        for file in try RealMigrations.files(in: folder) {
+            try compare(SQLScript(Data(contentsOf: file), fileName: file.lastPathComponent), in: queue)
+        }
+    }
+
+    @Test("are the same in random files")
+    func random() throws {
+        var generator = SplitMix(state: 417)
+        let pieces = [
+            "SELECT 1", "SELECT ';'", "SELECT 'a''b;'", "SELECT 1 AS \"x;\"", "SELECT 1 AS [;]", "-- c;\n",
+            "/* ; */", ";", ";;", "\n",
+            "\r\n", " ", "\t", "SELECT CASE 1 WHEN 2 THEN 3 END", "SELECT x'3b'", "EXPLAIN SELECT 2", "/**/",
+            "CREATE TEMP TRIGGER %d AFTER INSERT ON a BEGIN SELECT 1; SELECT CASE 1 WHEN 1 THEN 2 END; END",
+            "CREATE TRIGGER %d AFTER DELETE ON a BEGIN DELETE FROM a; END",
+        ]
+        for round in 0..<500 {
+            var sql = "-- random\n"
+            for number in 0..<Int.random(in: 1...12, using: &generator) {
+                let piece = pieces.randomElement(using: &generator) ?? ""
+                sql += piece.replacingOccurrences(of: "%d", with: "t\(number)")
+                // A piece ends with a semicolon of its own, or SQLite would read two as one.
+                if piece.last?.isLetter ?? false || "\"'])".contains(piece.last ?? " ")
+                    || piece.hasSuffix("1")
+                {
+                    sql += ";"
+                }
+                if piece.hasPrefix("EXPLAIN") { sql += ";" }
+            }
+            let queue = try DatabaseQueue()
+            try queue.execute("CREATE TABLE a(x)")
+            try compare(SQLScript(Data(sql.utf8), fileName: "round \(round)"), in: queue)
+        }
+    }
+}
+
+/// Random numbers that are the same in every run.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

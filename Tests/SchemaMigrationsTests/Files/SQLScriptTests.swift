@@ -1,0 +1,248 @@
+import Foundation
+import Testing
+
+@testable import SchemaMigrations
+
+@Suite("A SQL file, looked through before it is run")
+struct SQLScriptTests {
+    private func script(_ sql: String) throws -> SQLScript {
+        try SQLScript(Data(sql.utf8), fileName: "7_x.sql")
+    }
+
+    /// The statements' texts.
+    private func statements(_ sql: String) throws -> [String] {
+        let bytes = Array(sql.utf8)
+        return try script(sql).statements.map { String(decoding: bytes[$0.range], as: UTF8.self) }
+    }
+
+    @Test(
+        "has its statements",
+        arguments: [
+            ("-- nothing to do", []),
+            (";;;", []),
+            ("SELECT 1", ["SELECT 1"]),
+            ("SELECT ';' ; ;; SELECT 2 -- ;\n;", ["SELECT ';'", "SELECT 2"]),
+            ("SELECT\n1;\r\nSELECT\r\n2;\r\n", ["SELECT\n1", "SELECT\r\n2"]),
+            (
+                "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; SELECT 3; END; SELECT 4",
+                [
+                    "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; SELECT 3; END",
+                    "SELECT 4",
+                ]
+            ),
+            (
+                "create /**/ temp -- \n trigger t after insert on a begin select 1;; end ; select 4",
+                ["create /**/ temp -- \n trigger t after insert on a begin select 1;; end", "select 4"]
+            ),
+            ("CREATE TABLE \"TRIGGER\"(x); SELECT 1", ["CREATE TABLE \"TRIGGER\"(x)", "SELECT 1"]),
+            ("EXPLAIN SELECT 1; SELECT 2", ["EXPLAIN SELECT 1", "SELECT 2"]),
+        ])
+    func statements(sql: String, expected: [String]) throws {
+        #expect(try statements(sql) == expected)
+    }
+
+    @Test("knows the lines at which its statements begin")
+    func lines() throws {
+        let script = try script("-- one\n\nSELECT\n 1; SELECT 2;\r\n/* \n */ SELECT 3")
+        #expect(script.statements.map(\.line) == [3, 4, 6])
+    }
+
+    @Test("begins after its byte order mark")
+    func byteOrderMark() throws {
+        #expect(try script("\u{FEFF}-- migrations: foreign-keys=on\nSELECT 1").settings.foreignKeys == .on)
+    }
+
+    // MARK: Settings
+
+    @Test(
+        "says how it is to be run",
+        arguments: [
+            ("SELECT 1", .off, .wrapped),
+            ("-- migrations: foreign-keys=off\nSELECT 1", .off, .wrapped),
+            ("-- About it.\n--migrations:foreign-keys = on\nSELECT 1", .on, .wrapped),
+            (";-- migrations: foreign-keys=unchecked\nSELECT 1", .unchecked, .wrapped),
+            ("-- migrations: foreign-keys=on, transaction=none\r\nSELECT 1", .on, .none),
+            ("-- migrations: transaction=none\nVACUUM", .off, .none),
+            ("-- migrations: transaction=none\nPRAGMA journal_mode=WAL", .off, .none),
+            ("-- Migrations: see the handbook\nSELECT 1", .off, .wrapped),
+            ("PRAGMA foreign_keys=OFF; SELECT 1; PRAGMA foreign_keys=ON", .off, .wrapped),
+            ("PRAGMA foreign_keys=ON; SELECT 1; PRAGMA foreign_keys=OFF;", .on, .wrapped),
+            ("SELECT 1; PRAGMA foreign_keys=ON;", .off, .wrapped),
+            ("pragma main . \"foreign_keys\" ( 'true' ); SELECT 1", .on, .wrapped),
+            ("PRAGMA foreign_keys = no; SELECT 1", .off, .wrapped),
+            ("SELECT 1; PRAGMA foreign_keys; SELECT 2", .off, .wrapped),
+            ("-- migrations: foreign-keys=unchecked\nPRAGMA foreign_keys=ON; SELECT 1", .unchecked, .wrapped),
+        ] as [(String, ForeignKeys, SQLFileSettings.Transaction)])
+    func settings(sql: String, foreignKeys: ForeignKeys, transaction: SQLFileSettings.Transaction) throws {
+        let settings = try script(sql).settings
+        #expect(settings.foreignKeys == foreignKeys)
+        #expect(settings.transaction == transaction)
+    }
+
+    // MARK: Refusals
+
+    private static let drop = "Remove it: the file and its record are committed together."
+    private static let close = "Close it: SQLite would pass over the rest of the file in silence."
+    private static let values =
+        "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none."
+
+    @Test(
+        "is refused when SQLite would not run it as a whole, in one transaction",
+        arguments: [
+            ("SELECT 1;\nBEGIN;", 2, "BEGIN in a file that is run in a transaction.", drop),
+            ("\n begin immediate;", 2, "BEGIN in a file that is run in a transaction.", drop),
+            ("SELECT 1;\n\nCOMMIT", 3, "COMMIT in a file that is run in a transaction.", drop),
+            ("SELECT 1; /* \n */ END;", 2, "END in a file that is run in a transaction.", drop),
+            ("ROLLBACK", 1, "ROLLBACK in a file that is run in a transaction.", drop),
+            ("EXPLAIN QUERY PLAN\nCOMMIT", 1, "COMMIT in a file that is run in a transaction.", drop),
+            ("EXPLAIN COMMIT", 1, "COMMIT in a file that is run in a transaction.", drop),
+            ("SELECT 1;\n\u{FEFF}BEGIN;", 2, "BEGIN in a file that is run in a transaction.", drop),
+            (
+                "SELECT 1;\nVACUUM;", 2, "VACUUM cannot be run in a transaction.",
+                "Put it into a file of its own that begins with -- migrations: transaction=none"
+            ),
+            (
+                "PRAGMA journal_mode = WAL;", 1, "PRAGMA journal_mode cannot be changed in a transaction.",
+                "Set it where the app opens the database."
+            ),
+            (
+                "SELECT 1;\nPRAGMA main.synchronous(off)", 2,
+                "PRAGMA synchronous cannot be changed in a transaction.",
+                "Set it where the app opens the database."
+            ),
+            (
+                "SELECT 1;\nPRAGMA foreign_keys=OFF;\nSELECT 2;", 2,
+                "PRAGMA foreign_keys does nothing in the middle of a transaction.",
+                "Put it at the very start of the file, or split the file there."
+            ),
+            (
+                "SELECT 1;\n-- migrations: foreign-keys=on\nSELECT 2", 2,
+                "a migrations: comment stands after a statement.", "Put it at the start of the file."
+            ),
+            (
+                "SELECT 1\n-- migrations: foreign-keys=on", 2,
+                "a migrations: comment stands after a statement.",
+                "Put it at the start of the file."
+            ),
+            (
+                "--\n-- migrations: foreign_keys=on", 2,
+                "\"foreign_keys=on\" is not a setting of a migration.", values
+            ),
+            ("-- migrations:", 1, "\"\" is not a setting of a migration.", values),
+            (
+                "-- migrations: foreign-keys=on, transaction=off", 1,
+                "\"transaction=off\" is not a setting of a migration.", values
+            ),
+            (
+                "-- migrations: transaction=none\nVACUUM;\nVACUUM;", 3,
+                "a file without a transaction holds more than one statement.",
+                "Put each statement into a file of its own: one of two could be left undone."
+            ),
+        ])
+    func refusedStatements(sql: String, line: Int, problem: String, remedy: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        #expect(error.code == .refusedStatement)
+        #expect(error.file == "7_x.sql")
+        #expect(error.line == line)
+        #expect(error.description == "7_x.sql, line \(line): \(problem) \(remedy)")
+    }
+
+    @Test(
+        "without a transaction must not open one, or end one",
+        arguments: ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "RELEASE a", "EXPLAIN BEGIN"])
+    func bareTransactionStatements(sql: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try script("-- migrations: transaction=none\n\(sql)")
+        }
+        let word = sql.split(separator: " ").first { $0 != "EXPLAIN" } ?? ""
+        #expect(error.code == .refusedStatement)
+        #expect(
+            error.description == """
+                7_x.sql, line 2: \(word) in a file without a transaction. Remove it: what one file begins, another \
+                cannot end.
+                """)
+    }
+
+    @Test(
+        "is refused when SQLite would pass over a part of it",
+        arguments: [
+            (
+                "SELECT 1;\nSELECT 'a;\nSELECT 2", 2,
+                "a comment, text or quoted name begins here and does not end.", close
+            ),
+            ("SELECT \"a", 1, "a comment, text or quoted name begins here and does not end.", close),
+            (
+                "SELECT 1;\n\nSELECT [a;\n", 3,
+                "a comment, text or quoted name begins here and does not end.", close
+            ),
+            ("SELECT `a", 1, "a comment, text or quoted name begins here and does not end.", close),
+            (
+                "SELECT 1; -- a\n/* b", 2, "a comment, text or quoted name begins here and does not end.",
+                close
+            ),
+            (
+                "SELECT 1;\n-- a\r SELECT 2;\nSELECT 3", 2,
+                "a comment holds a carriage return without a line feed.",
+                "Save the file with ordinary line ends: SQLite reads on to the next line feed."
+            ),
+            (
+                "SELECT 1\nWHERE ?", 2, "? is a parameter, and a file has no arguments.",
+                "Write the value itself."
+            ),
+            ("SELECT :a", 1, ":a is a parameter, and a file has no arguments.", "Write the value itself."),
+            ("SELECT @a", 1, "@a is a parameter, and a file has no arguments.", "Write the value itself."),
+            ("SELECT $a", 1, "$a is a parameter, and a file has no arguments.", "Write the value itself."),
+            ("SELECT #a", 1, "#a is a parameter, and a file has no arguments.", "Write the value itself."),
+        ])
+    func unreadable(sql: String, line: Int, problem: String, remedy: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        #expect(error.code == .unreadableFile)
+        #expect(error.line == line)
+        #expect(error.description == "7_x.sql, line \(line): \(problem) \(remedy)")
+    }
+
+    @Test(
+        "is refused for a NUL, wherever it stands",
+        arguments: [
+            "SELECT 1;\n\0SELECT 2", "\n/* \0 */ SELECT 1", "\n-- \0\nSELECT 1", "\nSELECT '\0'", "\n\0",
+        ])
+    func nul(sql: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        #expect(error.code == .unreadableFile)
+        #expect(
+            error.description == """
+                7_x.sql, line 2: holds a NUL byte. Remove it: SQLite would pass over the rest of the file in silence.
+                """)
+    }
+
+    @Test("is refused when it is empty", arguments: ["", " \n\t\r\n", "\u{FEFF}", "\u{FEFF}\n"])
+    func empty(sql: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        #expect(error.code == .unreadableFile)
+        #expect(error.description == "7_x.sql: is empty. Write a comment into it if it is to do nothing.")
+    }
+
+    // MARK: The checksum
+
+    @Test(
+        "has the same checksum when only white space, comments and line ends differ",
+        arguments: [
+            "CREATE TABLE a(x);\nSELECT 'b  c';\n", "CREATE TABLE a(x);\r\nSELECT 'b  c';",
+            "-- New.\nCREATE  TABLE a ( x ) ;/**/SELECT\t'b  c';", "\u{FEFF}CREATE TABLE a(x);SELECT 'b  c';",
+        ])
+    func sameChecksum(sql: String) throws {
+        #expect(try script(sql).checksum == script("CREATE TABLE a(x); SELECT 'b  c';").checksum)
+    }
+
+    @Test(
+        "has another checksum when something else differs",
+        arguments: [
+            "CREATE TABLE a(y); SELECT 'b  c';", "CREATE TABLE a(x); SELECT 'b c';", "CREATE TABLE a(x);",
+            "CREATE TABLE ax(); SELECT 'b  c';", "CREATE TABLE a(x); SELECT \"b  c\";",
+        ])
+    func otherChecksum(sql: String) throws {
+        let checksum = try script(sql).checksum
+        #expect(checksum.count == 16)
+        #expect(try checksum != script("CREATE TABLE a(x); SELECT 'b  c';").checksum)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import SchemaMigrations
+
+@Suite("The ledger")
+struct LedgerTests {
+    let queue: DatabaseQueue
+
+    init() throws {
+        queue = try DatabaseQueue()
+    }
+
+    private func ledger() throws -> Ledger {
+        try queue.read(Ledger.init)
+    }
+
+    @Test("is defined as the tools define it that came before")
+    func definition() throws {
+        try SchemaMigrator(migrations: [CodeMigration(1, "")]).migrate(queue)
+        #expect(
+            try queue.strings("SELECT sql FROM sqlite_master WHERE name = 'schema_migrations'")
+                == ["CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)"])
+        #expect(
+            try queue.strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+                == ["schema_migrations", "schema_migrations_details"])
+    }
+
+    @Test("goes on in the table that another tool made")
+    func foreign() throws {
+        try queue.execute(
+            "CREATE TABLE \"schema_migrations\" (\"version\" INTEGER PRIMARY KEY); INSERT INTO schema_migrations VALUES (1)"
+        )
+        #expect(
+            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(queue) == [2]
+        )
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test("keeps what is known about a migration beside it")
+    func details() throws {
+        let folder = try TemporaryFolder()
+        try folder.migrator(["1_first step.sql": "CREATE TABLE a(x)"]).migrate(queue)
+        let row = try #require(
+            try queue.read { db in try Row.fetchOne(db, sql: "SELECT * FROM schema_migrations_details") })
+        #expect(row["version"] == 1)
+        #expect(row["name"] == "first step")
+        #expect(row["origin"] == "applied")
+        #expect((row["checksum"] as String?)?.count == 16)
+        #expect((row["applied"] as Date?) != nil)
+        #expect((row["seconds"] as Double?).map { $0 >= 0 } == true)
+    }
+
+    @Test("that does not exist, or is empty, has no versions and no floor", arguments: [false, true])
+    func empty(exists: Bool) throws {
+        if exists { try queue.execute(Ledger.definition) }
+        let ledger = try ledger()
+        #expect(ledger.exists == exists)
+        #expect(ledger.applied == [])
+        #expect(ledger.originVersion == nil)
+        #expect(ledger.currentVersion == nil)
+        #expect(ledger.floor == nil)
+    }
+
+    @Test("has its lowest version as floor, unless that version was run here")
+    func floor() throws {
+        try queue.execute("\(Ledger.definition); INSERT INTO schema_migrations VALUES (7), (3), (5)")
+        #expect(try ledger().floor == 3)
+        #expect(try ledger().originVersion == 3)
+        #expect(try ledger().currentVersion == 7)
+
+        try queue.execute(
+            """
+            \(Ledger.detailsDefinition);
+            INSERT INTO schema_migrations_details(version, name, origin, applied) VALUES (5, '', 'applied', '')
+            """)
+        #expect(try ledger().floor == 3)
+        try queue.execute(
+            "INSERT INTO schema_migrations_details(version, name, origin, applied) VALUES (3, '', 'marked', '')"
+        )
+        #expect(try ledger().floor == 3)
+        try queue.execute("UPDATE schema_migrations_details SET origin = 'applied' WHERE version = 3")
+        #expect(try ledger().floor == nil)
+    }
+
+    private static let remedy =
+        "It is left as it is. Mend it by hand: a column version, with an integer for each migration."
+
+    @Test(
+        "is refused when it holds what is not a version",
+        arguments: [
+            ("NULL", "NULL"), ("'abc'", "\"abc\""), ("1.5", "1.5"), ("x'00'", "Data(1 bytes)"),
+            ("''", "\"\""),
+        ])
+    func damagedRow(value: String, description: String) throws {
+        try queue.execute(
+            "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (1), (\(value))")
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try SchemaMigrator(migrations: [CodeMigration(2, "")]).migrate(queue)
+        }
+        #expect(error.code == .damagedLedger)
+        #expect(
+            error.description
+                == "The table schema_migrations holds \(description), which is not an integer. \(Self.remedy)"
+        )
+        #expect(try queue.integer("SELECT count(*) FROM schema_migrations") == 2)
+    }
+
+    @Test("is refused when it has no column version")
+    func damagedTable() throws {
+        try queue.execute("CREATE TABLE schema_migrations(number INTEGER)")
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try SchemaMigrator(migrations: [CodeMigration(2, "")]).migrate(queue)
+        }
+        #expect(error.code == .damagedLedger)
+        #expect(error.description == "The table schema_migrations has no column version. \(Self.remedy)")
+        #expect(error.underlyingError is DatabaseError)
+    }
+
+    @Test("is not hidden by a temporary table of its name, nor is that taken for it")
+    func temporary() throws {
+        try queue.execute(
+            "CREATE TEMP TABLE schema_migrations(version); INSERT INTO temp.schema_migrations VALUES ('x')")
+        #expect(
+            try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE main.a(x)")]).migrate(queue) == [1]
+        )
+        #expect(try queue.integers("SELECT version FROM main.schema_migrations") == [1])
+        #expect(try queue.strings("SELECT version FROM temp.schema_migrations") == ["x"])
+    }
+}

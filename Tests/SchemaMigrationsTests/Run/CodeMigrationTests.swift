@@ -1,0 +1,129 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A migration in Swift")
+struct CodeMigrationTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    private struct AddMoods: SchemaMigration {
+        let version: SchemaVersion = 2
+
+        func migrate(_ db: Database) throws {
+            try db.alter(table: "entry") { $0.add(column: "mood", .integer) }
+        }
+    }
+
+    @Test("is called by its type, and may use GRDB's schema builder")
+    func builder() throws {
+        let schema = try SchemaMigrator(migrations: [
+            AddMoods(), CodeMigration(1) { db in try db.create(table: "entry") { $0.column("text") } },
+        ])
+        #expect(try schema.migrate(queue) == [1, 2])
+        #expect(try queue.strings("SELECT name FROM pragma_table_info('entry')") == ["text", "mood"])
+        #expect(
+            try queue.strings("SELECT name FROM schema_migrations_details ORDER BY version") == [
+                "Code1", "AddMoods",
+            ])
+    }
+
+    @Test("that throws leaves nothing, and keeps what ran before")
+    func throwing() throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, "CREATE TABLE a(x)"),
+            CodeMigration(2) { db in
+                try db.execute(sql: "CREATE TABLE b(x)")
+                throw Mishap()
+            },
+        ])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(
+            error.description == """
+                Code2: a mishap Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+                """)
+        #expect(error.file == "Code2")
+        #expect(error.version == 2)
+        #expect(error.committed == [1])
+        #expect(error.underlyingError is Mishap)
+        #expect(try queue.tables() == ["a"])
+        #expect(try queue.ledger() == [1])
+    }
+
+    @Test("whose SQL fails says so with SQLite's code")
+    func failing() throws {
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "SELECT * FROM nowhere")])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(
+            error.message
+                == "Code1: SQLite error 1: no such table: nowhere - while executing `SELECT * FROM nowhere`")
+        #expect(error.sqliteCode == 1)
+    }
+
+    @Test(
+        "that ends its transaction is an error, leaves nothing, and keeps what ran before",
+        arguments: [
+            "COMMIT", "COMMIT; BEGIN", "COMMIT; BEGIN IMMEDIATE; CREATE TABLE d(x)", "ROLLBACK",
+            "ROLLBACK; BEGIN",
+            "COMMIT; SAVEPOINT schema_migrations_savepoint",
+            "ROLLBACK; SAVEPOINT schema_migrations_savepoint",
+            "RELEASE schema_migrations_savepoint", "COMMIT; CREATE TABLE d(x)", "ROLLBACK; CREATE TABLE d(x)",
+        ], [false, true])
+    func endingTransaction(sql: String, isSilent: Bool) throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, "CREATE TABLE b(x)"),
+            CodeMigration(3) { db in
+                try db.execute(sql: "CREATE TABLE c(x)")
+                do {
+                    try db.execute(sql: sql)
+                } catch  where isSilent {
+                    // Goes on as if nothing had happened.
+                }
+            },
+            CodeMigration(4, "CREATE TABLE e(x)"),
+        ])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .transactionEnded)
+        #expect(
+            error.description == """
+                Code3: ended the transaction that it was run in. Remove what commits or rolls back: the migration and \
+                its record are committed together.
+                """)
+        #expect(error.version == 3)
+        #expect(error.committed == [1, 2])
+        #expect(try queue.tables() == ["a", "b"])
+        #expect(try queue.ledger() == [1, 2])
+
+        let mended = try SchemaMigrator(migrations: [
+            CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
+            CodeMigration(4, ""),
+        ])
+        #expect(try mended.migrate(queue) == [3, 4])
+    }
+
+    @Test("may use savepoints of its own, and leave them open")
+    func savepoints() throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1) { db in
+                try db.inSavepoint {
+                    try db.execute(sql: "CREATE TABLE a(x)")
+                    return .rollback
+                }
+                try db.inSavepoint {
+                    try db.execute(sql: "CREATE TABLE b(x)")
+                    return .commit
+                }
+                try db.execute(sql: "SAVEPOINT mine; CREATE TABLE c(x)")
+            },
+            CodeMigration(2, "CREATE TABLE d(x)"),
+        ])
+        #expect(try schema.migrate(queue) == [1, 2])
+        #expect(try queue.tables() == ["b", "c", "d"])
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A SQL file that fails")
+struct FailingFileTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    private static let remedy =
+        "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+
+    @Test("in its third statement leaves nothing, keeps the files before it, and runs when it is mended")
+    func thirdStatement() throws {
+        var files = [
+            "1_first.sql": "CREATE TABLE a(x);", "2_second.sql": "CREATE TABLE b(x);",
+            "3_third.sql": """
+            CREATE TABLE c(x);
+            -- Fill it.
+            INSERT INTO c VALUES (1);
+
+            INSERT INTO
+                nowhere
+            VALUES (1); -- no such table
+            INSERT INTO c VALUES (2);
+            """,
+            "4_fourth.sql": "CREATE TABLE d(x);",
+        ]
+        let schema = try folder.migrator(files)
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(error.description == "3_third.sql, line 5: no such table: nowhere (SQLite 1). \(Self.remedy)")
+        #expect(error.file == "3_third.sql")
+        #expect(error.line == 5)
+        #expect(error.statement == "INSERT INTO\n    nowhere\nVALUES (1)")
+        #expect(error.version == 3)
+        #expect(error.sqliteCode == 1)
+        #expect(error.committed == [1, 2])
+        #expect((error.underlyingError as? DatabaseError)?.message == "no such table: nowhere")
+
+        #expect(try queue.tables() == ["a", "b"])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(try queue.integers("SELECT version FROM schema_migrations_details ORDER BY 1") == [1, 2])
+
+        files["3_third.sql"] = "CREATE TABLE c(x); INSERT INTO c VALUES (1);"
+        #expect(try folder.migrator(files).migrate(queue) == [3, 4])
+        #expect(try queue.tables() == ["a", "b", "c", "d"])
+    }
+
+    @Test(
+        "says line, statement and what SQLite says",
+        arguments: [
+            (
+                "CREATE TABLE c(x UNIQUE);\nINSERT INTO c VALUES (1);\nINSERT INTO c VALUES (1);", 3,
+                "UNIQUE constraint failed: c.x (SQLite 2067)", "INSERT INTO c VALUES (1)"
+            ),
+            (
+                "CREATE TABLE c(x NOT NULL);\r\nSELECT 1;\r\n\r\nINSERT INTO c\r\nVALUES (NULL)", 4,
+                "NOT NULL constraint failed: c.x (SQLite 1299)", "INSERT INTO c\r\nVALUES (NULL)"
+            ),
+            ("SELECT ';';; ;\n SELEC 2;\nSELECT 3;", 2, "near \"SELEC\": syntax error (SQLite 1)", "SELEC 2"),
+            ("\u{FEFF}SELECT 1;\n/* ; \n */ SELECT y;", 3, "no such column: y (SQLite 1)", "SELECT y"),
+            ("SELECT 1;\n\nSELECT (2", 3, "incomplete input (SQLite 1)", "SELECT (2"),
+            (
+                "SELECT 1; SELECT 2;\nDROP TABLE c -- ;\n ;\nSELECT 3", 2, "no such table: c (SQLite 1)",
+                "DROP TABLE c"
+            ),
+            (
+                """
+                CREATE TABLE c(x);
+                CREATE TRIGGER t AFTER INSERT ON c BEGIN
+                    SELECT CASE WHEN new.x > 1 THEN RAISE(ABORT, 'too; large') END;
+                END;
+                -- Fine.
+                INSERT INTO c VALUES (1);
+                INSERT INTO c VALUES (2);
+                """, 7, "too; large (SQLite 1811)", "INSERT INTO c VALUES (2)"
+            ),
+            (
+                "SELECT '\(String(repeating: "é", count: 300))' FROM c", 1, "no such table: c (SQLite 1)",
+                "SELECT '\(String(repeating: "é", count: 192))…"
+            ),
+        ])
+    func statement(sql: String, line: Int, message: String, statement: String) throws {
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try folder.migrator(["7_x.sql": sql]).migrate(queue)
+        }
+        #expect(error.description == "7_x.sql, line \(line): \(message). \(Self.remedy)")
+        #expect(error.line == line)
+        #expect(error.statement == statement)
+        #expect(error.committed == [])
+        #expect(try queue.tables() == [])
+        #expect(try queue.ledger() == [])
+    }
+
+    @Test("refused before it is run leaves the database as it was")
+    func refused() throws {
+        let schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x);\nCOMMIT;",
+        ])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(
+            error.description == """
+                2_b.sql, line 2: COMMIT in a file that is run in a transaction. Remove it: the file and its record are \
+                committed together.
+                """)
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+        #expect(try schema.migrate(queue, upTo: 1) == [1])
+    }
+
+    @Test(
+        "with a rollback of the whole transaction leaves nothing, and keeps the files before it",
+        arguments: [
+            "INSERT INTO a VALUES (1); INSERT OR ROLLBACK INTO a VALUES (1);",
+            """
+            CREATE TRIGGER t BEFORE INSERT ON a BEGIN SELECT RAISE(ROLLBACK, 'UNIQUE constraint failed: a.x'); END;
+            INSERT INTO a VALUES (1);
+            """,
+        ])
+    func rollback(sql: String) throws {
+        let schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x UNIQUE);", "2_b.sql": "CREATE TABLE b(x);",
+            "3_c.sql": "CREATE TABLE c(x); \(sql)", "4_d.sql": "CREATE TABLE d(x);",
+        ])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(error.message.hasPrefix("3_c.sql, line "))
+        #expect(error.message.contains(": UNIQUE constraint failed: a.x (SQLite "))
+        #expect(error.remedy == Self.remedy)
+        #expect(error.committed == [1, 2])
+        #expect(try queue.tables() == ["a", "b"])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(try queue.integers("SELECT x FROM a") == [])
+
+        try folder.folder(["3_c.sql": "CREATE TABLE c(x);"])
+        #expect(try schema.migrate(queue) == [3, 4])
+    }
+}

@@ -1,0 +1,228 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Foreign keys, while migrating")
+struct ForeignKeyTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    private static let tables = """
+        CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE book(
+            id INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author(id) ON DELETE CASCADE
+        );
+        INSERT INTO author VALUES (1, 'A'), (2, 'B');
+        INSERT INTO book VALUES (1, 1), (2, 1), (3, 2);
+        """
+
+    /// The recipe of lang_altertable.html.
+    private static let rebuild = """
+        CREATE TABLE new_author(id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '');
+        INSERT INTO new_author SELECT id, name FROM author;
+        DROP TABLE author;
+        ALTER TABLE new_author RENAME TO author;
+        """
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    @discardableResult
+    private func migrate(_ files: [String: String]) throws -> [SchemaVersion] {
+        try folder.migrator(files.merging(["1_tables.sql": Self.tables]) { given, _ in given }).migrate(queue)
+    }
+
+    private func expectFailure(_ files: [String: String]) throws -> SchemaMigrationError {
+        try #require(throws: SchemaMigrationError.self) { try migrate(files) }
+    }
+
+    private func addOldOrphan() throws {
+        try queue.execute(
+            "PRAGMA foreign_keys = OFF; INSERT INTO book VALUES (9, 99); PRAGMA foreign_keys = ON;")
+    }
+
+    @Test(
+        "let a parent table be rebuilt without losing its children",
+        arguments: [
+            rebuild,
+            "-- migrations: foreign-keys=off\n\(rebuild)",
+            "-- migrations: foreign-keys=unchecked\n\(rebuild)",
+            "PRAGMA foreign_keys = OFF;\n\(rebuild)\nPRAGMA foreign_keys = ON;",
+            "PRAGMA foreign_keys = 0;\n\(rebuild)",
+            "\(rebuild)\nPRAGMA foreign_keys = ON;",
+            "-- migrations: foreign-keys=off\nPRAGMA foreign_keys = ON;\n\(rebuild)",
+        ], [false, true])
+    func rebuilt(sql: String, atOnce: Bool) throws {
+        if !atOnce { #expect(try migrate([:]) == [1]) }
+        #expect(try migrate(["2_rebuild.sql": sql]) == (atOnce ? [1, 2] : [2]))
+        #expect(try queue.integers("SELECT id FROM book ORDER BY id") == [1, 2, 3])
+        #expect(try queue.strings("SELECT name FROM author ORDER BY id") == ["A", "B"])
+        #expect(try queue.strings("SELECT \"notnull\" FROM pragma_table_info('author')") == ["0", "1"])
+        #expect(try queue.integer("PRAGMA foreign_keys") == 1)
+        #expect(try queue.strings("SELECT \"table\" FROM pragma_foreign_key_list('book')") == ["author"])
+    }
+
+    @Test("let a migration in Swift rebuild a table without losing its children")
+    func rebuiltInSwift() throws {
+        try migrate([:])
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, Self.rebuild)])
+        #expect(try schema.migrate(queue) == [2])
+        #expect(try queue.integer("SELECT count(*) FROM book") == 3)
+    }
+
+    @Test(
+        "cascade when a file asks for it",
+        arguments: [
+            "-- migrations: foreign-keys=on\nDELETE FROM author WHERE id = 1;",
+            "PRAGMA foreign_keys = ON;\nDELETE FROM author WHERE id = 1;",
+        ])
+    func cascade(sql: String) throws {
+        #expect(try migrate(["2_delete.sql": sql]) == [1, 2])
+        #expect(try queue.integers("SELECT id FROM book") == [3])
+    }
+
+    @Test("that are enforced name the statement that violates them")
+    func enforced() throws {
+        let error = try expectFailure([
+            "2_orphan.sql": "-- migrations: foreign-keys=on\nSELECT 1;\nINSERT INTO book VALUES (4, 9);"
+        ])
+        #expect(error.message == "2_orphan.sql, line 3: FOREIGN KEY constraint failed (SQLite 787).")
+        #expect(error.committed == [1])
+    }
+
+    private static let remedy = """
+        Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing of it stays; what \
+        came before it is applied.
+        """
+
+    @Test("that a migration leaves broken name it, and what came before it stays")
+    func orphans() throws {
+        let error = try expectFailure([
+            "2_a.sql": "CREATE TABLE a(x);",
+            "3_delete.sql": "CREATE TABLE b(x); DELETE FROM author WHERE id = 1;",
+            "4_c.sql": "CREATE TABLE c(x);",
+        ])
+        #expect(error.code == .foreignKeyViolation)
+        #expect(
+            error.description
+                == "3_delete.sql: leaves 2 rows of table book whose author_id refer to no row of author. \(Self.remedy)"
+        )
+        #expect(error.file == "3_delete.sql")
+        #expect(error.version == 3)
+        #expect(error.committed == [1, 2])
+        #expect(try queue.tables() == ["a", "author", "book"])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(try queue.integer("SELECT count(*) FROM author") == 2)
+        #expect(try queue.integer("PRAGMA foreign_keys") == 1)
+
+        #expect(try migrate(["3_delete.sql": "DELETE FROM book; DELETE FROM author;"]) == [3, 4])
+    }
+
+    @Test(
+        "that are broken are described",
+        arguments: [
+            (
+                "INSERT INTO book VALUES (4, 9);",
+                "1 row of table book whose author_id refers to no row of author"
+            ),
+            ("DROP TABLE author;", "3 rows of table book whose author_id refer to no row of author"),
+            (
+                """
+                CREATE TABLE pair(a, b, PRIMARY KEY (a, b));
+                CREATE TABLE use(x, y, FOREIGN KEY (x, y) REFERENCES pair(a, b));
+                INSERT INTO use VALUES (1, 2), (1, NULL);
+                """, "1 row of table use whose x, y refers to no row of pair"
+            ),
+            (
+                "CREATE TABLE p(a); CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);",
+                "a foreign key of table c broken: foreign key mismatch - \"c\" referencing \"p\""
+            ),
+        ])
+    func descriptions(sql: String, violation: String) throws {
+        let error = try expectFailure(["2_x.sql": sql])
+        #expect(error.description == "2_x.sql: leaves \(violation). \(Self.remedy)")
+        #expect(try queue.ledger() == [1])
+    }
+
+    @Test("that are deferred name the migration that leaves them broken, although they are enforced")
+    func deferred() throws {
+        let error = try expectFailure([
+            "2_a.sql": "-- migrations: foreign-keys=on\nCREATE TABLE a(x);",
+            "3_defer.sql": """
+            -- migrations: foreign-keys=on
+            CREATE TABLE c(x REFERENCES author(id) DEFERRABLE INITIALLY DEFERRED);
+            INSERT INTO c VALUES (7);
+            """,
+        ])
+        #expect(error.code == .foreignKeyViolation)
+        #expect(error.message == "3_defer.sql: leaves 1 row of table c whose x refers to no row of author.")
+        #expect(error.committed == [1, 2])
+        #expect(try queue.tables() == ["a", "author", "book"])
+    }
+
+    @Test("are not checked when a file asks for that")
+    func unchecked() throws {
+        #expect(
+            try migrate(["2_x.sql": "-- migrations: foreign-keys=unchecked\nDELETE FROM author;"]) == [1, 2])
+        #expect(try queue.integer("SELECT count(*) FROM book") == 3)
+    }
+
+    @Test("are not checked when a later file fails, either")
+    func uncheckedBeforeRollback() throws {
+        try migrate([:])
+        let error = try expectFailure([
+            "2_x.sql":
+                "-- migrations: foreign-keys=unchecked\nDELETE FROM author; CREATE UNIQUE INDEX i ON book(id);",
+            "3_y.sql": "-- migrations: foreign-keys=unchecked\nINSERT OR ROLLBACK INTO book VALUES (1, 1);",
+        ])
+        #expect(error.message == "3_y.sql, line 2: UNIQUE constraint failed: book.id (SQLite 1555).")
+        #expect(error.committed == [2])
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test("that were broken before lock nobody out")
+    func oldOrphan() throws {
+        try migrate([:])
+        try addOldOrphan()
+        #expect(try migrate(["2_a.sql": "CREATE TABLE a(x);", "3_rebuild.sql": Self.rebuild]) == [2, 3])
+        #expect(try queue.integer("SELECT count(*) FROM book") == 4)
+        #expect(try queue.ledger() == [1, 2, 3])
+    }
+
+    @Test("that were broken before do not hide those that a migration breaks")
+    func oldAndNewOrphan() throws {
+        try migrate([:])
+        try addOldOrphan()
+        let error = try expectFailure([
+            "2_a.sql": "CREATE TABLE a(x);", "3_x.sql": "INSERT INTO book VALUES (4, 98);",
+        ])
+        #expect(
+            error.message == "3_x.sql: leaves 1 row of table book whose author_id refers to no row of author."
+        )
+        #expect(error.committed == [2])
+        #expect(try queue.tables() == ["a", "author", "book"])
+    }
+
+    @Test("that were broken before, and a file that fails: what ran before it stays")
+    func oldOrphanAndFailure() throws {
+        try migrate([:])
+        try addOldOrphan()
+        let error = try expectFailure(["2_a.sql": "CREATE TABLE a(x);", "3_x.sql": "SELECT nonsense;"])
+        #expect(error.message == "3_x.sql, line 1: no such column: nonsense (SQLite 1).")
+        #expect(error.committed == [2])
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test("are checked in an app that does not enforce them, and stay off")
+    func appWithout() throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try folder.queue("off.sqlite", configuration)
+        let schema = try folder.migrator(["1_tables.sql": Self.tables, "2_rebuild.sql": Self.rebuild])
+        #expect(try schema.migrate(queue) == [1, 2])
+        #expect(try queue.integer("PRAGMA foreign_keys") == 0)
+        #expect(try queue.integer("SELECT count(*) FROM book") == 3)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("With nothing pending")
+struct NothingPendingTests {
+    let folder: TemporaryFolder
+    let schema: SchemaMigrator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"])
+    }
+
+    /// Each file's contents and date.
+    private func files() throws -> [String: String] {
+        var files: [String: String] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        where name.hasPrefix("app") {
+            let date =
+                try FileManager.default.attributesOfItem(atPath: folder.path(name))[.modificationDate]
+                as? Date
+            let contents = try Data(contentsOf: folder.url.appendingPathComponent(name))
+            files[name] = "\(date?.timeIntervalSince1970 ?? 0) \(contents.base64EncodedString())"
+        }
+        return files
+    }
+
+    @Test("no file is written")
+    func unwritten() throws {
+        try schema.migrate(folder.queue())
+        let before = try files()
+        #expect(before.count == 1)
+        let queue = try folder.queue()
+        let changes = try queue.integer("SELECT total_changes()")
+        #expect(try schema.migrate(queue) == [])
+        #expect(try schema.migrate(queue, upTo: 1) == [])
+        #expect(try queue.integer("SELECT total_changes()") == changes)
+        #expect(try files() == before)
+    }
+
+    @Test("no file is written in WAL mode")
+    func unwrittenWAL() throws {
+        let pool = try folder.pool()
+        try schema.migrate(pool)
+        let before = try files().filter { $0.key != "app.sqlite-shm" }
+        #expect(before.count == 2)
+        #expect(try schema.migrate(pool) == [])
+        #expect(try files().filter { $0.key != "app.sqlite-shm" } == before)
+    }
+
+    @Test("a read-only database will do")
+    func readOnly() throws {
+        try schema.migrate(folder.queue())
+        var configuration = Configuration()
+        configuration.readonly = true
+        let queue = try folder.queue("app.sqlite", configuration)
+        #expect(try schema.migrate(queue) == [])
+        #expect(try !queue.read(schema.status).needsMigration)
+    }
+
+    @Test("a database that another connection is writing will do")
+    func whileWriting() throws {
+        try schema.migrate(folder.queue())
+        let writer = try folder.queue()
+        let queue = try folder.queue()
+        try writer.write { db in
+            try db.execute(sql: "INSERT INTO a VALUES (1)")
+            #expect(try schema.migrate(queue) == [])
+        }
+    }
+
+    @Test("but with something pending, a read-only database is an error")
+    func readOnlyPending() throws {
+        try schema.migrate(folder.queue(), upTo: 1)
+        var configuration = Configuration()
+        configuration.readonly = true
+        let queue = try folder.queue("app.sqlite", configuration)
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(
+            error.description == """
+                2_b.sql, line 1: attempt to write a readonly database (SQLite 8). Make the file and its folder \
+                writable, and try again.
+                """)
+    }
+
+    @Test("and a file that is no database is an error")
+    func noDatabase() throws {
+        try Data(repeating: 0x41, count: 4096).write(to: folder.url.appendingPathComponent("app.sqlite"))
+        let error = try #require(throws: (any Error).self) { try schema.migrate(folder.queue()) }
+        #expect((error as? DatabaseError)?.resultCode == .SQLITE_NOTADB)
+    }
+}

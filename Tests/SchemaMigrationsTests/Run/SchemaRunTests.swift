@@ -1,0 +1,213 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import SchemaMigrations
+
+@Suite("A run of migrations")
+struct SchemaRunTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    @Test("runs every kind of statement as it stands in the file")
+    func statements() throws {
+        let schema = try folder.migrator([
+            "1_all.sql": """
+            \u{FEFF}-- A comment; with a semicolon.\r
+            CREATE TABLE a(\r
+                x TEXT -- one; column\r
+            );;\r
+            ;\r
+            CREATE TABLE log(x);\r
+            CREATE TRIGGER t AFTER INSERT ON a BEGIN\r
+                INSERT INTO log SELECT CASE WHEN new.x = ';' THEN 'semi;colon' ELSE 'END;' END;\r
+            END;\r
+            /* between; */\r
+            INSERT INTO a VALUES (';'), ('-- no comment'), ('it''s');\r
+            SELECT * FROM a;\r
+            CREATE VIEW v AS SELECT count(*) AS n FROM log
+            """
+        ])
+        #expect(try schema.migrate(queue) == [1])
+        #expect(try queue.strings("SELECT x FROM a") == [";", "-- no comment", "it's"])
+        #expect(try queue.strings("SELECT x FROM log") == ["semi;colon", "END;", "END;"])
+        #expect(try queue.integers("SELECT n FROM v") == [3])
+    }
+
+    @Test(
+        "records a file that only holds a comment",
+        arguments: ["-- Nothing to do.", "/* none */\n", ";", " ;; -- x\n"])
+    func comment(sql: String) throws {
+        let schema = try folder.migrator(["1_none.sql": sql])
+        #expect(try schema.migrate(queue) == [1])
+        #expect(try queue.ledger() == [1])
+        #expect(try schema.migrate(queue) == [])
+    }
+
+    @Test("goes for every kind of database")
+    func databases() throws {
+        let schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "INSERT INTO a VALUES (1)",
+        ])
+        var wal = Configuration()
+        wal.journalMode = .wal
+        let databases: [any DatabaseWriter] = [
+            try folder.queue(), try folder.pool("pool.sqlite"), try folder.queue("wal.sqlite", wal),
+            try DatabaseQueue(), try DatabaseQueue(named: "schema-run-\(UUID())"),
+        ]
+        for database in databases {
+            #expect(try schema.migrate(database) == [1, 2])
+            #expect(try database.integers("SELECT x FROM a") == [1])
+            #expect(try database.ledger() == [1, 2])
+        }
+    }
+
+    @Test("commits in groups, and each group as a whole")
+    func groups() throws {
+        let commits = Commits()
+        queue.add(transactionObserver: commits, extent: .databaseLifetime)
+        let migrations = (1...20).map { CodeMigration($0, "CREATE TABLE t\($0)(x)") }
+        let schema = try SchemaMigrator(migrations: migrations)
+        _ = try queue.unsafeReentrantWrite { db in
+            try SchemaRun(migrator: schema, db: db, target: 10, groupLimit: .seconds(60)).run()
+        }
+        #expect(commits.count == 1)
+        _ = try queue.unsafeReentrantWrite { db in
+            try SchemaRun(migrator: schema, db: db, target: nil, groupLimit: .zero).run()
+        }
+        #expect(commits.count == 11)
+        #expect(try queue.ledger() == Array(1...20))
+    }
+
+    @Test("that fails in the middle keeps what ran before, in this group and in earlier ones")
+    func middle() throws {
+        let schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "-- migrations: foreign-keys=on\nCREATE TABLE b(x)",
+            "3_c.sql": "-- migrations: foreign-keys=on\nCREATE TABLE c(x)",
+            "4_d.sql": "-- migrations: foreign-keys=on\nCREATE TABLE d(x); SELECT nonsense",
+            "5_e.sql": "CREATE TABLE e(x)",
+        ])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.file == "4_d.sql")
+        #expect(error.committed == [1, 2, 3])
+        #expect(try queue.tables() == ["a", "b", "c"])
+        #expect(try queue.ledger() == [1, 2, 3])
+    }
+
+    @Test("runs the statement of a file without a transaction, and records it after")
+    func bare() throws {
+        let schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x)", "2_vacuum.sql": "-- migrations: transaction=none\nVACUUM;",
+            "3_wal.sql": "-- migrations: transaction=none\nPRAGMA journal_mode = WAL;",
+            "4_b.sql": "CREATE TABLE b(x)",
+        ])
+        #expect(try schema.migrate(queue) == [1, 2, 3, 4])
+        #expect(try queue.ledger() == [1, 2, 3, 4])
+        #expect(try queue.strings("PRAGMA journal_mode") == ["wal"])
+    }
+
+    @Test("that fails in a file without a transaction keeps what ran before")
+    func failingBare() throws {
+        let schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "-- migrations: transaction=none\nDROP TABLE nowhere;",
+        ])
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.message == "2_b.sql, line 2: no such table: nowhere (SQLite 1).")
+        #expect(error.committed == [1])
+        #expect(error.version == 2)
+        #expect(try queue.ledger() == [1])
+    }
+
+    @Test("leaves the connection's settings as they were", arguments: [false, true], ["DELETE", "WAL"])
+    func settings(fails: Bool, journalMode: String) throws {
+        let seen = Locked<[Int]>([])
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1) { db in
+                seen.append(try Int.fetchOne(db, sql: "PRAGMA foreign_keys"))
+                seen.append(try Int.fetchOne(db, sql: "PRAGMA synchronous"))
+                if fails { throw Mishap() }
+            }
+        ])
+        for (foreignKeys, synchronous) in [(1, 1), (0, 2), (1, 3), (0, 0)] {
+            let queue = try folder.queue("\(foreignKeys)\(synchronous).sqlite")
+            try queue.execute(
+                """
+                PRAGMA journal_mode = \(journalMode); PRAGMA foreign_keys = \(foreignKeys);
+                PRAGMA synchronous = \(synchronous);
+                """)
+            if fails {
+                #expect(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+            } else {
+                try schema.migrate(queue)
+            }
+            #expect(seen.take() == [0, max(synchronous, journalMode == "WAL" ? 2 : 3)])
+            #expect(try queue.integer("PRAGMA foreign_keys") == Int64(foreignKeys))
+            #expect(try queue.integer("PRAGMA synchronous") == Int64(synchronous))
+        }
+    }
+
+    @Test("is seen by those who observe the database")
+    func observers() throws {
+        let commits = Commits()
+        queue.add(transactionObserver: commits, extent: .databaseLifetime)
+        try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE a(x)")]).migrate(queue)
+        #expect(commits.sawChange)
+    }
+
+    @Test("finds what another connection has applied in the meantime")
+    func meantime() throws {
+        let other = try folder.queue()
+        let plan = try SchemaMigrator(migrations: [
+            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, "CREATE TABLE b(x)"),
+        ])
+        // The first group ends where foreign keys change: there another connection gets in.
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(0, foreignKeys: .on) { db in
+                db.afterNextTransaction { _ in _ = try? plan.migrate(other) }
+            },
+            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, "CREATE TABLE b(x)"),
+            CodeMigration(3, ""),
+        ])
+        #expect(try schema.migrate(queue) == [0, 3])
+        #expect(try queue.ledger() == [0, 1, 2, 3])
+    }
+}
+
+/// Counts the commits of a database.
+private final class Commits: TransactionObserver {
+    private(set) var count = 0
+    private(set) var sawChange = false
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange() { sawChange = true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) { count += 1 }
+    func databaseDidRollback(_ db: Database) {}
+}
+
+/// What a migration has seen.
+private final class Locked<Value: Sendable>: @unchecked Sendable {
+    // Every access is under the lock.
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
+}
+
+extension Locked where Value == [Int] {
+    func append(_ number: Int?) { withLock { $0.append(number ?? -1) } }
+
+    func take() -> [Int] {
+        withLock { value in
+            defer { value = [] }
+            return value
+        }
+    }
+}

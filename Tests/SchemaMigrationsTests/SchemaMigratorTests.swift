@@ -1,0 +1,212 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A schema migrator")
+struct SchemaMigratorTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static let files = [
+        "1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);", "3_c.sql": "CREATE TABLE c(x);",
+    ]
+
+    @Test("applies what is pending, in order, once")
+    func migrate() throws {
+        let schema = try folder.migrator(Self.files)
+        let queue = try folder.queue()
+        #expect(try schema.migrate(queue) == [1, 2, 3])
+        #expect(try queue.tables() == ["a", "b", "c"])
+        #expect(try queue.ledger() == [1, 2, 3])
+        #expect(try schema.migrate(queue) == [])
+    }
+
+    @Test("goes up to a version, and never down")
+    func upTo() throws {
+        let schema = try folder.migrator(Self.files)
+        let queue = try folder.queue()
+        #expect(try schema.migrate(queue, upTo: 2) == [1, 2])
+        #expect(try schema.migrate(queue, upTo: 1) == [])
+        #expect(try queue.tables() == ["a", "b"])
+        #expect(try schema.migrate(queue, upTo: 3) == [3])
+    }
+
+    @Test("refuses a version that no migration has")
+    func unknownVersion() throws {
+        let schema = try folder.migrator(Self.files)
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try schema.migrate(folder.queue(), upTo: 4)
+        }
+        #expect(error.code == .unknownVersion)
+        #expect(error.description == "No migration has version 4. The latest is 3.")
+    }
+
+    @Test("needs migrations")
+    func none() throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(migrations: []) }
+        #expect(error.code == .noMigrations)
+        #expect(
+            error.description == "There are no migrations. Pass at least one, or a folder that holds some.")
+    }
+
+    @Test("refuses a version below 0")
+    func negative() throws {
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(-1, "")])
+        }
+        #expect(error.code == .malformedFileName)
+        #expect(
+            error.description == "Code-1 has version -1. Versions are at least 0; by preference a timestamp.")
+    }
+
+    @Test("finds its folder in a bundle")
+    func bundle() throws {
+        let resources = try folder.folder(Self.files, named: "Test.bundle/schema").deletingLastPathComponent()
+        let bundle = try #require(Bundle(path: resources.path))
+        let schema = try SchemaMigrator(bundle: bundle, subdirectory: "schema")
+        #expect(schema.migrations.map(\.version) == [1, 2, 3])
+    }
+
+    @Test("tells where a database stands")
+    func status() throws {
+        let schema = try folder.migrator(Self.files)
+        let queue = try folder.queue()
+        let new = try queue.read(schema.status)
+        #expect(!new.hasMigrationsTable)
+        #expect(new.originVersion == nil)
+        #expect(new.currentVersion == nil)
+        #expect(new.appliedVersions == [])
+        #expect(new.pendingVersions == [1, 2, 3])
+        #expect(new.needsMigration)
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+
+        try schema.migrate(queue, upTo: 2)
+        let half = try queue.read(schema.status)
+        #expect(half.hasMigrationsTable)
+        #expect(half.originVersion == 1)
+        #expect(half.currentVersion == 2)
+        #expect(half.appliedVersions == [1, 2])
+        #expect(half.pendingVersions == [3])
+        #expect(half.belowFloor == [])
+        #expect(half.unknown == [])
+
+        try schema.migrate(queue)
+        #expect(try !queue.read(schema.status).needsMigration)
+    }
+
+    @Test("runs a migration that was merged late below the others, in a database built by replaying")
+    func late() throws {
+        let queue = try folder.queue()
+        try SchemaMigrator(migrations: [CodeMigration(2, "CREATE TABLE b(x)")]).migrate(queue)
+        try SchemaMigrator(migrations: [CodeMigration(2, ""), CodeMigration(4, "CREATE TABLE d(x)")]).migrate(
+            queue)
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, ""),
+            CodeMigration(3, "CREATE TABLE c(x)"),
+            CodeMigration(4, ""),
+        ])
+        #expect(try queue.read(schema.status).belowFloor == [])
+        #expect(try schema.migrate(queue) == [1, 3])
+        #expect(try queue.tables() == ["a", "b", "c", "d"])
+        #expect(try queue.read(schema.status).originVersion == 1)
+    }
+
+    // MARK: Databases that are not for it
+
+    @Test("refuses a database of a newer app, and changes nothing")
+    func newer() throws {
+        let schema = try folder.migrator(Self.files)
+        let queue = try folder.queue()
+        try schema.migrate(queue)
+        let older = try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")])
+        let error = try #require(throws: SchemaMigrationError.self) { try older.migrate(queue) }
+        #expect(error.code == .newerDatabase)
+        #expect(
+            error.description == """
+                The database is at version 3, and the latest known migration is 2. A newer version of the app has \
+                migrated it: update the app. Nothing was changed.
+                """)
+        #expect(try queue.read(older.status).unknown == [3])
+        #expect(try queue.ledger() == [1, 2, 3])
+    }
+
+    @Test(
+        "refuses a database whose tables it does not know", arguments: ["TABLE t(x)", "VIEW t AS SELECT 1"])
+    func unmanaged(object: String) throws {
+        let schema = try folder.migrator(Self.files, adopting: { _ in nil })
+        let queue = try folder.queue()
+        try queue.execute("CREATE \(object)")
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .unmanagedDatabase)
+        #expect(
+            error.description == """
+                The database has tables, but no ledger says which migrations they come from. Pass adopting: \
+                { db in … } to the migrator, which answers the version that the tables are at. Nothing was changed.
+                """)
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == ["t"])
+    }
+
+    @Test("adopts a database: marks what it has had, and runs the rest")
+    func adopting() throws {
+        let schema = try folder.migrator(
+            Self.files, adopting: { db in try db.tableExists("b") ? 2 : nil })
+        let queue = try folder.queue()
+        try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x)")
+        #expect(try schema.migrate(queue) == [3])
+        #expect(try queue.ledger() == [1, 2, 3])
+        #expect(
+            try queue.strings("SELECT origin FROM schema_migrations_details ORDER BY version")
+                == ["marked", "marked", "applied"])
+        #expect(try queue.tables() == ["a", "b", "c"])
+    }
+
+    @Test("adopts a database that is up to date: writes the ledger, and runs nothing")
+    func adoptingLatest() throws {
+        let schema = try folder.migrator(Self.files, adopting: { _ in 3 })
+        let queue = try folder.queue()
+        try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x); CREATE TABLE c(x)")
+        #expect(try schema.migrate(queue) == [])
+        #expect(try queue.ledger() == [1, 2, 3])
+        #expect(try schema.migrate(queue) == [])
+    }
+
+    @Test("does not ask what a new database, or one with a ledger, is to be adopted at")
+    func adoptingNothing() throws {
+        let schema = try folder.migrator(Self.files, adopting: { _ in throw Mishap() })
+        let queue = try folder.queue()
+        #expect(try schema.migrate(queue, upTo: 1) == [1])
+        #expect(try schema.migrate(queue) == [2, 3])
+    }
+
+    @Test("refuses to adopt a database at a version that no migration has")
+    func adoptingUnknown() throws {
+        let schema = try folder.migrator(Self.files, adopting: { _ in 4 })
+        let queue = try folder.queue()
+        try queue.execute("CREATE TABLE a(x)")
+        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        #expect(error.description == "No migration has version 4. The latest is 3.")
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == ["a"])
+    }
+
+    @Test("does not run what lies below the origin of a ledger that another tool made, and lists it")
+    func belowOrigin() throws {
+        let schema = try folder.migrator(Self.files)
+        let queue = try folder.queue()
+        try queue.execute(
+            """
+            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+            INSERT INTO schema_migrations VALUES (2);
+            """)
+        let status = try queue.read(schema.status)
+        #expect(status.originVersion == 2)
+        #expect(status.belowFloor == [1])
+        #expect(status.pendingVersions == [3])
+        #expect(try schema.migrate(queue) == [3])
+        #expect(try queue.tables() == ["c"])
+        #expect(try queue.read(schema.status).belowFloor == [1])
+    }
+}

@@ -1,0 +1,292 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A SQLite store")
+struct SQLiteStoreTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+    let store: SQLiteStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue("records.sqlite")
+        store = SQLiteStore(queue)
+    }
+
+    private var record: MigrationRecord {
+        get throws {
+            var record = MigrationRecord(floor: try AppVersion(parsing: "1.0"))
+            record.settled = [try AppVersion(parsing: "1.1"), try AppVersion(parsing: "1.1-1")]
+            record.owed = [try AppVersion(parsing: "0.9")]
+            record.completed = try AppVersion(parsing: "1.1")
+            record.highest = try AppVersion(parsing: "2.0")
+            record.downgradedTo = try AppVersion(parsing: "1.1")
+            record.running = MigrationRecord.Running(
+                version: try AppVersion(parsing: "2.0"), attempt: 2, forgiven: 1, build: "2.0 (417)",
+                since: Date(timeIntervalSince1970: 1_772_474_651))
+            return record
+        }
+    }
+
+    private func rows() throws -> [String] {
+        try queue.strings(
+            "SELECT part || ' ' || name || ' ' || value FROM app_migrations ORDER BY part, name")
+    }
+
+    @Test("that was never used is empty, and stays so when it is read")
+    func unused() throws {
+        #expect(store.name == "records.sqlite")
+        #expect(try store.read("Library") == StoreState())
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    @Test("gives back what it was given")
+    func roundTrip() throws {
+        let seen = SeenVersion(
+            version: try AppVersion(parsing: "1.0"), first: Date(timeIntervalSince1970: 1_767_778_200))
+        try store.update("Library") { state in
+            state.record = try record
+            state.seen["app"] = [seen]
+        }
+        let state = StoreState(record: try record, seen: ["app": [seen]])
+        #expect(try store.read("Library") == state)
+        #expect(try SQLiteStore(folder.queue("records.sqlite")).read("Library") == state)
+        #expect(
+            try rows() == [
+                #"format  "1.0""#,
+                """
+                managers Library {"completed":"1.1","downgradedTo":"1.1","floor":"1.0","highest":"2.0","owed":["0.9"],\
+                "running":{"attempt":2,"build":"2.0 (417)","forgiven":1,"since":"2026-03-02T18:04:11Z",\
+                "version":"2.0"},"settled":["1.1","1.1-1"]}
+                """,
+                #"seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0"}]"#,
+            ])
+    }
+
+    @Test("keeps several managers apart, and what was seen together")
+    func managers() throws {
+        let names = ["Library", "Library' OR 1", "", "Ünïcödé 🐛", "a\nb"]
+        for (index, name) in names.enumerated() {
+            let version = try AppVersion(parsing: "\(index + 1).0")
+            try store.update(name) { state in
+                #expect(state.record == nil)
+                state.record = MigrationRecord(floor: version)
+                state.seen["app", default: []].append(SeenVersion(version: version, first: .distantPast))
+            }
+        }
+        for (index, name) in names.enumerated() {
+            let state = try store.read(name)
+            #expect(state.record?.floor == AppVersion("\(index + 1).0"))
+            #expect(state.seen["app"]?.map(\.version.description) == ["1.0", "2.0", "3.0", "4.0", "5.0"])
+        }
+        #expect(try store.read("Other").record == nil)
+    }
+
+    @Test("forgets a record, and nothing else")
+    func forget() throws {
+        for name in ["A", "B"] { try store.update(name) { $0.record = MigrationRecord(floor: nil) } }
+        try store.update("A") { $0.record = nil }
+        #expect(try store.read("A").record == nil)
+        #expect(try store.read("B").record != nil)
+    }
+
+    @Test("changes nothing when the change throws")
+    func throwing() throws {
+        try store.update("A") { $0.record = MigrationRecord(floor: nil) }
+        let before = try rows()
+        #expect(throws: Mishap.self) {
+            try store.update("A") { state in
+                state.record = nil
+                throw Mishap()
+            }
+        }
+        #expect(try rows() == before)
+        try store.update("A") { $0.record = nil }
+    }
+
+    @Test("keeps what a newer minor format added")
+    func unknownKeys() throws {
+        try store.update("A") { $0.record = try record }
+        try queue.execute(
+            """
+            UPDATE app_migrations SET value = '"1.7"' WHERE part = 'format';
+            UPDATE app_migrations SET value = '{"floor":"1.0","settled":[],"owed":[],"mood":{"a":[1,null]}}'
+            WHERE part = 'managers';
+            INSERT INTO app_migrations VALUES ('moods', 'today', '"good"'),
+                ('seen', 'app', '[{"version":"1.0","first":"2026-01-07T09:30:00Z","where":"Bonn"}]');
+            """)
+        try store.update("A") { state in
+            state.record?.completed = try AppVersion(parsing: "1.0")
+            state.seen["app"]?.append(
+                SeenVersion(version: try AppVersion(parsing: "2.0"), first: .distantPast))
+        }
+        #expect(
+            try rows() == [
+                #"format  "1.7""#,
+                #"managers A {"completed":"1.0","floor":"1.0","mood":{"a":[1,null]},"owed":[],"settled":[]}"#,
+                #"moods today "good""#,
+                """
+                seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0","where":"Bonn"},\
+                {"first":"0001-01-01T00:00:00Z","version":"2.0"}]
+                """,
+            ])
+    }
+
+    // MARK: What is not there to be believed
+
+    private static let restore =
+        "Nothing was changed. Restore it from a backup, or start a new record that assumes a version."
+
+    @Test(
+        "is refused when it is damaged",
+        arguments: [
+            (
+                "UPDATE app_migrations SET value = '{' WHERE part = 'managers'",
+                "records.sqlite is damaged at managers.A: not valid JSON. \(restore)"
+            ),
+            (
+                "UPDATE app_migrations SET value = '[]' WHERE part = 'managers'",
+                "records.sqlite is damaged at managers.A: expected an object. \(restore)"
+            ),
+            (
+                "UPDATE app_migrations SET value = '{}' WHERE part = 'managers'",
+                "records.sqlite is damaged at managers.A.settled: expected a list of versions. \(restore)"
+            ),
+            (
+                "UPDATE app_migrations SET value = '7' WHERE part = 'format'",
+                "records.sqlite has no \"format\" such as \"1.0\". \(restore)"
+            ),
+            (
+                "INSERT INTO app_migrations VALUES ('seen', 'app', '{}')",
+                "records.sqlite is damaged at seen: expected an object of lists. \(restore)"
+            ),
+            (
+                "UPDATE app_migrations SET value = x'ff' WHERE part = 'managers'",
+                """
+                records.sqlite is damaged: the table app_migrations holds what is not text. Nothing was changed. \
+                Restore the database from a backup.
+                """
+            ),
+        ])
+    func damaged(sql: String, description: String) throws {
+        try store.update("A") { $0.record = try record }
+        try queue.execute(sql)
+        let before = try queue.strings("SELECT quote(value) FROM app_migrations")
+        let reading = try #require(throws: MigrationError.self) { try store.read("A") }
+        #expect(reading.code == .damagedStore)
+        #expect(reading.description == description)
+        let writing = try #require(throws: MigrationError.self) { try store.update("A") { $0.record = nil } }
+        #expect(writing.description == description)
+        #expect(try queue.strings("SELECT quote(value) FROM app_migrations") == before)
+    }
+
+    @Test("is refused when a newer version wrote it")
+    func newerFormat() throws {
+        try store.update("A") { $0.record = try record }
+        try queue.execute("UPDATE app_migrations SET value = '\"2.0\"' WHERE part = 'format'")
+        let error = try #require(throws: MigrationError.self) { try store.read("A") }
+        #expect(error.code == .newerFormat)
+        #expect(
+            error.description == """
+                records.sqlite has format 2.0; this version of AppMigrations reads 1.0. A newer version of the app \
+                wrote it: update the app.
+                """)
+    }
+
+    @Test("is an error when its table is another one")
+    func otherTable() throws {
+        try queue.execute("CREATE TABLE app_migrations(x)")
+        let error = try #require(throws: MigrationError.self) { try store.read("A") }
+        #expect(error.code == .unreadableStore)
+        #expect(
+            error.description == """
+                records.sqlite cannot be read: no such column: part (SQLite 1). It is not known what has run, so \
+                nothing was run. Remove the cause, and launch again.
+                """)
+        #expect(error.underlyingError is DatabaseError)
+    }
+
+    // MARK: Where it lives
+
+    @Test("may be a file of its own")
+    func path() throws {
+        let path = folder.path("own.sqlite")
+        try SQLiteStore(path: path).update("A") { $0.record = try record }
+        #expect(try SQLiteStore(path: path).read("A").record == record)
+        #expect(throws: DatabaseError.self) { try SQLiteStore(path: folder.path("nowhere/own.sqlite")) }
+    }
+
+    @Test("may be the app's own database, in each of its forms")
+    func databases() throws {
+        let databases: [any DatabaseWriter] = [
+            try folder.queue(), try folder.pool("pool.sqlite"), try DatabaseQueue(),
+        ]
+        for database in databases {
+            try database.execute("CREATE TABLE entry(x)")
+            let store = SQLiteStore(database)
+            try store.update("A") { $0.record = try record }
+            #expect(try store.read("A").record == record)
+            #expect(try database.writeWithoutTransaction { _ in try store.read("A").record } == record)
+        }
+    }
+
+    @Test("may be read inside a transaction, but is not written there")
+    func insideTransaction() throws {
+        try queue.write { _ in
+            #expect(try store.read("A") == StoreState())
+            let error = try #require(throws: MigrationError.self) { try store.update("A") { _ in } }
+            #expect(error.code == .reentrantCall)
+            #expect(
+                error.description == """
+                    records.sqlite is migrated from inside one of its own transactions. Migrate before db.write { … } \
+                    or db.read { … }, not in it.
+                    """)
+        }
+    }
+
+    // MARK: Locks
+
+    @Test("locks each manager for one at a time")
+    func lock() throws {
+        let path = folder.path("records.sqlite")
+        let stores = [store, try SQLiteStore(path: path)]
+        for (first, second) in [(stores[0], stores[1]), (stores[1], stores[0])] {
+            guard case .acquired(let release) = try first.lock("A/1") else {
+                Issue.record("The lock is free.")
+                return
+            }
+            #expect(holder(try second.lock("A/1")) == "this process")
+            let other = try second.lock("A/2")
+            #expect(holder(other) == nil)
+            if case .acquired(let release) = other { release() }
+            release()
+        }
+        #expect(FileManager.default.fileExists(atPath: path + ".A%2f1.lock"))
+    }
+
+    @Test("locks a database in memory, too")
+    func lockInMemory() throws {
+        let queue = try DatabaseQueue()
+        guard case .acquired(let release) = try SQLiteStore(queue).lock("A") else {
+            Issue.record("The lock is free.")
+            return
+        }
+        #expect(holder(try SQLiteStore(queue).lock("A")) == "this process")
+        let other = try DatabaseQueue()
+        guard case .acquired(let releaseOther) = try SQLiteStore(other).lock("A") else {
+            Issue.record("Another database is another lock.")
+            return
+        }
+        releaseOther()
+        release()
+        #expect(holder(try SQLiteStore(queue).lock("A")) == nil)
+    }
+
+    private func holder(_ lock: StoreLock) -> String? {
+        if case .held(let holder) = lock { return holder }
+        return nil
+    }
+}

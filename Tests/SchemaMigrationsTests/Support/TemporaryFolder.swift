@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// A folder of its own for a test, which is removed with the object.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("schema-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    /// Writes files, by name, into a folder inside this one, and returns that folder.
+    @discardableResult
+    func folder(_ files: [String: String], named name: String = "migrations") throws -> URL {
+        try folder(data: files.mapValues { Data($0.utf8) }, named: name)
+    }
+
+    @discardableResult
+    func folder(data files: [String: Data], named name: String = "migrations") throws -> URL {
+        let folder = url.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, contents) in files { try contents.write(to: folder.appendingPathComponent(name)) }
+        return folder
+    }
+
+    /// A migrator for the files, which are written into a folder.
+    func migrator(_ files: [String: String], adopting: SchemaMigrator.Adoption? = nil) throws
+        -> SchemaMigrator
+    {
+        try SchemaMigrator(directory: folder(files), adopting: adopting)
+    }
+
+    func queue(_ name: String = "app.sqlite", _ configuration: Configuration = Configuration()) throws
+        -> DatabaseQueue
+    {
+        try DatabaseQueue(path: path(name), configuration: configuration)
+    }
+
+    func pool(_ name: String = "app.sqlite") throws -> DatabasePool {
+        try DatabasePool(path: path(name))
+    }
+}
