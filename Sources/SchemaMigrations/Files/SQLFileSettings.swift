@@ -82,7 +82,7 @@ struct SQLFileSettings: Hashable, Sendable {
 }
 
 extension String {
-    fileprivate var trimmingQuotes: String {
+    var trimmingQuotes: String {
         guard count > 1, let first, "'\"`[".contains(first) else { return self }
         return String(dropFirst().dropLast())
     }

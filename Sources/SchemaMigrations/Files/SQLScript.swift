@@ -52,6 +52,16 @@ struct SQLScript {
     /// How much there is to run, for progress.
     var weight: Int64 { Int64(max(1, statements.count)) }
 
+    /// The tables that the file drops.
+    var droppedTables: Set<String> {
+        Set(
+            statements.filter { $0.opens(with: "DROP", "TABLE") }.compactMap { statement in
+                var words = statement.opening.dropFirst(2).map(\.trimmingQuotes)
+                if words.starts(with: ["IF", "EXISTS"]) { words.removeFirst(2) }
+                return words.count > 2 && words[1] == "." ? words[2] : words.first
+            })
+    }
+
     // MARK: Refusals
 
     private func refuse() throws {

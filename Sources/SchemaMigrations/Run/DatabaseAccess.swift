@@ -17,18 +17,29 @@ extension Database {
 
     /// Begins to write, and waits while another connection writes.
     ///
-    /// GRDB's default is not to wait at all; an app's own setting may be to wait too long, or by a callback
-    /// that must be left alone.
-    func beginWriting(waitingFor limit: Duration = .seconds(10)) throws {
+    /// GRDB's default is not to wait at all; an app's own time-out may be too long, and cannot be interrupted. A
+    /// callback of the app's is left alone: it could not be put back.
+    func beginWriting(waitingFor limit: Duration = .seconds(10), interrupter: Interrupter? = nil) throws {
         let deadline = ContinuousClock.now + limit
-        while true {
-            do {
-                return try beginTransaction(.immediate)
-            } catch let error as DatabaseError where error.isBusy {
-                guard ContinuousClock.now < deadline else { throw error }
-                Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+        try withoutBusyTimeout {
+            while true {
+                try interrupter?.check()
+                do {
+                    return try beginTransaction(.immediate)
+                } catch let error as DatabaseError where error.isBusy {
+                    guard ContinuousClock.now < deadline else { throw error }
+                    Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+                }
             }
         }
+    }
+
+    private func withoutBusyTimeout(_ body: () throws -> Void) throws {
+        guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
+        try execute(sql: "PRAGMA busy_timeout = 0")
+        let result = Result { try body() }
+        try execute(sql: "PRAGMA busy_timeout = \(Int(seconds * 1_000))")
+        try result.get()
     }
 
     /// Whether there is a table of this name.

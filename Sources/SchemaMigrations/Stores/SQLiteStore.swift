@@ -24,9 +24,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     ///
     /// - Throws: what GRDB throws when it cannot open the file.
     public init(path: String) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        try self.init(DatabaseQueue(path: path, configuration: configuration))
+        try self.init(DatabaseQueue.opening(path: path))
     }
 
     /// The database file's name.
