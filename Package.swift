@@ -17,7 +17,8 @@ let package = Package(
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .target(name: "CSystem"),
@@ -31,9 +32,34 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Journal",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/Journal",
+            resources: [.copy("Migrations")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "QuickStart",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/QuickStart",
+            resources: [.copy("Migrations")],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
         .testTarget(
             name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations"], swiftSettings: settings),
+        .testTarget(
+            name: "JournalTests", dependencies: ["Journal", "QuickStart"], swiftSettings: settings),
     ]
 )

@@ -38,7 +38,8 @@ public struct SchemaMigrator: Sendable {
     /// Creates a migrator for the `.sql` files of several folders, and migrations written in Swift.
     ///
     /// - Throws: ``SchemaMigrationError``, as ``init(directory:adopting:)`` does.
-    public init(directories: [URL], migrations: [any SchemaMigration] = [], adopting: Adoption? = nil) throws {
+    public init(directories: [URL], migrations: [any SchemaMigration] = [], adopting: Adoption? = nil) throws
+    {
         let files = try directories.flatMap { try MigrationFolder.files(in: $0) }
         try self.init(migrations: files + migrations, adopting: adopting)
     }
@@ -65,7 +66,8 @@ public struct SchemaMigrator: Sendable {
     public init(migrations: [any SchemaMigration], adopting: Adoption? = nil) throws {
         guard !migrations.isEmpty else {
             throw SchemaMigrationError(
-                .noMigrations, "There are no migrations.", remedy: "Pass at least one, or a folder that holds some.")
+                .noMigrations, "There are no migrations.",
+                remedy: "Pass at least one, or a folder that holds some.")
         }
         let sorted = migrations.sorted { $0.version < $1.version }
         for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
@@ -83,7 +85,9 @@ public struct SchemaMigrator: Sendable {
         self.adopting = adopting
     }
 
-    /// Where a database stands. Reads only; call it with `try dbQueue.read(schema.status)`.
+    /// Where a database stands.
+    ///
+    /// Reads only; call it with `try dbQueue.read(schema.status)`.
     ///
     /// - Throws: ``SchemaMigrationError``, when the ledger cannot be understood.
     public func status(_ db: Database) throws -> SchemaStatus {
@@ -119,12 +123,15 @@ public struct SchemaMigrator: Sendable {
     /// - Throws: ``SchemaMigrationError``, also when no migration has the version. What was applied before
     ///   stays.
     @discardableResult
-    public func migrate(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws -> [SchemaVersion] {
+    public func migrate(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws -> [SchemaVersion]
+    {
         try check(version)
         return try migrate(database, through: version)
     }
 
-    private func migrate(_ database: any DatabaseWriter, through target: SchemaVersion?) throws -> [SchemaVersion] {
+    private func migrate(_ database: any DatabaseWriter, through target: SchemaVersion?) throws
+        -> [SchemaVersion]
+    {
         try SchemaMigrationError.describing {
             let isDone = try database.unsafeReentrantRead { db in
                 guard !db.isInsideTransaction else {
@@ -175,7 +182,8 @@ extension SchemaMigrator {
     }
 
     private func checkNotNewer(_ ledger: Ledger) throws {
-        guard let current = ledger.currentVersion, let latest = migrations.last?.version, current > latest else {
+        guard let current = ledger.currentVersion, let latest = migrations.last?.version, current > latest
+        else {
             return
         }
         throw SchemaMigrationError(

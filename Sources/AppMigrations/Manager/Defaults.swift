@@ -4,7 +4,8 @@ import Foundation
 
 extension AppVersion {
     static func ofMainBundle() throws -> AppVersion {
-        guard let text = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String else {
+        guard let text = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        else {
             throw MigrationError(
                 .invalidCurrentVersion, "The main bundle has no CFBundleShortVersionString.",
                 remedy: "Pass the app's version: MigrationManager(currentVersion: \"2.0\", …).")
@@ -19,12 +20,10 @@ extension AppVersion {
         }
     }
 
-    /// The build of the app, as in `2.0 (417)`.
-    static var buildOfMainBundle: String? {
-        guard let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String,
-            let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
-        else { return nil }
-        return "\(version) (\(build))"
+    /// The version with the build of the app, as in `2.0 (417)`, where the main bundle tells it.
+    var withBuildOfMainBundle: String {
+        let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+        return build.map { "\(self) (\($0))" } ?? description
     }
 }
 
@@ -35,7 +34,9 @@ extension JSONStore {
         let reason: String? =
             if Bundle.main.bundleURL.pathExtension == "appex" {
                 "an app extension shares its app's store, which cannot be guessed"
-            } else if environment["XCTestConfigurationFilePath"] != nil || environment["XCTestBundlePath"] != nil {
+            } else if environment["XCTestConfigurationFilePath"] != nil
+                || environment["XCTestBundlePath"] != nil
+            {
                 "tests must not touch the app's own store"
             } else if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
                 "a preview must not touch the app's own store"
@@ -46,7 +47,8 @@ extension JSONStore {
             }
         guard reason == nil, let identifier = Bundle.main.bundleIdentifier else {
             throw MigrationError(
-                .noStoreLocation, "There is no default store here: \(reason ?? "the main bundle has no identifier").",
+                .noStoreLocation,
+                "There is no default store here: \(reason ?? "the main bundle has no identifier").",
                 remedy: "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
         }
         do {

@@ -41,6 +41,20 @@ public struct MigrationError: Error, Sendable {
         public static let unwritableStore = Code(rawValue: "unwritableStore")
         /// Another run holds the manager's lock, and did not release it in time.
         public static let locked = Code(rawValue: "locked")
+        /// The data is older than what the app can still migrate.
+        public static let tooOld = Code(rawValue: "tooOld")
+        /// The process has died in a step so often that it is not tried again.
+        public static let gaveUp = Code(rawValue: "gaveUp")
+        /// There is no pending step of the version named.
+        public static let notPending = Code(rawValue: "notPending")
+        /// A step that may be suspended is registered, and `migrate()` was called without `await`.
+        public static let asynchronousStep = Code(rawValue: "asynchronousStep")
+        /// This process does not migrate, and the one that does has not done so yet.
+        public static let notYetMigrated = Code(rawValue: "notYetMigrated")
+        /// This process does not migrate, and a newer version of the app has been here.
+        public static let newerThanThisProcess = Code(rawValue: "newerThanThisProcess")
+        /// The system is about to suspend the process; the run has stopped.
+        public static let suspended = Code(rawValue: "suspended")
         /// A newer app has left the database at a version that this one does not know.
         public static let newerDatabase = Code(rawValue: "newerDatabase")
     }
@@ -69,7 +83,9 @@ public struct MigrationError: Error, Sendable {
     /// The single mistakes, where several are reported together.
     public var causes: [MigrationError] = []
 
-    /// Creates an error. For stores that are written outside this package.
+    /// Creates an error.
+    ///
+    /// For stores that are written outside this package.
     public init(
         _ code: Code, _ message: String, remedy: String, manager: String? = nil,
         version: AppVersion? = nil, attempt: Int? = nil, underlyingError: (any Error)? = nil

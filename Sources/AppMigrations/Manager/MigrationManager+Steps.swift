@@ -30,4 +30,39 @@ extension MigrationManager {
                 version: version, place: StorePlace(store: store), work: .closure(body),
                 onFreshInstall: onFreshInstall, source: SourceLocation(fileID: fileID, line: line)))
     }
+
+    /// Registers a step that may be suspended: a download, or work on an actor.
+    ///
+    /// Only the asynchronous `migrate` runs it; the synchronous one refuses as soon as such a step is registered,
+    /// so that it fails on the developer's desk and not in the field. It runs at least once, like any closure.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable () async throws -> Void
+    ) {
+        whenMigratingToVersion(version, onFreshInstall: onFreshInstall, fileID: fileID, line: line) { _ in
+            try await body()
+        }
+    }
+
+    /// Registers a step that may be suspended, and wants to know about the launch that runs it.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (MigrationContext) async throws -> Void
+    ) {
+        register(
+            MigrationStep(
+                version: version, place: StorePlace(store: store), work: .asynchronous(body),
+                onFreshInstall: onFreshInstall, source: SourceLocation(fileID: fileID, line: line)))
+    }
+
+    /// Registers what is to run once for each change of the app's version, after the steps: the place for a
+    /// what's-new screen and for clearing caches.
+    ///
+    /// Runs when the version was raised, not on a fresh install, a relaunch or a downgrade. Several may be
+    /// registered; they run in order. When the process dies in one, or it throws, the next launch runs them
+    /// again.
+    public func whenVersionChanges(run body: @escaping (_ from: AppVersion, _ to: AppVersion) throws -> Void)
+    {
+        register(change: body)
+    }
 }

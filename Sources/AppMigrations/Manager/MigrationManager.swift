@@ -1,9 +1,9 @@
-import Foundation
+public import Foundation
 
 /// Runs, once and in order, what has to happen to an app's data when a newer version is launched.
 ///
-/// Create one for each subsystem at every launch, register its steps in ascending order, and call
-/// ``migrate()``. Nearly always there is nothing to do; then nothing is locked and nothing is written.
+/// Create one for each subsystem at every launch, register its steps in ascending order, and call ``migrate()``.
+/// Nearly always there is nothing to do; then nothing is locked and nothing is written.
 ///
 /// ```swift
 /// let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -12,7 +12,7 @@ import Foundation
 /// ```
 ///
 /// A manager belongs to the thread or actor that creates it: it is not `Sendable`. Managers are independent of
-/// each other, also in one store.
+/// each other, also in one store. Two of one name, in one process or in several, take turns.
 public final class MigrationManager {
     /// The manager's name: its records are kept under it.
     public let name: String
@@ -20,17 +20,30 @@ public final class MigrationManager {
     /// The app version that is being launched.
     public let currentVersion: AppVersion
 
+    /// How far the run is, by the weight of its steps; cancelling it stops the run.
+    ///
+    /// A run that is cancelled stops between two steps, inside a migration of a schema, or inside a step that
+    /// looks at its own progress, and throws `CancellationError`. What is settled stays settled. A progress that
+    /// has been cancelled stays so: to go on, create another manager.
+    public let progress = Progress(totalUnitCount: 1)
+
     /// Where the manager's record is kept.
     package let store: any MigrationStore
 
-    private let options: MigrationOptions
+    let options: MigrationOptions
     private let build: String
-    private let line = "app"
-    private var steps: [MigrationStep] = []
-    /// What kind of launch this is, by place. Decided once, so that all calls of `migrate` agree.
-    private var launches: [PlaceID: Launch] = [:]
-    private var returnedFromDowngrade = false
+    private(set) var steps: [MigrationStep] = []
+    private(set) var changes: [VersionChange] = []
+    /// What has been told about this launch, once, so that all calls of `migrate` agree.
+    private var decision: Decision?
     private var isMigrating = false
+    private var wasAsked = false
+
+    private struct Decision {
+        let launches: [PlaceID: Launch]
+        let returnedFromDowngrade: Bool
+        let isFirstLaunchOfVersion: Bool
+    }
 
     /// Creates a manager.
     ///
@@ -58,7 +71,7 @@ public final class MigrationManager {
         self.currentVersion = current
         self.store = try store ?? JSONStore.inApplicationSupport()
         self.options = options
-        build = currentVersion.map(\.description) ?? AppVersion.buildOfMainBundle ?? current.description
+        build = current.withBuildOfMainBundle
     }
 
     /// Creates a manager for a current version that is given as text.
@@ -79,126 +92,134 @@ public final class MigrationManager {
         try self.init(name: name, currentVersion: version, store: store, options: options)
     }
 
-    /// Adds a step. Does not throw: all mistakes are reported together, by ``migrate()``.
+    deinit {
+        guard !wasAsked, !steps.isEmpty else { return }
+        let warning = "\(name): released with \(steps.count) steps that were never migrated. Call migrate()."
+        assertionFailure(warning)
+        NSLog("AppMigrations: %@", warning)
+    }
+
+    /// Adds a step.
+    ///
+    /// Does not throw: all mistakes are reported together, by ``migrate()``.
     package func register(_ step: MigrationStep) {
         steps.append(step)
     }
 
-    /// Runs every pending step, oldest first, and reports what it did.
-    ///
-    /// Call it on every launch, once everything is registered and before the data is used.
-    ///
-    /// - Throws: ``MigrationError``. Mistakes in the registration are thrown before anything runs. When a step
-    ///   throws, what ran before it stays done, and the next launch goes on with it.
-    @discardableResult
-    public func migrate() throws -> MigrationReport {
-        try migrate(.whole)
+    func register(change: @escaping VersionChange) {
+        changes.append(change)
     }
 
-    /// Runs the steps that are pending up to a version, that version included.
-    ///
-    /// For code that must run between two steps. ``migrate()`` has to follow: it alone completes the launch.
-    ///
-    /// - Throws: ``MigrationError``, as ``migrate()`` does; also when the version is above the current one.
-    @discardableResult
-    public func migrate(through version: AppVersion) throws -> MigrationReport {
-        guard version <= currentVersion.ceiling else {
-            throw MigrationError(
-                .versionAboveCurrent,
-                "\(name): cannot migrate through \(version), above the current version \(currentVersion).",
-                remedy: "Ask for the current version or one below it.", manager: name, version: version)
-        }
-        return try migrate(.through(version))
-    }
-
-    /// The versions whose closure would run now, in order. Changes nothing.
-    ///
-    /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
-    public func pendingVersions() throws -> [AppVersion] {
-        try exclusively { try survey(.whole).items.filter { !$0.step.isMove }.map(\.step.version) }
-    }
-
-    /// The moves that have something to do now, in order. Changes nothing.
-    ///
-    /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
-    public func pendingMoves() throws -> [PendingMove] {
-        try exclusively {
-            try survey(.whole).items.filter(\.step.isMove).map { item in
-                PendingMove(
-                    version: item.step.version, database: item.step.place.name,
-                    schemaVersions: item.schemaVersions)
-            }
-        }
-    }
-
-    /// Makes every due step pending again, in the store and in the databases that steps and moves are
-    /// registered for. What moves have applied to databases stays applied.
-    ///
-    /// Without a record there is nothing to reset.
-    public func reset() throws {
-        try changeRecords { record in
-            guard let old = record else { return }
-            var new = MigrationRecord(floor: nil)
-            new.completed = old.completed
-            new.highest = old.highest
-            new.downgradedTo = old.downgradedTo
-            record = new
-        }
-    }
-
-    /// Removes the record, from the store and from the databases that steps and moves are registered for. The
-    /// next launch is told from what is left: the versions that the store has seen, and `adopting`.
-    public func forget() throws {
-        try changeRecords { $0 = nil }
+    /// What is pending, as seen without writing or locking.
+    func survey(_ extent: MigrationExtent) throws -> MigrationSurvey {
+        let inquiries = try inquiries(extent)
+        return try survey(extent, inquiries, views: inquiries.map { try $0.look() })
     }
 }
 
+// What the synchronous and the asynchronous launch share: everything but waiting.
 extension MigrationManager {
-    private func migrate(_ extent: MigrationExtent) throws -> MigrationReport {
-        try exclusively {
-            let peek = try survey(extent)
-            if peek.isSettled(extent) { return report(on: peek) }
-            return try locked {
-                // Another process may have done it all while this one waited.
-                let survey = try survey(extent)
-                let run = MigrationRun(
-                    manager: name, build: build, survey: survey, extent: extent, report: report(on: survey))
-                return try run.run()
-            }
+    /// Whom to ask, and about what.
+    ///
+    /// Checks the registration first.
+    func inquiries(_ extent: MigrationExtent) throws -> [PlaceInquiry] {
+        let places = self.places
+        try checkRegistration(places: places)
+        let due = steps.filter { $0.version <= currentVersion.ceiling }
+        return places.map { place in
+            let here = due.filter { $0.place.id == place.id }
+            return PlaceInquiry(
+                place: place, manager: name,
+                moves: here.filter { $0.isMove && $0.version <= target(of: extent) }
+                    .sorted { $0.version < $1.version },
+                closures: here.filter { !$0.isMove })
         }
     }
 
-    private func survey(_ extent: MigrationExtent) throws -> MigrationSurvey {
-        let places = self.places
-        try checkRegistration(places: places)
-        let target = if case .through(let version) = extent { version } else { currentVersion.ceiling }
+    /// Plans, from what the places have shown.
+    func survey(
+        _ extent: MigrationExtent, _ inquiries: [PlaceInquiry], views: [PlaceView]
+    ) throws -> MigrationSurvey {
         var answer: AppVersion??
-        let survey = try MigrationSurvey(
-            manager: name, current: currentVersion, line: line, places: places, steps: steps, known: launches,
-            target: target
+        return try MigrationSurvey(
+            subject, Array(zip(inquiries, views)), known: decision?.launches ?? [:],
+            target: target(of: extent)
         ) {
             if let answer { return answer }
             let version = try options.adopting?.version()
-            answer = version
+            answer = .some(version)
             return version
         }
-        return survey
     }
 
-    /// The report of a launch on which nothing has run yet. From now on, the kind of launch is decided.
+    /// The report of a launch on which there is nothing to do; nil when there is.
+    func reportIfSettled(_ survey: MigrationSurvey, _ extent: MigrationExtent) throws -> MigrationReport? {
+        if case .waits = options.role { try checkMigrated(survey, extent) }
+        guard survey.isSettled(extent) else { return nil }
+        let report = report(on: survey)
+        progress.completedUnitCount = progress.totalUnitCount
+        tell(.launchRecognized(report.launch))
+        tell(.finished(report))
+        return report
+    }
+
+    /// The run that carries out a survey.
+    func run(_ survey: MigrationSurvey, _ extent: MigrationExtent, _ interruption: Interruption)
+        -> MigrationRun
+    {
+        let report = report(on: survey)
+        tell(.launchRecognized(report.launch))
+        return MigrationRun(
+            survey: survey, extent: extent, changes: changes, progress: progress, interruption: interruption,
+            report: report, tell: tell)
+    }
+
+    /// The report of a launch on which nothing has run yet.
+    ///
+    /// From now on, the kind of launch is decided.
     private func report(on survey: MigrationSurvey) -> MigrationReport {
-        if launches.isEmpty {
-            returnedFromDowngrade = survey.findings[0].stored.record?.downgradedTo != nil
-        }
-        for finding in survey.findings { launches[finding.place.id] = finding.launch }
-        let launch = survey.findings[0].launch
-        let isUpgrade = if case .upgrade = launch { true } else { false }
+        let decision = self.decision ?? decide(survey)
+        self.decision = Decision(
+            launches: decision.launches.merging(survey.launches) { known, _ in known },
+            returnedFromDowngrade: decision.returnedFromDowngrade,
+            isFirstLaunchOfVersion: decision.isFirstLaunchOfVersion)
         return MigrationReport(
-            manager: name, launch: launch, returnedFromDowngrade: isUpgrade && returnedFromDowngrade)
+            manager: name, launch: survey.findings[0].launch,
+            returnedFromDowngrade: decision.returnedFromDowngrade,
+            isFirstLaunchOfVersion: decision.isFirstLaunchOfVersion)
+    }
+
+    private func decide(_ survey: MigrationSurvey) -> Decision {
+        let record = survey.findings[0].stored.record
+        let isNewer = record?.highest.map { $0 < currentVersion } ?? true
+        let (isUpgrade, isMove) =
+            switch survey.findings[0].launch {
+            case .upgrade: (true, true)
+            case .freshInstall, .adoption: (false, true)
+            case .relaunch, .downgrade: (false, false)
+            }
+        return Decision(
+            launches: [:], returnedFromDowngrade: isUpgrade && record?.downgradedTo != nil,
+            isFirstLaunchOfVersion: isMove && isNewer)
+    }
+
+    /// Forgets what kind of launch this is, after the records were changed by hand.
+    func undecide() {
+        decision = nil
+    }
+
+    private var subject: MigrationSurvey.Subject {
+        MigrationSurvey.Subject(
+            manager: name, current: currentVersion, build: build, line: options.line,
+            oldestSupported: options.oldestSupported, maximumAttempts: max(1, options.maximumAttempts))
+    }
+
+    private func target(of extent: MigrationExtent) -> AppVersion {
+        if case .through(let version) = extent { version } else { currentVersion.ceiling }
     }
 
     /// All places, the store's first.
-    private var places: [any MigrationPlace] {
+    var places: [any MigrationPlace] {
         var places: [any MigrationPlace] = [StorePlace(store: store)]
         for place in steps.map(\.place) where !(place is StorePlace) {
             if let index = places.firstIndex(where: { $0.id == place.id }) {
@@ -213,7 +234,8 @@ extension MigrationManager {
 
     private func checkRegistration(places: [any MigrationPlace]) throws {
         let mistakes = try RegistrationReview(
-            manager: name, current: currentVersion, steps: steps, places: places
+            manager: name, current: currentVersion, aboveCurrent: options.aboveCurrent, steps: steps,
+            places: places
         ).mistakes
         guard !mistakes.isEmpty else { return }
         var error = MigrationError(
@@ -223,42 +245,58 @@ extension MigrationManager {
         throw error
     }
 
-    private func changeRecords(_ change: (inout MigrationRecord?) -> Void) throws {
-        try exclusively {
-            try locked {
-                for place in places where try place.store.read(name).record != nil {
-                    try place.store.update(name) { state in change(&state.record) }
-                }
-            }
+    private func checkMigrated(_ survey: MigrationSurvey, _ extent: MigrationExtent) throws {
+        for finding in survey.findings {
+            guard case .downgrade(let version) = finding.launch else { continue }
+            throw MigrationError(
+                .newerThanThisProcess,
+                "\(name): version \(version) of the app has been here; this process is at \(currentVersion).",
+                remedy: "Leave the data alone until this process has been updated as well.", manager: name,
+                version: version)
         }
-        launches = [:]
+        guard !survey.isSettled(extent) else { return }
+        throw MigrationError(
+            .notYetMigrated, "\(name): the data is not yet at version \(currentVersion).",
+            remedy: "Leave the data alone until the app has been launched.", manager: name)
     }
 
+    private func tell(_ kind: MigrationEvent.Kind) {
+        options.onEvent?(MigrationEvent(manager: name, kind: kind))
+    }
+
+    // MARK: One at a time
+
     /// Refuses calls from inside a step, which would wait for themselves.
-    private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+    func enter() throws {
+        wasAsked = true
         guard !isMigrating else {
             throw MigrationError(
                 .reentrantCall, "\(name): a step calls the manager that is running it.",
                 remedy: "Call the manager before or after migrate(), not from a step.", manager: name)
         }
         isMigrating = true
-        defer { isMigrating = false }
+    }
+
+    func leave() {
+        isMigrating = false
+    }
+
+    func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        try enter()
+        defer { leave() }
         return try body()
     }
 
-    private func locked<Result>(_ body: () throws -> Result) throws -> Result {
-        let release: @Sendable () -> Void
-        do {
-            release = try waiting(
-                for: options.lockTimeout, pause: { Thread.sleep(forTimeInterval: .random(in: 0.002...0.01)) }
-            ) { try store.lock(name) }
-        } catch let error as LockTimeout {
-            throw MigrationError(
-                .locked, "\(name): \(error.holder) is migrating, and has not finished within \(error.limit).",
-                remedy: "Launch again when it has, or allow more time with the option `lockTimeout`.",
-                manager: name)
-        }
-        defer { release() }
-        return try body()
+    func describing(_ timeout: LockTimeout) -> MigrationError {
+        MigrationError(
+            .locked, "\(name): \(timeout.holder) is migrating, and has not finished within \(timeout.limit).",
+            remedy: "Launch again when it has, or allow more time with the option `lockTimeout`.",
+            manager: name)
+    }
+}
+
+extension MigrationSurvey {
+    fileprivate var launches: [PlaceID: Launch] {
+        Dictionary(findings.map { ($0.place.id, $0.launch) }, uniquingKeysWith: { first, _ in first })
     }
 }

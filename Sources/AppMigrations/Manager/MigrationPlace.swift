@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where steps do their work and are remembered: the manager's store, or a database.
 ///
 /// One truth per place. Each place is asked by itself what kind of launch this is, from its own record, and is
@@ -61,7 +63,7 @@ package struct MoveMistake: Sendable {
     }
 }
 
-/// "Bring this database to that schema version."
+/// Brings a database to a schema version.
 package protocol MigrationMove: Sendable {
     /// Applies what is pending.
     ///
@@ -78,7 +80,9 @@ package protocol TransactionalWork: Sendable {
 /// That a step is done, to be recorded in the transaction that did it.
 package struct Settlement: Sendable {
     package let manager: String
-    package let version: AppVersion
+    let version: AppVersion
+    let appVersion: AppVersion
+    let started: ContinuousClock.Instant
 
     /// Whether another process has done the step since this one looked.
     package func isRecorded(in state: StoreState) -> Bool {
@@ -87,10 +91,25 @@ package struct Settlement: Sendable {
 
     package func record(in state: inout StoreState) {
         state.record?.settle(version)
+        state.newHistory.append(step(.ran))
+    }
+
+    func step(_ outcome: SettledStep.Outcome) -> SettledStep {
+        let seconds = outcome == .ran ? (ContinuousClock.now - started).inSeconds : nil
+        return SettledStep(
+            version: version, outcome: outcome, date: Date(), seconds: seconds, appVersion: appVersion)
     }
 }
 
-/// A store that may be a place for transactions and moves as well. Both then share one record.
+extension Duration {
+    package var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
+
+/// A store that may be a place for transactions and moves as well.
+///
+/// Both then share one record.
 package protocol IdentifiableStore: MigrationStore {
     /// The id of the place that the store is in.
     var placeID: PlaceID { get }

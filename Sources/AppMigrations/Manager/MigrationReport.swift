@@ -9,11 +9,17 @@ public struct MigrationReport: Sendable, Hashable {
     /// Whether a lower version of the app was launched since this one, or a newer one, was last.
     public let returnedFromDowngrade: Bool
 
+    /// Whether this is the first launch of this app version or a newer one on this install.
+    public let isFirstLaunchOfVersion: Bool
+
     /// The versions whose closure ran, in order.
     public internal(set) var completed: [AppVersion] = []
 
     /// What the moves applied, in order; moves that had nothing to apply are left out.
     public internal(set) var moves: [CompletedMove] = []
+
+    /// Whether this is the first launch ever on this install.
+    public var isFirstLaunchEver: Bool { launch == .freshInstall }
 }
 
 /// A move that has brought a database forward.
@@ -24,6 +30,13 @@ public struct CompletedMove: Sendable, Hashable {
     public let database: String
     /// The schema versions that were applied, in order.
     public let applied: [String]
+
+    /// Creates a note of a move.
+    public init(version: AppVersion, database: String, applied: [String]) {
+        self.version = version
+        self.database = database
+        self.applied = applied
+    }
 }
 
 /// A move that has something to do.
@@ -34,4 +47,11 @@ public struct PendingMove: Sendable, Hashable {
     public let database: String
     /// The schema versions that it will apply, in order.
     public let schemaVersions: [String]
+
+    /// Creates a note of a move.
+    public init(version: AppVersion, database: String, schemaVersions: [String]) {
+        self.version = version
+        self.database = database
+        self.schemaVersions = schemaVersions
+    }
 }

@@ -1,13 +1,31 @@
 import Foundation
 
-/// Carries out what a survey has found. Decides nothing.
+/// Carries out what a survey has found, piece by piece: the order of work and writing down, and what is
+/// remembered in between.
+///
+/// It is asked for the next piece, and told how that ended; whoever asks, the synchronous or the asynchronous
+/// launch, only carries it out.
 final class MigrationRun {
-    private let manager: String
-    private let build: String
-    private let survey: MigrationSurvey
-    private let extent: MigrationExtent
-    private var ledgers: [PlaceID: Bookkeeping] = [:]
-    private(set) var report: MigrationReport
+    /// A piece of work.
+    enum Piece {
+        /// Input and output, on any thread. Answers the schema versions that a move has applied.
+        case blocking(@Sendable () throws -> [String])
+        /// The app's code, where `migrate` was called.
+        case here(() throws -> Void)
+        /// The app's code, which may be suspended.
+        case asynchronous(@Sendable () async throws -> Void)
+    }
+
+    private enum Phase {
+        /// Writes down what has happened so far, and that the item is being started.
+        case prepare(Int)
+        case perform(Int, MigrationContext)
+        case tellChange(Int)
+        case finish
+        /// Writes down what has happened so far, and throws.
+        case abandon(any Error)
+        case done
+    }
 
     /// What is remembered in a place, and how much of it the place has written.
     private struct Bookkeeping {
@@ -15,110 +33,290 @@ final class MigrationRun {
         var record: MigrationRecord
         var written: MigrationRecord?
         var hasSeenCurrent: Bool
+        var history: [SettledStep] = []
     }
 
-    init(manager: String, build: String, survey: MigrationSurvey, extent: MigrationExtent, report: MigrationReport) {
-        self.manager = manager
-        self.build = build
+    private let survey: MigrationSurvey
+    private let extent: MigrationExtent
+    private let changes: [VersionChange]
+    private let progress: Progress
+    private let interruption: Interruption
+    private let tell: (MigrationEvent.Kind) -> Void
+    private var books: [PlaceID: Bookkeeping] = [:]
+    private var phase: Phase
+    private var started = ContinuousClock.now
+    /// What the record said of a running step before this one was started.
+    private var runningBefore: MigrationRecord.Running?
+    private(set) var report: MigrationReport
+
+    init(
+        survey: MigrationSurvey, extent: MigrationExtent, changes: [VersionChange], progress: Progress,
+        interruption: Interruption, report: MigrationReport, tell: @escaping (MigrationEvent.Kind) -> Void
+    ) {
         self.survey = survey
         self.extent = extent
+        self.changes = if case .whole = extent { changes } else { [] }
+        self.progress = progress
+        self.interruption = interruption
         self.report = report
+        self.tell = tell
+        phase = survey.items.isEmpty ? .tellChange(0) : .prepare(0)
         for finding in survey.findings {
-            ledgers[finding.place.id] = Bookkeeping(
+            var book = Bookkeeping(
                 finding: finding, record: finding.begun, written: finding.stored.record,
-                hasSeenCurrent: finding.stored.hasSeen(survey.current, in: survey.line))
+                hasSeenCurrent: finding.stored.hasSeen(survey.subject.current, in: survey.subject.line))
+            let notNeeded = finding.begun.settled.subtracting(finding.stored.record?.settled ?? [])
+            book.history = notNeeded.sorted().map { settlement(of: $0).step(.notNeeded) }
+            books[finding.place.id] = book
         }
+        progress.totalUnitCount = max(1, survey.items.reduce(0) { $0 + $1.weight })
+        progress.completedUnitCount = 0
     }
 
-    /// Runs every pending step, oldest first.
-    func run() throws -> MigrationReport {
-        for item in survey.items {
-            let started = try start(item)
-            do {
-                try perform(item.step, started.context)
-            } catch {
-                throw failed(item.step, started, error)
+    // MARK: The next piece
+
+    /// What is to be done next; nil when all is done.
+    ///
+    /// - Throws: when the run is at an end before all is done.
+    func next() throws -> Piece? {
+        switch phase {
+        case .prepare(let index):
+            if let error = reasonToStop(before: survey.items[index]) {
+                phase = .abandon(error)
+                return try next()
             }
+            start(survey.items[index])
+            return writing()
+        case .perform(let index, let context):
+            return perform(survey.items[index].step, context)
+        case .tellChange(let index):
+            guard index < changes.count, let from = report.launch.changedFrom,
+                from != survey.subject.current
+            else {
+                phase = .finish
+                return try next()
+            }
+            let to = survey.subject.current
+            return .here { [change = changes[index]] in try change(from, to) }
+        case .finish:
+            for (id, book) in books {
+                books[id]?.record = extent.ending(
+                    book.record, by: book.finding.launch, current: survey.subject.current)
+            }
+            return writing()
+        case .abandon:
+            return writing()
+        case .done:
+            return nil
         }
-        return try finish()
     }
 
-    /// A step that is running.
-    private struct Started {
-        let context: MigrationContext
-        /// What the record said of a running step before: it died, if anything is said.
-        let before: MigrationRecord.Running?
+    /// Goes on after a piece has ended.
+    ///
+    /// - Throws: when the run is at an end with it.
+    func ended(_ result: Result<[String], any Error>) throws {
+        switch phase {
+        case .prepare(let index):
+            _ = try result.get()
+            noteWritten()
+            let item = survey.items[index]
+            tell(.willRun(description(of: index)))
+            started = .now
+            phase = .perform(index, context(of: item))
+        case .perform(let index, let context):
+            do {
+                settle(survey.items[index], applied: try result.get())
+                context.progress.completedUnitCount = context.progress.totalUnitCount
+                tell(.didRun(description(of: index), duration: .now - started))
+                phase = index + 1 < survey.items.count ? .prepare(index + 1) : .tellChange(0)
+            } catch {
+                phase = .abandon(failure(of: index, context, error))
+            }
+        case .tellChange(let index):
+            do {
+                _ = try result.get()
+                phase = .tellChange(index + 1)
+            } catch {
+                phase = .abandon(changeFailure(error))
+            }
+        case .finish:
+            _ = try result.get()
+            noteWritten()
+            progress.completedUnitCount = progress.totalUnitCount
+            phase = .done
+            tell(.finished(report))
+        case .abandon(let error):
+            // That this could not be written matters less than why the run is at an end. It may cost an attempt.
+            phase = .done
+            throw error
+        case .done:
+            break
+        }
     }
 
-    /// Writes down that a step is being started, together with the settlement of the steps before.
-    private func start(_ item: MigrationSurvey.Item) throws -> Started {
+    // MARK: Steps
+
+    private func reasonToStop(before item: MigrationSurvey.Item) -> (any Error)? {
+        if let error = interruption.error(manager: survey.subject.manager, progress) { return error }
+        guard let died = item.exhausted else { return nil }
+        let version = item.step.version
+        return MigrationError(
+            .gaveUp,
+            "\(survey.subject.manager): \(item.step.title) (\(item.step.source)) was not tried again: the process died in it \(died.attempt - died.forgiven) times.",
+            remedy: """
+                A new build of the app will try again; so does migrate(retrying: "\(version)"), and \
+                skip("\(version)") goes on without it.
+                """,
+            manager: survey.subject.manager, version: version, attempt: died.attempt)
+    }
+
+    private func start(_ item: MigrationSurvey.Item) {
+        let id = item.step.place.id
+        runningBefore = books[id]?.record.running
+        if !item.step.isMove {
+            books[id]?.record.start(item.step.version, build: survey.subject.build, at: Date())
+        }
+    }
+
+    private func context(of item: MigrationSurvey.Item) -> MigrationContext {
         let step = item.step
-        let before = ledgers[step.place.id]?.record.running
-        if !step.isMove {
-            ledgers[step.place.id]?.record.start(step.version, build: build, at: Date())
-        }
-        try write()
-        let finding = ledgers[step.place.id]?.finding
-        let context = MigrationContext(
-            manager: manager, from: finding?.launch.previousVersion, to: survey.current, version: step.version,
-            attempt: ledgers[step.place.id]?.record.running?.attempt ?? 1, isLate: item.isLate)
-        return Started(context: context, before: before)
+        let book = books[step.place.id]
+        let subject = survey.subject
+        let running = book?.record.running
+        let child = Progress(totalUnitCount: 1, parent: progress, pendingUnitCount: item.weight)
+        interruption.attach(child)
+        return MigrationContext(
+            manager: subject.manager, from: book?.finding.launch.previousVersion, to: subject.current,
+            version: step.version, attempt: running?.attempt ?? 1, isLate: item.isLate, progress: child,
+            saveCheckpoint: { [store = step.place.store] in
+                try store.update(subject.manager) { state in
+                    // This attempt counts from here on; those before it do not.
+                    state.record?.running?.forgiven = (running?.attempt ?? 1) - 1
+                }
+            })
     }
 
-    private func perform(_ step: MigrationStep, _ context: MigrationContext) throws {
+    private func perform(_ step: MigrationStep, _ context: MigrationContext) -> Piece {
         switch step.work {
-        case .closure(let body):
-            try body(context)
-            ledgers[step.place.id]?.record.settle(step.version)
-            report.completed.append(step.version)
+        case .closure(let body): .here { try body(context) }
+        case .asynchronous(let body): .asynchronous { try await body(context) }
         case .transaction(let work):
-            try work.perform(context, settlement: Settlement(manager: manager, version: step.version))
-            ledgers[step.place.id]?.record.settle(step.version)
-            // The transaction has written it already.
-            ledgers[step.place.id]?.written?.settle(step.version)
-            report.completed.append(step.version)
-        case .move(let move):
-            let applied = try move.perform(context)
+            .blocking { [settlement = settlement(of: step.version)] in
+                try work.perform(context, settlement: settlement)
+                return []
+            }
+        case .move(let move): .blocking { try move.perform(context) }
+        }
+    }
+
+    private func settle(_ item: MigrationSurvey.Item, applied: [String]) {
+        let step = item.step
+        let id = step.place.id
+        switch step.work {
+        case .move:
             report.moves.append(
                 CompletedMove(version: step.version, database: step.place.name, applied: applied))
+            return
+        case .transaction:
+            // The transaction has written it already.
+            books[id]?.written?.settle(step.version)
+        case .closure, .asynchronous:
+            books[id]?.history.append(settlement(of: step.version).step(.ran))
         }
+        books[id]?.record.settle(step.version)
+        report.completed.append(step.version)
     }
 
-    private func failed(_ step: MigrationStep, _ started: Started, _ error: any Error) -> MigrationError {
+    private func settlement(of version: AppVersion) -> Settlement {
+        Settlement(
+            manager: survey.subject.manager, version: version, appVersion: survey.subject.current,
+            started: started)
+    }
+
+    private func failure(of index: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
+        let step = survey.items[index].step
         // A step that throws has not died in the middle of its work.
-        ledgers[step.place.id]?.record.running = started.before
-        // The step's own error matters more than that this could not be written, which costs an attempt.
-        try? write()
-        let attempt = started.context.attempt
+        books[step.place.id]?.record.running = runningBefore
+        tell(.didFail(description(of: index), error))
+        if let stopped = interruption.error(manager: survey.subject.manager, progress) { return stopped }
+        if error is CancellationError { return error }
+        let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         return MigrationError(
             step.isMove ? .moveFailed : .stepFailed,
-            "\(manager): \(step.title) (\(step.source)) failed\(attempt > 1 ? " in attempt \(attempt)" : ""): \(error)",
+            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt): \(error)",
             remedy: "What ran before it is done; the next launch goes on with it.",
-            manager: manager, version: step.version, attempt: attempt, underlyingError: error)
+            manager: survey.subject.manager, version: step.version, attempt: context.attempt,
+            underlyingError: error)
     }
 
-    private func finish() throws -> MigrationReport {
-        for (id, entry) in ledgers {
-            ledgers[id]?.record = extent.ending(entry.record, by: entry.finding.launch, current: survey.current)
-        }
-        try write()
-        return report
+    private func changeFailure(_ error: any Error) -> any Error {
+        if error is CancellationError { return error }
+        return MigrationError(
+            .stepFailed,
+            "\(survey.subject.manager): what was to run when the version changes failed: \(error)",
+            remedy: "The steps are done; the next launch runs it again.", manager: survey.subject.manager,
+            underlyingError: error)
     }
+
+    private func description(of index: Int) -> MigrationEvent.Step {
+        let item = survey.items[index]
+        let step = item.step
+        return MigrationEvent.Step(
+            version: step.version, database: step.place is StorePlace ? nil : step.place.name,
+            schemaVersions: step.isMove ? item.schemaVersions : nil,
+            attempt: books[step.place.id]?.record.running?.attempt ?? 1, number: index + 1,
+            count: survey.items.count)
+    }
+
+    // MARK: Writing down
 
     /// Writes what is not written yet, in every place.
-    private func write() throws {
-        for finding in survey.findings {
-            guard let entry = ledgers[finding.place.id] else { continue }
-            guard entry.record != entry.written || !entry.hasSeenCurrent else { continue }
-            try finding.place.store.update(manager) { state in
-                state.record = entry.record
-                // A version that was adopted counts as seen: other managers of the store came from it too.
-                state.see(
-                    [finding.launch.previousVersion, survey.current].compactMap { $0 }, in: survey.line,
-                    at: Date())
+    private func writing() -> Piece {
+        let subject = survey.subject
+        let unwritten = survey.findings.compactMap { books[$0.place.id] }
+            .filter { $0.record != $0.written || !$0.hasSeenCurrent }
+            .map { book in
+                (
+                    store: book.finding.place.store, record: book.record, history: book.history,
+                    // A version that was adopted counts as seen: other managers of the store came from it too.
+                    seen: [book.finding.launch.previousVersion, subject.current].compactMap { $0 }
+                )
             }
-            ledgers[finding.place.id]?.written = entry.record
-            ledgers[finding.place.id]?.hasSeenCurrent = true
+        return .blocking {
+            for (store, record, history, seen) in unwritten {
+                try store.update(subject.manager) { state in
+                    state.record = record
+                    state.see(seen, in: subject.line, at: Date())
+                    state.newHistory = history
+                }
+            }
+            return []
+        }
+    }
+
+    private func noteWritten() {
+        for (id, book) in books {
+            books[id]?.written = book.record
+            books[id]?.hasSeenCurrent = true
+            books[id]?.history = []
+        }
+    }
+}
+
+/// What is to run when the app's version changes.
+typealias VersionChange = (_ from: AppVersion, _ to: AppVersion) throws -> Void
+
+extension MigrationSurvey.Item {
+    /// How much of the run the item is: a migration of a schema counts as much as a step.
+    fileprivate var weight: Int64 { Int64(max(1, schemaVersions.count)) }
+}
+
+extension Launch {
+    /// The version that the app's data comes from, when this launch has moved it on.
+    fileprivate var changedFrom: AppVersion? {
+        switch self {
+        case .adoption(let version), .upgrade(let version): version
+        case .freshInstall, .relaunch, .downgrade: nil
         }
     }
 }

@@ -21,10 +21,16 @@ package struct MigrationStep {
     package enum Work {
         /// Runs where `migrate()` was called; remembered in the store after it has returned.
         case closure((MigrationContext) throws -> Void)
+        /// As a closure, and may be suspended.
+        case asynchronous(@Sendable (MigrationContext) async throws -> Void)
         /// Runs in a transaction of its place, and is remembered in that transaction.
         case transaction(any TransactionalWork)
         /// Brings its place to a schema version. What it has done is told by the place's own ledger.
         case move(any MigrationMove)
+    }
+
+    var isAsynchronous: Bool {
+        if case .asynchronous = work { true } else { false }
     }
 
     var isMove: Bool {

@@ -1,4 +1,6 @@
-/// What there is to do, as seen without writing or locking: the kind of launch and the plan, place by place.
+/// What there is to do: the kind of launch and the plan, place by place.
+///
+/// Computed from what the places show, and without any effect.
 struct MigrationSurvey {
     /// A place, as it was found.
     struct Finding {
@@ -16,45 +18,55 @@ struct MigrationSurvey {
         let isLate: Bool
         /// What the step, if it is a move, will apply.
         let schemaVersions: [String]
+        /// The attempts that died, when they are too many to try again.
+        let exhausted: MigrationRecord.Running?
     }
 
-    let current: AppVersion
-    let line: String
+    let subject: Subject
     /// The store's place first.
     let findings: [Finding]
     /// What is pending, in the order in which it will run.
     let items: [Item]
 
-    /// Looks at every place, and plans.
+    /// Who migrates, and by which rules.
+    struct Subject: Sendable {
+        let manager: String
+        let current: AppVersion
+        let build: String
+        let line: String
+        let oldestSupported: AppVersion?
+        let maximumAttempts: Int
+    }
+
+    /// Plans.
     ///
     /// - Parameters:
-    ///   - steps: the steps of all places.
+    ///   - inquiries: the places, with what they show.
     ///   - known: the kinds of launch that have been told before, by place.
     ///   - target: nothing above it is pending.
     init(
-        manager: String, current: AppVersion, line: String, places: [any MigrationPlace], steps: [MigrationStep],
-        known: [PlaceID: Launch], target: AppVersion, adopting: () throws -> AppVersion?
+        _ subject: Subject, _ inquiries: [(inquiry: PlaceInquiry, view: PlaceView)], known: [PlaceID: Launch],
+        target: AppVersion, adopting: () throws -> AppVersion?
     ) throws {
         var findings: [Finding] = []
         var items: [Item] = []
-        for place in places {
-            let due = steps.filter { $0.place.id == place.id && $0.version <= current.ceiling }
-            let closures = due.filter { !$0.isMove }
-            let moves = due.filter { $0.isMove && $0.version <= target }
-
-            let view = try place.look(manager: manager, moves: moves.compactMap(\.move))
-            let launch = try known[place.id]
+        for (inquiry, view) in inquiries {
+            let launch =
+                try known[inquiry.place.id]
                 ?? Launch.recognized(
-                    record: view.state.record, seen: view.state.seen[line, default: []].map(\.version),
-                    evidence: view.evidence, current: current, adopting: adopting)
-            guard let launch else { throw MigrationError.undecided(manager: manager, place: place) }
+                    record: view.state.record,
+                    seen: view.state.seen[subject.line, default: []].map(\.version),
+                    evidence: view.evidence, current: subject.current, adopting: adopting)
+            guard let launch else { throw MigrationError.undecided(subject, inquiry.place) }
+            try Self.checkSupported(launch, subject, inquiry.place)
 
+            let closures = inquiry.closures
             let begun = MigrationRecord.begun(
-                view.state.record, by: launch, current: current,
+                view.state.record, by: launch, current: subject.current,
                 due: DueSteps(
                     versions: Set(closures.map(\.version)),
                     runningOnFreshInstall: Set(closures.filter { $0.onFreshInstall == .run }.map(\.version))))
-            findings.append(Finding(place: place, launch: launch, stored: view.state, begun: begun))
+            findings.append(Finding(place: inquiry.place, launch: launch, stored: view.state, begun: begun))
             if case .downgrade = launch { continue }
 
             let plan = MigrationPlan(
@@ -63,26 +75,67 @@ struct MigrationSurvey {
             let pending = Set(plan.pending)
             let reached = view.state.record?.reached
             items += closures.filter { pending.contains($0.version) }.map { step in
-                Item(step: step, isLate: reached.map { step.version < $0 } ?? false, schemaVersions: [])
+                Item(
+                    step: step, isLate: reached.map { step.version < $0 } ?? false, schemaVersions: [],
+                    exhausted: begun.exhausted(by: step.version, subject))
             }
-            items += zip(moves, view.pending).filter { !$1.isEmpty }.map { step, versions in
-                Item(step: step, isLate: false, schemaVersions: versions)
+            items += zip(inquiry.moves, view.pending).filter { !$1.isEmpty }.map { step, versions in
+                Item(step: step, isLate: false, schemaVersions: versions, exhausted: nil)
             }
         }
-        self.current = current
-        self.line = line
+        self.subject = subject
         self.findings = findings
         // Moves go first, so that a closure finds the schema of its version.
-        self.items = items.sorted { ($0.step.version, $0.step.isMove ? 0 : 1) < ($1.step.version, $1.step.isMove ? 0 : 1) }
+        self.items = items.sorted {
+            ($0.step.version, $0.step.isMove ? 0 : 1) < ($1.step.version, $1.step.isMove ? 0 : 1)
+        }
     }
 
     /// Whether everything is done and written down: then there is nothing to lock and nothing to write.
     func isSettled(_ extent: MigrationExtent) -> Bool {
         items.isEmpty
             && findings.allSatisfy { finding in
-                finding.stored.record == extent.ending(finding.begun, by: finding.launch, current: current)
-                    && finding.stored.hasSeen(current, in: line)
+                finding.stored.record
+                    == extent.ending(finding.begun, by: finding.launch, current: subject.current)
+                    && finding.stored.hasSeen(subject.current, in: subject.line)
             }
+    }
+
+    private static func checkSupported(
+        _ launch: Launch, _ subject: Subject, _ place: any MigrationPlace
+    ) throws {
+        guard let oldest = subject.oldestSupported else { return }
+        switch launch {
+        case .adoption(let version), .upgrade(let version):
+            // Where nothing has ever counted versions, there is none to be too old.
+            guard version < oldest, version != .zero else { return }
+            throw MigrationError(
+                .tooOld,
+                "\(subject.manager): the data of \(place.name) is at version \(version); the oldest that can be migrated is \(oldest).",
+                remedy:
+                    "Nothing was changed. Launch a version of the app that still migrates it, and then this one.",
+                manager: subject.manager, version: version)
+        case .freshInstall, .relaunch, .downgrade:
+            return
+        }
+    }
+}
+
+/// What a place is asked: by which manager, and about which moves.
+struct PlaceInquiry {
+    let place: any MigrationPlace
+    let manager: String
+    /// The moves that are due, in order, as they are registered.
+    let moves: [MigrationStep]
+    /// The steps that are due and are no moves.
+    let closures: [MigrationStep]
+
+    /// Looks at the place.
+    ///
+    /// Input and output, on any thread.
+    var look: @Sendable () throws -> PlaceView {
+        { [place, manager, moves = moves.compactMap(\.move)] in try place.look(manager: manager, moves: moves)
+        }
     }
 }
 
@@ -101,6 +154,15 @@ enum MigrationExtent {
     }
 }
 
+extension MigrationRecord {
+    fileprivate func exhausted(by version: AppVersion, _ subject: MigrationSurvey.Subject) -> Running? {
+        guard let running, running.version == version, running.build == subject.build,
+            running.attempt - running.forgiven >= subject.maximumAttempts
+        else { return nil }
+        return running
+    }
+}
+
 extension MigrationStep {
     var move: (any MigrationMove)? {
         if case .move(let move) = work { move } else { nil }
@@ -108,14 +170,16 @@ extension MigrationStep {
 }
 
 extension MigrationError {
-    fileprivate static func undecided(manager: String, place: any MigrationPlace) -> MigrationError {
+    fileprivate static func undecided(
+        _ subject: MigrationSurvey.Subject, _ place: any MigrationPlace
+    ) -> MigrationError {
         MigrationError(
             .undecided,
-            "\(manager): \(place.name) holds tables, but neither a ledger nor a record says at which version they are.",
+            "\(subject.manager): \(place.name) holds tables, but neither a ledger nor a record says at which version they are.",
             remedy: """
                 Tell it with the option `adopting`, for instance \
                 .databaseHasTables(dbQueue, means: "1.0"). Nothing was changed.
                 """,
-            manager: manager)
+            manager: subject.manager)
     }
 }

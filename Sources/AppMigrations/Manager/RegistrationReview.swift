@@ -1,8 +1,13 @@
-/// Finds what is wrong with the registered steps. All of it, so that a developer mends it in one go.
+/// Finds what is wrong with the registered steps.
+///
+/// All of it, so that a developer mends it in one go.
 struct RegistrationReview {
     let mistakes: [MigrationError]
 
-    init(manager: String, current: AppVersion, steps: [MigrationStep], places: [any MigrationPlace]) throws {
+    init(
+        manager: String, current: AppVersion, aboveCurrent: MigrationOptions.AboveCurrentRule,
+        steps: [MigrationStep], places: [any MigrationPlace]
+    ) throws {
         struct Slot: Hashable {
             let version: AppVersion
             let movedPlace: PlaceID?
@@ -24,13 +29,14 @@ struct RegistrationReview {
                     step, "is registered twice, first at \(other.source)",
                     remedy: step.isMove
                         ? "A version has at most one move for each database."
-                        : "A version has at most one closure: join the two, or give the later one a sub-migration number.")
+                        : "A version has at most one closure: join the two, or give the later one a sub-migration number."
+                )
             } else if let highest, step.version < highest.version {
                 note(
                     step, "is registered after \(highest.version)",
                     remedy: "Register steps in ascending order.")
             }
-            if step.version > current.ceiling {
+            if step.version > current.ceiling, aboveCurrent == .refuse {
                 note(
                     step, "is above the current version \(current)",
                     remedy: "Raise the app's version, or register the step when it is reached.")

@@ -37,7 +37,9 @@ package enum Evidence: Sendable {
 }
 
 extension Launch {
-    /// Tells the kind of launch. Decides only: it reads nothing but its arguments.
+    /// Tells the kind of launch.
+    ///
+    /// Decides only: it reads nothing but its arguments.
     ///
     /// - Parameters:
     ///   - record: what is remembered about the manager in this place.

@@ -4,7 +4,9 @@ public import Foundation
 ///
 /// Stores read and write it; apps need it only when they implement a ``MigrationStore``.
 public struct MigrationRecord: Sendable, Hashable {
-    /// The version that the record begins with: nothing at or below it is pending. Nil after a reset.
+    /// The version that the record begins with: nothing at or below it is pending.
+    ///
+    /// Nil after a reset.
     public var floor: AppVersion?
 
     /// The versions whose steps have run, or were found not to be needed.
@@ -102,7 +104,9 @@ extension MigrationRecord {
         return finished
     }
 
-    /// Notes that a step is being started. A note about the same step means that its last attempt died.
+    /// Notes that a step is being started.
+    ///
+    /// A note about the same step means that its last attempt died.
     package mutating func start(_ version: AppVersion, build: String, at date: Date) {
         var running = Running(version: version, attempt: 1, build: build, since: date)
         if let died = self.running, died.version == version {

@@ -212,12 +212,16 @@ package struct RecordDocument {
         }
     }
 
-    /// Puts a document together from its pieces. No pieces are the document of a store never used.
+    /// Puts a document together from its pieces.
+    ///
+    /// No pieces are the document of a store never used.
     package init(rows: some Sequence<Row>, place: String) throws {
         self.init(place: place)
         var parts: [String: [String: Any]] = [:]
         for row in rows {
-            guard let value = try? JSONSerialization.jsonObject(with: Data(row.value.utf8), options: .fragmentsAllowed)
+            guard
+                let value = try? JSONSerialization.jsonObject(
+                    with: Data(row.value.utf8), options: .fragmentsAllowed)
             else { throw Self.damage(place, "is damaged at \(row.part).\(row.name): not valid JSON") }
             parts[row.part, default: [:]][row.name] = value
         }
@@ -236,7 +240,8 @@ package struct RecordDocument {
 
     private func row(_ part: String, _ name: String, _ value: Any?) throws -> Row {
         let data = try JSONSerialization.data(
-            withJSONObject: value ?? NSNull(), options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed])
+            withJSONObject: value ?? NSNull(),
+            options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed])
         return Row(part: part, name: name, value: String(decoding: data, as: UTF8.self))
     }
 
@@ -250,8 +255,9 @@ package struct RecordDocument {
         _ place: String, _ what: String, underlying: (any Error)? = nil
     ) -> MigrationError {
         MigrationError(
-            .damagedStore, "\(place) \(what).",
-            remedy: "Nothing was changed. Restore it from a backup, or start a new record that assumes a version.",
+            .damagedStore, "\(place) \(what)\(what.hasSuffix(".") ? "" : ".")",
+            remedy:
+                "Nothing was changed. Restore it from a backup, or start a new record that assumes a version.",
             underlyingError: underlying)
     }
 }

@@ -38,6 +38,43 @@ package struct DurableFile: Sendable {
         return try read(file)
     }
 
+    /// Whether there is a file, or a folder, of this name.
+    ///
+    /// - Throws: `POSIXError`, when that cannot be told.
+    package func exists() throws -> Bool {
+        var status = stat()
+        if stat(url.path, &status) == 0 { return true }
+        guard errno == ENOENT else { throw POSIXError.current }
+        return false
+    }
+
+    /// Adds a line.
+    ///
+    /// Whoever syncs the file system afterwards makes it durable.
+    ///
+    /// A line that was cut off by a crash is ended first, so that it spoils no other.
+    package func append(line: Data) throws {
+        let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_APPEND)
+        let length = try file.seekToEnd()
+        var data = line + [UInt8(ascii: "\n")]
+        if length > 0 {
+            try file.seek(toOffset: length - 1)
+            if try file.read(upToCount: 1) != Data([UInt8(ascii: "\n")]) {
+                data.insert(UInt8(ascii: "\n"), at: 0)
+            }
+        }
+        try write(data, to: file)
+    }
+
+    /// Gives the file a name of its own, with the date in it.
+    package func setAside() throws {
+        let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+        let aside = folder.appendingPathComponent(
+            "\(url.lastPathComponent).damaged-\(date)-\(UUID().uuidString.prefix(4))")
+        guard rename(url.path, aside.path) == 0 else { throw POSIXError.current }
+        try flush(try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY))
+    }
+
     private func read(_ file: FileHandle) throws -> Data {
         var status = stat()
         guard fstat(file.fileDescriptor, &status) == 0 else { throw POSIXError.current }
@@ -57,7 +94,9 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// Replaces the file's contents. When this returns, the new contents survive a power cut; when it throws,
+    /// Replaces the file's contents.
+    ///
+    /// When this returns, the new contents survive a power cut; when it throws,
     /// the old ones are still there.
     ///
     /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that one that a

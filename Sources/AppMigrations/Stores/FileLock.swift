@@ -20,7 +20,9 @@ package struct FileLock: Sendable {
         self.url = url
     }
 
-    /// Takes the lock if it is free. Does not wait.
+    /// Takes the lock if it is free.
+    ///
+    /// Does not wait.
     package func take() throws -> StoreLock {
         let file = try FileHandle.opening(url, O_RDWR | O_CREAT)
         while flock(file.fileDescriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -36,15 +38,19 @@ package struct FileLock: Sendable {
         return .acquired { try? file.close() }
     }
 
-    /// Takes the lock, runs the body and releases the lock. Waits for a short time at most.
+    /// Takes the lock, runs the body and releases the lock.
+    ///
+    /// Waits for a short time at most.
     package func withLock<Result>(waitingFor limit: Duration, _ body: () throws -> Result) throws -> Result {
-        let release = try waiting(for: limit, pause: { usleep(useconds_t.random(in: 500...2_000)) }, take)
+        let release = try waiting(
+            for: limit, taking: take, pausing: { usleep(useconds_t.random(in: 500...2_000)) })
         defer { release() }
         return try body()
     }
 
     private static func holder(in file: FileHandle) -> String {
-        guard let data = try? file.readToEnd(), let id = Int32(String(decoding: data, as: UTF8.self).dropLast())
+        guard let data = try? file.readToEnd(),
+            let id = Int32(String(decoding: data, as: UTF8.self).dropLast())
         else { return "another process" }
         return id == ProcessInfo.processInfo.processIdentifier ? "this process" : "process \(id)"
     }
@@ -60,7 +66,7 @@ package struct LockTimeout: Error {
 ///
 /// `flock` could wait by itself, but it would wait for ever behind a process that the system has suspended.
 package func waiting(
-    for limit: Duration, pause: () throws -> Void, _ take: () throws -> StoreLock
+    for limit: Duration, taking take: () throws -> StoreLock, pausing pause: () throws -> Void
 ) throws -> @Sendable () -> Void {
     let deadline = ContinuousClock.now + limit
     while true {

@@ -1,4 +1,6 @@
-/// A store that forgets everything with the process. For tests and previews.
+/// A store that forgets everything with the process.
+///
+/// For tests and previews.
 public final class InMemoryStore: MigrationStore {
     private struct Contents {
         var records: [String: MigrationRecord] = [:]

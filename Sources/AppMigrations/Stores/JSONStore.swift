@@ -3,8 +3,9 @@ public import Foundation
 /// A store in a JSON file, for machines and people to read.
 ///
 /// The file is replaced as a whole, so that it is never seen half-written, and survives a power cut. Beside it
-/// stand lock files, `<file>.lock` and one for each manager; they may be removed while no app is running.
-public struct JSONStore: MigrationStore {
+/// stand lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each step
+/// that was settled. They may be removed while no app is running.
+public struct JSONStore: HistoryStore, RecoverableStore {
     /// What must be on the disk before a record says that it is done.
     public enum Barrier: Sendable {
         /// Everything that was written on the store's file system, by anyone: files that a step wrote without
@@ -59,6 +60,9 @@ public struct JSONStore: MigrationStore {
                 var state = try document.state(of: manager)
                 try change(&state)
                 try document.replaceState(of: manager, with: state)
+                for step in state.newHistory {
+                    try history.append(line: try HistoryEntry(step, manager: manager).json())
+                }
                 try file.replace(with: try document.data(), barrier: barrier)
             }
         }
@@ -71,17 +75,43 @@ public struct JSONStore: MigrationStore {
         }
     }
 
+    /// Every step of a manager that was settled, in the order of time.
+    public func history(_ manager: String) throws -> [SettledStep] {
+        let contents = try reading { try history.contents() } ?? Data()
+        // A line that is cut off is the trace of a crash; the record knows better.
+        return contents.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            HistoryEntry(json: Data(line))?.step(of: manager)
+        }
+    }
+
+    /// Renames the file to `<file>.damaged-<date>`.
+    public func setAside() throws {
+        try writing {
+            try FileLock(at: url.appendingPathExtension("lock")).withLock(waitingFor: guardLimit) {
+                try file.setAside()
+            }
+        }
+    }
+
+    private var history: DurableFile {
+        DurableFile(at: file.url.appendingPathExtension("history"))
+    }
+
     private func document() throws -> RecordDocument {
-        let contents: Data?
+        let contents = try reading { try file.contents() }
+        return try contents.map { try RecordDocument($0, place: name) } ?? RecordDocument(place: name)
+    }
+
+    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            contents = try file.contents()
+            return try body()
         } catch {
             throw MigrationError(
                 .unreadableStore, "\(name) cannot be read: \(Self.reason(error)) (\(url.path)).",
-                remedy: "It is not known what has run, so nothing was run. Make the file readable, and launch again.",
+                remedy:
+                    "It is not known what has run, so nothing was run. Make the file readable, and launch again.",
                 underlyingError: error)
         }
-        return try contents.map { try RecordDocument($0, place: name) } ?? RecordDocument(place: name)
     }
 
     private func writing<Result>(_ body: () throws -> Result) throws -> Result {

@@ -36,6 +36,12 @@ public protocol MigrationStore: Sendable {
     func lock(_ manager: String) throws -> StoreLock
 }
 
+/// A store whose contents can be set aside when they are damaged.
+public protocol RecoverableStore: MigrationStore {
+    /// Gives what the store holds a dated name, so that the store is as if it had never been used.
+    func setAside() throws
+}
+
 /// What a store knows that concerns one manager.
 public struct StoreState: Sendable, Hashable {
     /// What is remembered about the manager; nil when there certainly is no record.
@@ -44,6 +50,11 @@ public struct StoreState: Sendable, Hashable {
     /// The app versions that the store has seen, for all its managers, by line; each line in the order in
     /// which they were seen.
     public var seen: [String: [SeenVersion]]
+
+    /// What has become of steps by this change, for stores that keep a history.
+    ///
+    /// Empty when the state is read.
+    public var newHistory: [SettledStep] = []
 
     /// Creates a state; by default that of a store that has never been used.
     public init(record: MigrationRecord? = nil, seen: [String: [SeenVersion]] = [:]) {

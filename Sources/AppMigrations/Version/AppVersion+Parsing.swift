@@ -111,7 +111,9 @@ extension AppVersion.ParsingError: LocalizedError {
 
 /// Parses the UTF-8 of an app version from start to end, without going back further than one suffix of digits.
 private struct Parser {
-    /// The text. A byte beyond ASCII never matches, and thus is an error wherever it is.
+    /// The text.
+    ///
+    /// A byte beyond ASCII never matches, and thus is an error wherever it is.
     let bytes: UnsafeBufferPointer<UInt8>
 
     /// The offset of the next byte.

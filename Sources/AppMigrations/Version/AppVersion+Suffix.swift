@@ -1,6 +1,7 @@
 extension AppVersion {
-    /// What follows the numbers of a version. Equal suffixes have equal payloads, so all conformances but the order
-    /// are synthesized.
+    /// What follows the numbers of a version.
+    ///
+    /// Equal suffixes have equal payloads, so all conformances but the order are synthesized.
     enum Suffix: Sendable, Hashable {
         /// The identifiers of a pre-release, joined by dots as they are in the text.
         ///

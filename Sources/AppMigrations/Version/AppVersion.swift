@@ -151,12 +151,14 @@ extension AppVersion: ExpressibleByStringLiteral {
     /// for any other text.
     ///
     /// - Precondition: The literal is an app version. The message of the trap is the description of the
-    ///   ``ParsingError``; as for any precondition, it is printed in debug builds only.
+    ///   ``ParsingError``.
     public init(stringLiteral value: String) {
         do throws(ParsingError) {
             try self.init(parsing: value)
         } catch {
-            preconditionFailure(error.description)
+            // A mistake in the source code, found on its first run. Not a precondition failure, which would say
+            // nothing in release builds.
+            fatalError(error.description)
         }
     }
 }

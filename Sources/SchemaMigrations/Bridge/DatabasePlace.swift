@@ -86,7 +86,8 @@ struct SchemaMove: DatabaseMove {
             guard let move = move as? SchemaMove, move.migrator.versions == migrator.versions else {
                 mistakes.append(
                     MoveMistake(
-                        index: index, problem: "brings \(database.displayName) forward by another set of migrations",
+                        index: index,
+                        problem: "brings \(database.displayName) forward by another set of migrations",
                         remedy: "One database has one set: join the folders in one SchemaMigrator."))
                 continue
             }
@@ -103,7 +104,9 @@ struct SchemaMove: DatabaseMove {
                 mistakes.append(
                     MoveMistake(
                         index: index, problem: "goes up to \(target), below an earlier move's \(highest)",
-                        remedy: "A move never goes down: name the version of the move before it, or a later one."))
+                        remedy:
+                            "A move never goes down: name the version of the move before it, or a later one.")
+                )
             }
             highest = max(highest ?? target, target)
         }

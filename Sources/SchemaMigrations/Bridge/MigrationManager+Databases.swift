@@ -40,7 +40,8 @@ extension MigrationManager {
     ///     argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
-        fileID: StaticString = #fileID, line: UInt = #line, run body: @escaping @Sendable (Database) throws -> Void
+        fileID: StaticString = #fileID, line: UInt = #line,
+        run body: @escaping @Sendable (Database) throws -> Void
     ) {
         whenMigratingToVersion(
             version, in: database, onFreshInstall: onFreshInstall, fileID: fileID, line: line
@@ -72,7 +73,9 @@ private struct DatabaseStep: TransactionalWork {
             guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
             try ConnectionSettings(db).whileMigrating {
                 try db.writing {
-                    guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else { return }
+                    guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
+                        return
+                    }
                     try body(db, context)
                     try records.update(context.manager, db, settlement.record)
                 }

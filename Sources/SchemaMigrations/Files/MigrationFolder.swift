@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 
-/// Finds the migrations in a folder, by the names of its files. Reads none of them.
+/// Finds the migrations in a folder, by the names of its files.
+///
+/// Reads none of them.
 enum MigrationFolder {
     static func files(in folder: URL) throws -> [SQLFile] {
         let names: [String]
@@ -14,7 +16,8 @@ enum MigrationFolder {
                 exists
                     ? "The folder \(folder.path) cannot be read: \(error.localizedDescription)"
                     : "The folder \(folder.path) does not exist.",
-                remedy: "Pass the folder that holds the migrations; in an app, see that it is copied into the bundle.",
+                remedy:
+                    "Pass the folder that holds the migrations; in an app, see that it is copied into the bundle.",
                 file: folder.path, underlyingError: error)
         }
         return try files(named: names, in: folder)

@@ -46,9 +46,12 @@ struct SQLFileSettings: Hashable, Sendable {
                 file: fileName, line: comment.line)
         }
         guard comment.precedesStatements else {
-            throw refusal("a migrations: comment stands after a statement", "Put it at the start of the file.")
+            throw refusal(
+                "a migrations: comment stands after a statement", "Put it at the start of the file.")
         }
-        for setting in text.dropFirst("migrations:".count).split(separator: ",", omittingEmptySubsequences: false) {
+        for setting in text.dropFirst("migrations:".count).split(
+            separator: ",", omittingEmptySubsequences: false)
+        {
             switch setting {
             case "foreign-keys=off": foreignKeys = .off
             case "foreign-keys=on": foreignKeys = .on
@@ -57,7 +60,8 @@ struct SQLFileSettings: Hashable, Sendable {
             default:
                 throw refusal(
                     "\"\(setting)\" is not a setting of a migration",
-                    "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none.")
+                    "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none."
+                )
             }
         }
     }

@@ -16,7 +16,9 @@ struct SQLReader {
     private var lineOffset = 0
     private var lineNumber = 1
 
-    /// Where in a statement the reader is. A trigger ends with `; END ;`, as in SQLite's complete.c.
+    /// Where in a statement the reader is.
+    ///
+    /// A trigger ends with `; END ;`, as in SQLite's complete.c.
     private enum State { case plain, trigger, triggerSemicolon, triggerEnd }
     private var state = State.plain
     private var current: SQLScript.Statement?
@@ -129,7 +131,9 @@ struct SQLReader {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The line of an offset, from 1. Offsets come in ascending order.
+    /// The line of an offset, from 1.
+    ///
+    /// Offsets come in ascending order.
     private mutating func line(at offset: Int) -> Int {
         while lineOffset < offset {
             if bytes[lineOffset] == UInt8(ascii: "\n") { lineNumber += 1 }

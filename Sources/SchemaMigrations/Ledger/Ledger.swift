@@ -22,7 +22,9 @@ struct Ledger: Sendable {
         """
 
     /// The tables that this package keeps in a database.
-    static let tables = ["schema_migrations", "schema_migrations_details", SQLiteStore.table]
+    static let tables = [
+        "schema_migrations", "schema_migrations_details", SQLiteStore.table, SQLiteStore.historyTable,
+    ]
 
     /// How a version came into the ledger.
     enum Origin: String {
@@ -48,7 +50,10 @@ struct Ledger: Sendable {
     init(_ db: Database) throws {
         let tables = try Set(
             String.fetchAll(
-                db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE 'schema_migrations%'"))
+                db,
+                sql:
+                    "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE 'schema_migrations%'"
+            ))
         exists = tables.contains("schema_migrations")
         guard exists else {
             applied = []
@@ -64,7 +69,8 @@ struct Ledger: Sendable {
         let cameBy =
             tables.contains("schema_migrations_details")
             ? try String.fetchOne(
-                db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?", arguments: [origin])
+                db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?",
+                arguments: [origin])
             : nil
         floor = cameBy == Origin.applied.rawValue ? nil : origin
     }
@@ -85,7 +91,8 @@ struct Ledger: Sendable {
         func damaged(_ what: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
             SchemaMigrationError(
                 .damagedLedger, "The table schema_migrations \(what).",
-                remedy: "It is left as it is. Mend it by hand: a column version, with an integer for each migration.",
+                remedy:
+                    "It is left as it is. Mend it by hand: a column version, with an integer for each migration.",
                 underlyingError: error)
         }
         var versions: Set<SchemaVersion> = []
@@ -122,7 +129,8 @@ struct Ledger: Sendable {
     static func create(_ db: Database) throws {
         for definition in [definition, detailsDefinition] {
             try db.execute(
-                sql: definition.replacingOccurrences(of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS main."))
+                sql: definition.replacingOccurrences(
+                    of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS main."))
         }
     }
 
@@ -139,10 +147,12 @@ struct Ledger: Sendable {
     static func insert(_ entry: Entry, _ db: Database) throws {
         try db.cachedStatement(sql: "INSERT INTO main.schema_migrations(version) VALUES (?)")
             .execute(arguments: [entry.version])
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.schema_migrations_details VALUES (?, ?, ?, ?, ?, ?, ?)")
-            .execute(arguments: [
-                entry.version, entry.name, entry.origin.rawValue, entry.checksum, Date().formatted(.iso8601),
-                entry.seconds, entry.app,
-            ])
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO main.schema_migrations_details VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+        .execute(arguments: [
+            entry.version, entry.name, entry.origin.rawValue, entry.checksum, Date().formatted(.iso8601),
+            entry.seconds, entry.app,
+        ])
     }
 }

@@ -31,6 +31,15 @@ extension Database {
         }
     }
 
+    /// Whether there is a table of this name.
+    ///
+    /// By plain SQL: GRDB caches what tables there are, and another process may have made one.
+    func hasTable(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [name]) ?? false
+    }
+
     /// An integer that a pragma answers.
     func pragma(_ name: String) throws -> Int {
         try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0

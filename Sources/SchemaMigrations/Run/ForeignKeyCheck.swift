@@ -13,7 +13,10 @@ struct ForeignKeyCheck {
 
     init(_ db: Database) throws {
         let tables = try String.fetchAll(
-            db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+            db,
+            sql:
+                "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        )
         for table in tables {
             do {
                 let violations = try db.foreignKeyViolations(in: table, in: "main")
@@ -35,9 +38,14 @@ struct ForeignKeyCheck {
     /// A violation that there were fewer of, in words.
     func firstNew(since before: ForeignKeyCheck) -> String? {
         let new = counts.filter { $1 > before.counts[$0, default: 0] }
-        guard let (reference, count) = new.min(by: { ($0.key.child, $0.key.parent) < ($1.key.child, $1.key.parent) })
+        guard
+            let (reference, count) = new.min(by: {
+                ($0.key.child, $0.key.parent) < ($1.key.child, $1.key.parent)
+            })
         else { return nil }
-        if reference.columns.isEmpty { return "a foreign key of table \(reference.child) broken: \(reference.parent)" }
+        if reference.columns.isEmpty {
+            return "a foreign key of table \(reference.child) broken: \(reference.parent)"
+        }
         let added = count - before.counts[reference, default: 0]
         let columns = reference.columns.joined(separator: ", ")
         return """
@@ -48,6 +56,8 @@ struct ForeignKeyCheck {
 
     private func columns(of violation: ForeignKeyViolation, _ db: Database) throws -> [String] {
         let keys = try db.foreignKeys(on: violation.originTable, in: "main")
-        return keys.first { $0.id == violation.foreignKeyId }?.originColumns ?? ["key \(violation.foreignKeyId)"]
+        return keys.first { $0.id == violation.foreignKeyId }?.originColumns ?? [
+            "key \(violation.foreignKeyId)"
+        ]
     }
 }

@@ -6,13 +6,16 @@ public import GRDB
 ///
 /// It may be a database of the app's own, or one that holds nothing else. In a database for which steps and
 /// moves are registered, the same table keeps their records.
-public struct SQLiteStore: MigrationStore {
+public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// The table's name.
     static let table = "app_migrations"
+    static let historyTable = "app_migrations_history"
 
     private let writer: any DatabaseWriter
 
-    /// Creates a store in a database that the app has opened. The table is made with the first record.
+    /// Creates a store in a database that the app has opened.
+    ///
+    /// The table is made with the first record.
     public init(_ database: any DatabaseWriter) {
         writer = database
     }
@@ -50,6 +53,33 @@ public struct SQLiteStore: MigrationStore {
         }
     }
 
+    /// Every step of a manager that was settled, in the order of time.
+    public func history(_ manager: String) throws -> [SettledStep] {
+        try describing(.unreadableStore, "read") {
+            try writer.unsafeReentrantRead { db in
+                try db.consistently {
+                    guard try db.hasTable(Self.historyTable) else { return [] }
+                    let lines = try String.fetchAll(
+                        db, sql: "SELECT entry FROM main.\(Self.historyTable) ORDER BY id")
+                    return lines.compactMap { HistoryEntry(json: Data($0.utf8))?.step(of: manager) }
+                }
+            }
+        }
+    }
+
+    /// Renames the table to `app_migrations_damaged_<date>`.
+    public func setAside() throws {
+        try describing(.unwritableStore, "written") {
+            try writer.unsafeReentrantWrite { db in
+                let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+                try db.writing {
+                    try db.execute(
+                        sql: "ALTER TABLE main.\(Self.table) RENAME TO \"\(Self.table)_damaged_\(date)\"")
+                }
+            }
+        }
+    }
+
     /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a database
     /// in memory.
     public func lock(_ manager: String) throws -> StoreLock {
@@ -72,7 +102,8 @@ public struct SQLiteStore: MigrationStore {
             throw MigrationError(
                 code,
                 "\(name) cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
-                remedy: "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
+                remedy:
+                    "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
                 underlyingError: error)
         }
     }
@@ -106,40 +137,48 @@ extension SQLiteStore {
             try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.\(Self.table) VALUES (?, ?, ?)")
                 .execute(arguments: [row.part, row.name, row.value])
         }
+        try append(state.newHistory, of: manager, db)
+    }
+
+    private func append(_ steps: [SettledStep], of manager: String, _ db: Database) throws {
+        guard !steps.isEmpty else { return }
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS main.\(Self.historyTable)(id INTEGER PRIMARY KEY, entry TEXT NOT NULL)
+                """)
+        for step in steps {
+            let entry = String(decoding: try HistoryEntry(step, manager: manager).json(), as: UTF8.self)
+            try db.execute(sql: "INSERT INTO main.\(Self.historyTable)(entry) VALUES (?)", arguments: [entry])
+        }
     }
 
     /// Whether any manager has a record in the database.
     func hasRecords(_ db: Database) throws -> Bool {
-        try hasTable(db)
+        try db.hasTable(Self.table)
             && Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM main.\(Self.table) WHERE part = 'managers')") ?? false
     }
 
     private func document(of manager: String, _ db: Database) throws -> RecordDocument {
-        guard try hasTable(db) else { return RecordDocument(place: name) }
+        guard try db.hasTable(Self.table) else { return RecordDocument(place: name) }
         let rows = try Row.fetchAll(
             db,
             sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
             arguments: [manager])
         return try RecordDocument(
             rows: rows.map { row in
-                guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
+                guard let part = String.fromDatabaseValue(row[0]),
+                    let name = String.fromDatabaseValue(row[1]),
                     let value = String.fromDatabaseValue(row[2])
                 else {
                     throw MigrationError(
-                        .damagedStore, "\(self.name) is damaged: the table \(Self.table) holds what is not text.",
+                        .damagedStore,
+                        "\(self.name) is damaged: the table \(Self.table) holds what is not text.",
                         remedy: "Nothing was changed. Restore the database from a backup.")
                 }
                 return RecordDocument.Row(part: part, name: name, value: value)
             },
             place: name)
-    }
-
-    /// By plain SQL: GRDB caches what tables there are, and another process may have made this one.
-    private func hasTable(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
-            arguments: [Self.table]) ?? false
     }
 
     static func insideTransaction(_ name: String) -> MigrationError {

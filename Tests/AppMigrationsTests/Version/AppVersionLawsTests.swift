@@ -2,8 +2,10 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// The laws that hold for all versions, tried on generated ones. The generator has a fixed seed, and few different
-/// parts to choose from, so that versions often are equal or differ in their last part only.
+/// The laws that hold for all versions, tried on generated ones.
+///
+/// The generator has a fixed seed, and few different parts to choose from, so that versions often are equal or
+/// differ in their last part only.
 @Suite("The laws of AppVersion")
 struct AppVersionLawsTests {
     let versions: [AppVersion]
@@ -136,7 +138,8 @@ struct AppVersionLawsTests {
     private func pairs() -> [(AppVersion, AppVersion)] {
         var generator = SplitMix64(state: 2)
         let sorted = versions.sorted()
-        return (0..<20_000).map { _ in (pick(&generator), pick(&generator)) } + zip(sorted, sorted.dropFirst())
+        return (0..<20_000).map { _ in (pick(&generator), pick(&generator)) }
+            + zip(sorted, sorted.dropFirst())
     }
 
     private func pick(_ generator: inout SplitMix64) -> AppVersion {
@@ -144,7 +147,9 @@ struct AppVersionLawsTests {
     }
 }
 
-/// The rules of the order in the plainest words, to compare with. It splits and pads where `AppVersion` scans.
+/// The rules of the order in the plainest words, to compare with.
+///
+/// It splits and pads where `AppVersion` scans.
 private struct Reference {
     let numbers: [UInt64]
     let suffix: String?
@@ -215,7 +220,8 @@ private struct SplitMix64: RandomNumberGenerator {
         var bytes = Array(version().utf8)
         for _ in 0...(next() % 2) {
             let index = Int.random(in: 0...bytes.count, using: &self)
-            let byte = next().isMultiple(of: 4) ? UInt8(truncatingIfNeeded: next()) : pick(Array("0.-+a \0".utf8))
+            let byte =
+                next().isMultiple(of: 4) ? UInt8(truncatingIfNeeded: next()) : pick(Array("0.-+a \0".utf8))
             bytes.replaceSubrange(index..<min(index + Int(next() % 2), bytes.count), with: [byte])
         }
         return String(decoding: bytes, as: UTF8.self)

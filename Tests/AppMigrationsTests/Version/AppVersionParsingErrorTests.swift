@@ -14,7 +14,9 @@ struct AppVersionParsingErrorTests {
         var testDescription: String { text.debugDescription }
 
         init(_ text: String, _ offset: Int, _ expected: String, found: String, quoted: String? = nil) {
-            (self.text, self.offset, self.expected, self.found, self.quoted) = (text, offset, expected, found, quoted)
+            (self.text, self.offset, self.expected, self.found, self.quoted) = (
+                text, offset, expected, found, quoted
+            )
         }
     }
 

@@ -60,8 +60,10 @@ struct AppVersionTests {
     @Test(
         "any other suffix is a pre-release",
         arguments: [
-            "2.0.0-beta.3", "1.0.0-0.3.7", "1.0-x-y-z", "1.0.0-alpha", "1.0.0-x.7.z.92", "1.0.0-x-y-z.--", "1.0--",
-            "1.0--1", "1.0-1a", "1.0-0a.00a", "1.0-2.3", "1.0-a.99999999999999999999999", "1.0-beta+exp.sha.5114f85",
+            "2.0.0-beta.3", "1.0.0-0.3.7", "1.0-x-y-z", "1.0.0-alpha", "1.0.0-x.7.z.92", "1.0.0-x-y-z.--",
+            "1.0--",
+            "1.0--1", "1.0-1a", "1.0-0a.00a", "1.0-2.3", "1.0-a.99999999999999999999999",
+            "1.0-beta+exp.sha.5114f85",
         ])
     func prerelease(text: String) throws {
         let version = try AppVersion(parsing: text)
@@ -105,7 +107,8 @@ struct AppVersionTests {
         // Numeric identifiers of any length, which are lower than all others.
         [
             "1-a.0", "1-a.0.0", "1-a.9", "1-a.10", "1-a.18446744073709551615", "1-a.18446744073709551616",
-            "1-a.99999999999999999999998", "1-a.99999999999999999999999", "1-a.100000000000000000000000", "1-a.-",
+            "1-a.99999999999999999999998", "1-a.99999999999999999999999", "1-a.100000000000000000000000",
+            "1-a.-",
             "1-a.0a", "1-a.10a", "1-a.1a", "1-a.A",
         ],
     ]
@@ -150,7 +153,9 @@ struct AppVersionTests {
             // Release builds have no messages of preconditions.
             #if DEBUG
                 let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-                #expect(output.contains(#""1..2" is not an app version: expected a digit at offset 2, found "."."#))
+                #expect(
+                    output.contains(
+                        #""1..2" is not an app version: expected a digit at offset 2, found "."."#))
             #else
                 #expect(result != nil)
             #endif
@@ -194,7 +199,8 @@ struct AppVersionTests {
     @Test(
         "a release has the numbers only, as written",
         arguments: [
-            ("1.1", "1.1"), ("1.1.0-beta.1", "1.1.0"), ("2024.01-2", "2024.01"), ("1+b-1", "1"), ("7-x+y", "7"),
+            ("1.1", "1.1"), ("1.1.0-beta.1", "1.1.0"), ("2024.01-2", "2024.01"), ("1+b-1", "1"),
+            ("7-x+y", "7"),
         ])
     func release(text: String, release: String) throws {
         let version = try AppVersion(parsing: text).release

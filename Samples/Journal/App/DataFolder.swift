@@ -1,0 +1,30 @@
+import Foundation
+
+/// Where the journal keeps what belongs to one person.
+struct DataFolder {
+    let url: URL
+
+    /// What has been migrated is remembered here, for all managers of the app.
+    var record: URL { url.appendingPathComponent("migrations.json") }
+    var settings: URL { url.appendingPathComponent("settings.json") }
+    var entries: URL { url.appendingPathComponent("entries.sqlite") }
+    var attachments: URL { url.appendingPathComponent("Attachments", isDirectory: true) }
+
+    var exists: Bool { FileManager.default.fileExists(atPath: record.path) }
+
+    func create() throws {
+        try FileManager.default.createDirectory(at: attachments, withIntermediateDirectories: true)
+    }
+}
+
+extension DataFolder {
+    /// Creates an empty folder that is removed after the body has run.
+    static func temporary<Result>(_ body: (DataFolder) throws -> Result) throws -> Result {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("Journal-\(UUID().uuidString)", isDirectory: true)
+        let folder = DataFolder(url: url)
+        try folder.create()
+        defer { try? FileManager.default.removeItem(at: url) }
+        return try body(folder)
+    }
+}

@@ -1,0 +1,69 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// The entries, in a SQLite database.
+struct Entries {
+    let database: DatabaseQueue
+    /// All that the release knows of the database's schema.
+    let schema: SchemaMigrator
+
+    init(file: URL, release: Release) throws {
+        database = try DatabaseQueue(path: file.path)
+        // An app passes the bundle's migrations as they are. An old release did not have those of later ones.
+        let all = try SchemaMigrator(bundle: .module, subdirectory: "Migrations")
+        schema = try SchemaMigrator(migrations: all.migrations.filter { $0.version <= release.latestSchema })
+    }
+}
+
+extension Entries {
+    /// Registers how the database comes to the schema of each version, and what has to happen to its rows.
+    ///
+    /// All of it runs exactly once, since the database itself remembers it in the same transactions.
+    func registerMigrations(with manager: MigrationManager, of release: Release, log: StepLog) {
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 20_240_110_090_000_000, in: database)
+
+        guard release >= .tags else { return }
+        manager.whenMigratingToVersion("1.1", migrate: schema, upTo: 20_240_305_101_500_000, in: database)
+        // A new journal has these tags too: this is not about old data.
+        manager.whenMigratingToVersion("1.1", in: database, onFreshInstall: .run) { db, context in
+            try log.record(context) {
+                try db.execute(sql: "INSERT INTO tag(name) VALUES ('family'), ('idea'), ('travel')")
+                return "added 3 tags to begin with"
+            }
+        }
+
+        guard release >= .moods else { return }
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20_240_612_083_000_000, in: database)
+        manager.whenMigratingToVersion("2.0", in: database) { db, context in
+            try log.record(context) {
+                var count = 0
+                for row in try Row.fetchAll(db, sql: "SELECT id, text FROM entry") {
+                    guard let mood = Mood(smileyIn: row["text"]) else { continue }
+                    try db.execute(
+                        sql: "UPDATE entry SET mood = ? WHERE id = ?", arguments: [mood.rawValue, row["id"]])
+                    count += 1
+                }
+                return "found the mood of \(count) old entries in their smileys"
+            }
+        }
+    }
+}
+
+/// How its writer felt.
+enum Mood: String {
+    case happy
+    case sad
+
+    /// Reads the mood from a smiley, as people wrote them before the app knew moods.
+    init?(smileyIn text: String) {
+        if text.contains(":-)") {
+            self = .happy
+        } else if text.contains(":-(") {
+            self = .sad
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+
+/// Plays the app's whole history on one folder of data, and compares the end with a new install.
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Play the history of the app in a temporary folder, from 1.0 to 2.0.")
+
+    func run() throws {
+        let style = Style()
+        print(style.heading("One journal, upgraded by every release"))
+        let upgraded = try DataFolder.temporary { folder in
+            for release in [Release.first, .tags, .tagsMended, .tagsMended, .moods] {
+                let before = folder.exists ? try Contents(of: folder) : nil
+                try play(release, on: folder)
+                let lost = try before?.lost(in: Contents(of: folder)) ?? []
+                guard lost.isEmpty else { throw LostData(texts: lost, release: release) }
+            }
+            return try folder.schema()
+        }
+
+        print("\n" + style.heading("A new journal"))
+        let fresh = try DataFolder.temporary { folder in
+            try play(.moods, on: folder)
+            return try folder.schema()
+        }
+
+        guard upgraded == fresh else { throw DifferentSchemas(upgraded: upgraded, fresh: fresh) }
+        print(
+            """
+
+            \(style.good("✓")) Nothing was lost on the way, and both journals end with the same schema, all \
+            \(fresh.count) definitions of it.
+            """)
+    }
+
+    private func play(_ release: Release, on folder: DataFolder) throws {
+        print()
+        try LaunchPrinter().launch(JournalApp(folder: folder, release: release))
+    }
+}
+
+/// A release lost what there was before it.
+struct LostData: Error, CustomStringConvertible {
+    let texts: [String]
+    let release: Release
+
+    var description: String { "\(release) lost \(texts.joined(separator: ", "))" }
+}
+
+/// The upgraded database is not what a new one is.
+struct DifferentSchemas: Error, CustomStringConvertible {
+    let upgraded: [String]
+    let fresh: [String]
+
+    var description: String {
+        let missing = fresh.filter { !upgraded.contains($0) }
+        let left = upgraded.filter { !fresh.contains($0) }
+        return
+            (["The upgraded database has another schema than the new one."]
+            + missing.map { "It lacks: \($0)" } + left.map { "It has: \($0)" }).joined(separator: "\n")
+    }
+}

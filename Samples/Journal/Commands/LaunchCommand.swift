@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// Plays one launch of a release on a folder of data.
+struct LaunchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "launch",
+        abstract: "Play one launch of a release, and print what it did.",
+        discussion: "The releases: 1.0; 1.1; 1.1 --build 2, which brought the sub-migration 1.1-1; and 2.0.")
+
+    @Option(name: .customLong("as"), help: "The version of the app to launch.")
+    var version: String
+
+    @Option(help: "The build of that version.")
+    var build = 1
+
+    @OptionGroup var options: DataOptions
+
+    func run() throws {
+        let release = try Release(version, build: build)
+        try LaunchPrinter().launch(JournalApp(folder: options.folder, release: release))
+    }
+}

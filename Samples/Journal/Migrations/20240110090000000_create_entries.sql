@@ -1,0 +1,5 @@
+CREATE TABLE entry(
+    id INTEGER PRIMARY KEY,
+    day TEXT,
+    text TEXT
+);

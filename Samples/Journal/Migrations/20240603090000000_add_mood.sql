@@ -1,0 +1,1 @@
+ALTER TABLE entry ADD COLUMN mood TEXT CHECK (mood IN ('happy', 'sad'));

@@ -1,0 +1,5 @@
+CREATE TABLE book(
+    id INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    author TEXT NOT NULL
+);

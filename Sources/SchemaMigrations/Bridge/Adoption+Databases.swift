@@ -1,0 +1,21 @@
+public import AppMigrations
+public import GRDB
+
+extension Adoption {
+    /// An install whose database has tables of its own is at a version.
+    ///
+    /// The tables of this package do not count.
+    ///
+    /// - Parameters:
+    ///   - database: the database, opened, and not yet filled by this launch.
+    ///   - version: the version that its tables mean.
+    public static func databaseHasTables(
+        _ database: any DatabaseReader, means version: AppVersion
+    ) -> Adoption {
+        Adoption {
+            try database.unsafeReentrantRead { db in
+                try Ledger.hasOtherTables(db) ? version : nil
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("The current version")
+struct CurrentVersionTests {
+    @Test("it may be given as a version or as text")
+    func given() throws {
+        #expect(
+            try MigrationManager(currentVersion: AppVersion(parsing: "2.1"), store: InMemoryStore())
+                .currentVersion == "2.1")
+        let text = "2.1"
+        #expect(try MigrationManager(currentVersion: text, store: InMemoryStore()).currentVersion == "2.1")
+    }
+
+    @Test("malformed text is an error that quotes it")
+    func malformed() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(name: "Library", currentVersion: "v2", store: InMemoryStore())
+        }
+        #expect(error.code == .invalidCurrentVersion)
+        #expect(
+            error.description == """
+                Library: the current version is malformed: "v2" is not an app version: expected a digit at offset 0, \
+                found "v". Pass a version such as 2.1 or 2.0.0-beta.3.
+                """)
+    }
+
+    @Test("a sub-migration number is an error: an app is at 1.1, not at 1.1-2")
+    func subMigration() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(name: "Library", currentVersion: "1.1-2", store: InMemoryStore())
+        }
+        #expect(
+            error.description == """
+                Library: the current version 1.1-2 has a sub-migration number. An app is at version 1.1; \
+                sub-migrations are for steps.
+                """)
+    }
+
+    @Test("without a version, in a bundle that has none, the error says what to pass")
+    func missing() throws {
+        let error = try #require(throws: MigrationError.self) { try MigrationManager(store: InMemoryStore()) }
+        #expect(
+            error.description == """
+                The main bundle has no CFBundleShortVersionString. Pass the app's version: \
+                MigrationManager(currentVersion: "2.0", …).
+                """)
+    }
+
+    @Test("without a store, where there is no default place, the error says what to pass")
+    func noStore() throws {
+        let error = try #require(throws: MigrationError.self) { try MigrationManager(currentVersion: "2.0") }
+        #expect(error.code == .noStoreLocation)
+        #expect(error.message.hasPrefix("There is no default store here: "))
+        #expect(
+            error.remedy
+                == "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
+    }
+}

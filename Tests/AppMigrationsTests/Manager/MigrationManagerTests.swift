@@ -1,0 +1,323 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("MigrationManager")
+struct MigrationManagerTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    @Test("an upgrade runs the steps above the version completed last, oldest first, once")
+    func upgrade() throws {
+        try launch("1.0", store: store)
+        let report = try launch("2.0", steps: ["0.9", "1.0", "1.1", "1.1-1", "2.0"], store: store, log: log)
+        #expect(log.lines == ["1.1", "1.1-1", "2.0"])
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed == ["1.1", "1.1-1", "2.0"])
+
+        let again = try launch("2.0", steps: ["1.1", "1.1-1", "2.0"], store: store, log: log)
+        #expect(again.launch == .relaunch)
+        #expect(again.completed == [])
+        #expect(log.lines.count == 3)
+    }
+
+    @Test("a fresh install runs nothing, now and later")
+    func freshInstall() throws {
+        let report = try launch("1.1", steps: ["1.0", "1.1", "1.1-1"], store: store, log: log)
+        #expect(report.launch == .freshInstall)
+        #expect(report.completed == [])
+        try launch("1.1", steps: ["1.0", "1.1", "1.1-1"], store: store, log: log)
+        #expect(log.lines == [])
+    }
+
+    @Test(
+        "a sub-migration that is added to the version in use runs at the next launch",
+        arguments: ["1.1-0", "1.1-1"])
+    func subMigration(version: AppVersion) throws {
+        try launch("1.1", steps: ["1.1"], store: store)
+        let report = try launch("1.1", steps: ["1.1", version], store: store, log: log)
+        #expect(report.launch == .relaunch)
+        #expect(report.completed == [version])
+    }
+
+    @Test("a hotfix that is merged late still runs, and is told that it is late")
+    func lateStep() throws {
+        try launch("1.0", store: store)
+        try launch("2.0", steps: ["2.0"], store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        var contexts: [MigrationContext] = []
+        manager.whenMigratingToVersion("1.2") { context in contexts.append(context) }
+        manager.whenMigratingToVersion("2.0") { context in contexts.append(context) }
+        manager.whenMigratingToVersion("2.0-1") { context in contexts.append(context) }
+        #expect(try manager.migrate().completed == ["1.2", "2.0-1"])
+        #expect(contexts.map(\.isLate) == [true, false])
+    }
+
+    @Test("a step is told who runs it, from where to where, and in which attempt")
+    func context() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        var context: MigrationContext?
+        manager.whenMigratingToVersion("1.1") { context = $0 }
+        try manager.migrate()
+        #expect(context?.manager == "Library")
+        #expect(context?.from == "1.0")
+        #expect(context?.to == "2.0")
+        #expect(context?.version == "1.1")
+        #expect(context?.attempt == 1)
+    }
+
+    @Test("a pre-release runs the steps of its release, and later fixes come as sub-migrations")
+    func prerelease() throws {
+        try launch("1.0", store: store)
+        #expect(try launch("2.0-beta.1", steps: ["2.0"], store: store).completed == ["2.0"])
+        #expect(try launch("2.0-beta.2", steps: ["2.0", "2.0-1"], store: store).completed == ["2.0-1"])
+        let release = try launch("2.0", steps: ["2.0", "2.0-1"], store: store)
+        #expect(release.launch == .upgrade(from: "2.0-beta.2"))
+        #expect(release.completed == [])
+    }
+
+    @Test("a step that throws stops the manager; the next launch goes on with it")
+    func failure() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.register(["1.1"], log: log)
+        manager.whenMigratingToVersion("1.2") { throw StepError(description: "no space for the archive") }
+        manager.register(["2.0"], log: log)
+
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .stepFailed)
+        #expect(error.version == "1.2")
+        #expect(error.attempt == 1)
+        #expect(error.underlyingError is StepError)
+        #expect(error.message.hasPrefix("Library: step 1.2 (MigrationManagerTests.swift:"))
+        #expect(error.message.hasSuffix(") failed: no space for the archive"))
+        #expect(error.remedy == "What ran before it is done; the next launch goes on with it.")
+        #expect(log.lines == ["1.1"])
+
+        let next = try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store, log: log)
+        #expect(next.launch == .upgrade(from: "1.0"))
+        #expect(next.completed == ["1.2", "2.0"])
+    }
+
+    @Test("a downgrade runs nothing, and coming back is an upgrade that says so")
+    func downgrade() throws {
+        try launch("1.0", store: store)
+        try launch("2.0", steps: ["2.0"], store: store)
+        let down = try launch("1.5", steps: ["1.5"], store: store, log: log)
+        #expect(down.launch == .downgrade(from: "2.0"))
+        #expect(down.completed == [])
+        #expect(try launch("1.5", store: store).launch == .downgrade(from: "2.0"))
+
+        let back = try launch("2.0", steps: ["2.0", "2.0-1"], store: store, log: log)
+        #expect(back.launch == .upgrade(from: "1.5"))
+        #expect(back.returnedFromDowngrade)
+        #expect(back.completed == ["2.0-1"])
+        #expect(log.lines == ["2.0-1"])
+        #expect(try launch("2.1", store: store).returnedFromDowngrade == false)
+    }
+
+    @Test("an upgrade that was cut short is not taken for a downgrade")
+    func interruptedUpgrade() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("2.0") { throw StepError(description: "not today") }
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        let next = try launch("2.0", steps: ["2.0"], store: store)
+        #expect(next.launch == .upgrade(from: "1.0"))
+        #expect(next.returnedFromDowngrade == false)
+    }
+
+    @Test("managers in one store are independent of each other")
+    func independence() throws {
+        try launch("1.0", name: "Library", store: store)
+        try launch("1.0", name: "Settings", store: store)
+        #expect(try launch("2.0", steps: ["2.0"], name: "Library", store: store).completed == ["2.0"])
+        #expect(
+            try launch("2.0", steps: ["1.5", "2.0"], name: "Settings", store: store).completed == [
+                "1.5", "2.0",
+            ])
+    }
+
+    @Test("a manager introduced in 2.0 of an app whose store has seen 1.0 runs its 2.0 step")
+    func introducedLater() throws {
+        try launch("1.0", name: "Library", store: store)
+        try launch("2.0", name: "Library", store: store)
+        let report = try launch("2.0", steps: ["1.0", "2.0"], name: "Thumbnails", store: store)
+        #expect(report.launch == .adoption(from: "1.0"))
+        #expect(report.completed == ["2.0"])
+    }
+
+    @Test("a manager introduced in 2.0 does not run its 2.0 step on a fresh 2.0")
+    func introducedOnFreshInstall() throws {
+        try launch("2.0", name: "Library", store: store)
+        let report = try launch("2.0", steps: ["2.0"], name: "Thumbnails", store: store)
+        #expect(report.launch == .freshInstall)
+        #expect(report.completed == [])
+    }
+
+    @Test("an install from before is adopted at the version that the app tells, and asked only once")
+    func adoption() throws {
+        var asked = 0
+        let options = MigrationOptions(
+            adopting: Adoption {
+                asked += 1
+                return "1.0"
+            })
+        let report = try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, options: options)
+        #expect(report.launch == .adoption(from: "1.0"))
+        #expect(report.completed == ["1.1", "2.0"])
+        #expect(
+            try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, options: options).launch
+                == .relaunch)
+        #expect(asked == 2, "once before the lock is taken, and once under it; never with a record")
+    }
+
+    @Test("an adoption that was cut short goes on as one")
+    func interruptedAdoption() throws {
+        let options = MigrationOptions(adopting: Adoption { "1.0" })
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: store, options: options)
+        manager.register(["1.1"], log: log)
+        manager.whenMigratingToVersion("2.0") { throw StepError(description: "not today") }
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        let next = try launch("2.0", steps: ["1.1", "2.0"], store: store, log: log)
+        #expect(next.launch == .adoption(from: "1.0"))
+        #expect(log.lines == ["1.1", "2.0"])
+    }
+
+    @Test("what one manager has adopted, another one of the same store comes from too")
+    func adoptionIsSeen() throws {
+        try launch(
+            "2.0", name: "Library", store: store, options: MigrationOptions(adopting: Adoption { "1.0" }))
+        #expect(try launch("2.0", steps: ["2.0"], name: "Thumbnails", store: store).completed == ["2.0"])
+    }
+
+    @Test("a step that is to run on a fresh install runs there")
+    func owedStep() throws {
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.register(["1.0"], log: log)
+        manager.whenMigratingToVersion("1.1", onFreshInstall: .run) { [log] in log.lines.append("1.1") }
+        manager.register(["2.0"], log: log)
+        #expect(try manager.pendingVersions() == ["1.1"])
+        #expect(try manager.migrate().completed == ["1.1"])
+        #expect(try manager.migrate().completed == [])
+        #expect(try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, log: log).completed == [])
+        #expect(log.lines == ["1.1"])
+    }
+
+    @Test("migrating through a version leaves the rest for later, and decides the kind of launch once")
+    func through() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.register(["1.1", "1.1-1", "1.2", "2.0"], log: log)
+        let first = try manager.migrate(through: "1.1")
+        #expect(first.completed == ["1.1"])
+        #expect(first.launch == .upgrade(from: "1.0"))
+        #expect(try manager.pendingVersions() == ["1.1-1", "1.2", "2.0"])
+        let rest = try manager.migrate()
+        #expect(rest.completed == ["1.1-1", "1.2", "2.0"])
+        #expect(rest.launch == .upgrade(from: "1.0"))
+        #expect(try manager.migrate().launch == .upgrade(from: "1.0"))
+        #expect(try launch("2.0", store: store).launch == .relaunch)
+    }
+
+    @Test("a step registered after a first migrate(through:) is not needed on a fresh install either")
+    func throughOnFreshInstall() throws {
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.register(["1.1"], log: log)
+        #expect(try manager.migrate(through: "1.1").launch == .freshInstall)
+        manager.register(["2.0", "2.0-1"], log: log)
+        #expect(try manager.migrate().completed == [])
+        #expect(try launch("2.0", steps: ["1.1", "2.0", "2.0-1"], store: store, log: log).completed == [])
+        #expect(log.lines == [])
+    }
+
+    @Test("migrating through a version above the current one is refused")
+    func throughAbove() throws {
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate(through: "2.1") }
+        #expect(error.code == .versionAboveCurrent)
+        #expect(
+            error.description
+                == "Library: cannot migrate through 2.1, above the current version 2.0. Ask for the current version or one below it."
+        )
+    }
+
+    @Test("what is pending can be asked without changing anything")
+    func pending() throws {
+        try launch("1.0", store: store)
+        let before = store.read("Library")
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.register(["1.0", "1.1", "2.0"], log: log)
+        #expect(try manager.pendingVersions() == ["1.1", "2.0"])
+        #expect(try manager.pendingMoves() == [])
+        #expect(store.read("Library") == before)
+    }
+
+    @Test("a reset makes every due step pending again")
+    func reset() throws {
+        try launch("1.0", steps: ["0.9", "1.0"], store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+        manager.register(["0.9", "1.0"], log: log)
+        #expect(try manager.migrate().completed == [])
+        try manager.reset()
+        #expect(try manager.pendingVersions() == ["0.9", "1.0"])
+        let report = try manager.migrate()
+        #expect(report.launch == .relaunch)
+        #expect(report.completed == ["0.9", "1.0"])
+    }
+
+    @Test("a record that is forgotten is judged anew, from what the store has seen")
+    func forget() throws {
+        try launch("1.0", store: store)
+        try launch("2.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.register(["2.0"], log: log)
+        try manager.forget()
+        #expect(store.read("Library").record == nil)
+        #expect(try manager.migrate().launch == .adoption(from: "1.0"))
+    }
+
+    @Test("a step that calls its manager gets an error, not a deadlock")
+    func reentrance() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("2.0") { [unowned manager] in try manager.migrate() }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect((error.underlyingError as? MigrationError)?.code == .reentrantCall)
+        #expect(
+            error.description.contains(
+                "Library: a step calls the manager that is running it. Call the manager before or after migrate(), not from a step."
+            ))
+    }
+
+    @Test("a manager that another one holds is waited for, and not for ever")
+    func locked() throws {
+        try launch("1.0", store: store)
+        guard case .acquired(let release) = store.lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
+        let options = MigrationOptions(lockTimeout: .milliseconds(30))
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, log: log, options: options)
+        }
+        #expect(error.code == .locked)
+        #expect(
+            error.message == "Library: this process is migrating, and has not finished within 0.03 seconds.")
+        #expect(log.lines == [])
+        release()
+        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
+    }
+
+    @Test("a relaunch with nothing pending does not ask for the lock")
+    func relaunchTakesNoLock() throws {
+        try launch("1.0", store: store)
+        guard case .acquired(let release) = store.lock("Library") else { return }
+        defer { release() }
+        #expect(
+            try launch("1.0", store: store, options: MigrationOptions(lockTimeout: .zero)).launch == .relaunch
+        )
+    }
+}

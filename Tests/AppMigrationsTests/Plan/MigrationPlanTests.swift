@@ -1,0 +1,60 @@
+import Testing
+
+@testable import AppMigrations
+
+@Suite("MigrationPlan")
+struct MigrationPlanTests {
+    struct Case: CustomTestStringConvertible {
+        let testDescription: String
+        let known: [Int]
+        var floor: Int?
+        var settled: Set<Int> = []
+        var owed: Set<Int> = []
+        var target: Int?
+        let pending: [Int]
+        var belowFloor: [Int] = []
+    }
+
+    @Test(
+        "what is pending follows from one rule",
+        arguments: [
+            Case(
+                testDescription: "everything, when nothing is known to be done", known: [1, 2, 3],
+                pending: [1, 2, 3]),
+            Case(
+                testDescription: "in ascending order, whatever the order of the known", known: [10, 9, 2],
+                pending: [2, 9, 10]),
+            Case(
+                testDescription: "nothing, when all is settled", known: [1, 2], settled: [1, 2], pending: []),
+            Case(
+                testDescription: "not what is at or below the floor", known: [1, 2, 3], floor: 2,
+                pending: [3], belowFloor: [1, 2]),
+            Case(
+                testDescription: "a late one among the settled", known: [1, 2, 3], settled: [1, 3],
+                pending: [2]),
+            Case(
+                testDescription: "not what is above the target", known: [1, 2, 3], target: 2, pending: [1, 2]),
+            Case(
+                testDescription: "what is owed, even below the floor", known: [1, 2, 3], floor: 2, owed: [1],
+                pending: [1, 3], belowFloor: [2]),
+            Case(
+                testDescription: "not what is owed and settled", known: [1], floor: 2, settled: [1],
+                owed: [1], pending: []),
+            Case(
+                testDescription: "not what is owed and above the target", known: [3], floor: 3, owed: [3],
+                target: 2, pending: []),
+            Case(
+                testDescription: "settled ones below the floor are not left out, but done", known: [1, 2],
+                floor: 2, settled: [1, 2], pending: []),
+            Case(
+                testDescription: "nothing, when nothing is known", known: [], floor: 1, settled: [1],
+                pending: []),
+        ])
+    func plan(_ example: Case) {
+        let plan = MigrationPlan(
+            known: example.known, floor: example.floor, settled: example.settled, owed: example.owed,
+            target: example.target)
+        #expect(plan.pending == example.pending)
+        #expect(plan.belowFloor == example.belowFloor)
+    }
+}

@@ -1,0 +1,334 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+@Suite("JSONStore")
+struct JSONStoreTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let log = Log()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("migrations.json")
+    }
+
+    func write(_ text: String) throws { try Data(text.utf8).write(to: url) }
+
+    /// Launches on whatever the file holds; nothing may run, and the file must stay as it is.
+    func refusal(_ contents: Data) throws -> MigrationError {
+        try contents.write(to: url)
+        let store = try JSONStore(at: url)
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["1.0", "2.0"], store: store, log: log)
+        }
+        #expect(log.lines == [])
+        #expect(try Data(contentsOf: url) == contents)
+        #expect(error.remedy != "")
+        return error
+    }
+
+    @Test("the record is the one of the design, word for word")
+    func wordForWord() throws {
+        try write(
+            """
+            {
+              "format": "1.0",
+              "seen": { "app": [ { "version": "1.0", "first": "2026-01-07T09:30:00Z" } ] },
+              "managers": {
+                "Library": {
+                  "floor": "1.0", "settled": ["1.1", "1.1-1"], "owed": [], "completed": "1.1", "highest": "2.0",
+                  "running": { "version": "2.0", "attempt": 2, "build": "2.0 (417)", "since": "2026-03-02T18:04:11Z" }
+                }
+              }
+            }
+            """)
+        let state = try JSONStore(at: url).read("Library")
+        var expected = MigrationRecord(floor: "1.0")
+        expected.settled = ["1.1", "1.1-1"]
+        expected.completed = "1.1"
+        expected.highest = "2.0"
+        expected.running = MigrationRecord.Running(
+            version: "2.0", attempt: 2, build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
+        #expect(state.record == expected)
+        #expect(
+            state.seen == [
+                "app": [SeenVersion(version: "1.0", first: Date(timeIntervalSince1970: 1_767_778_200))]
+            ])
+    }
+
+    @Test("the file is for people too: indented, in a stable order")
+    func pretty() throws {
+        let store = try JSONStore(at: url)
+        try launch("1.0", name: "Settings", store: store)
+        try launch("1.1", steps: ["1.1"], name: "Settings", store: store)
+        try launch("1.1", name: "Library", store: store)
+        let text = try String(contentsOf: url, encoding: .utf8).replacing(
+            #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "DATE")
+        #expect(
+            text == """
+                {
+                  "format" : "1.0",
+                  "managers" : {
+                    "Library" : {
+                      "completed" : "1.1",
+                      "floor" : "1.0",
+                      "highest" : "1.1",
+                      "owed" : [
+
+                      ],
+                      "settled" : [
+
+                      ]
+                    },
+                    "Settings" : {
+                      "completed" : "1.1",
+                      "floor" : "1.0",
+                      "highest" : "1.1",
+                      "owed" : [
+
+                      ],
+                      "settled" : [
+                        "1.1"
+                      ]
+                    }
+                  },
+                  "seen" : {
+                    "app" : [
+                      {
+                        "first" : "DATE",
+                        "version" : "1.0"
+                      },
+                      {
+                        "first" : "DATE",
+                        "version" : "1.1"
+                      }
+                    ]
+                  }
+                }
+
+                """)
+    }
+
+    @Test("what is written by one store object is read by another")
+    func persistence() throws {
+        try launch("1.0", store: JSONStore(at: url))
+        #expect(try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log).completed == ["2.0"])
+        #expect(try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log).completed == [])
+        #expect(log.lines == ["2.0"])
+    }
+
+    @Test("a launch leaves no temporary files, only the store and its lock files")
+    func litter() throws {
+        try Data("left by a process that was killed".utf8).write(to: folder.file(".migrations.json.new"))
+        try launch("1.0", store: JSONStore(at: url))
+        #expect(
+            try folder.fileNames == [
+                "migrations.json", "migrations.json.Library.lock", "migrations.json.lock",
+            ])
+    }
+
+    @Test("a relaunch with nothing pending writes nothing, not even a lock file")
+    func relaunch() throws {
+        try launch("1.0", store: JSONStore(at: url))
+        for name in try folder.fileNames where name.hasSuffix(".lock") {
+            try FileManager.default.removeItem(at: folder.file(name))
+        }
+        let before = try FileManager.default.attributesOfItem(atPath: url.path)
+        #expect(try launch("1.0", store: JSONStore(at: url)).launch == .relaunch)
+        #expect(try folder.fileNames == ["migrations.json"])
+        let after = try FileManager.default.attributesOfItem(atPath: url.path)
+        #expect(after[.systemFileNumber] as? Int == before[.systemFileNumber] as? Int)
+        #expect(after[.modificationDate] as? Date == before[.modificationDate] as? Date)
+    }
+
+    @Test(
+        "what is not a record is an error, and stays as it is",
+        arguments: [
+            ("", "migrations.json is empty."),
+            (
+                "{ \"format\": \"1.0\", \"managers\": { \"Lib",
+                "migrations.json is not valid JSON, or has been cut off."
+            ),
+            ("[]", "migrations.json is not a JSON object."),
+            ("{}", "migrations.json has no \"format\" such as \"1.0\"."),
+            (
+                #"{"format": "1.0", "seen": {}}"#,
+                "migrations.json is damaged at managers: expected an object."
+            ),
+            (
+                #"{"format": "1.0", "managers": {}}"#,
+                "migrations.json is damaged at seen: expected an object of lists."
+            ),
+            (
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": 7}}"#,
+                "migrations.json is damaged at managers.Library: expected an object."
+            ),
+            (
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "settled": ["1..1"], "owed": []}}}"#,
+                #"migrations.json is damaged at managers.Library.settled: "1..1" is not an app version: expected a digit at offset 2, found "."."#
+            ),
+            (
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "owed": []}}}"#,
+                "migrations.json is damaged at managers.Library.settled: expected a list of versions."
+            ),
+            (
+                #"""
+                {"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "settled": [], "owed": [],
+                "running": {"version": "1.1", "attempt": 9223372036854775807, "build": "1", "since": "2026-03-02T18:04:11Z"}}}}
+                """#,
+                "migrations.json is damaged at managers.Library.running.attempt: 9223372036854775807 is out of range."
+            ),
+            (
+                #"{"format": "1.0", "seen": {"app": [{"version": "1.0", "first": "yesterday"}]}, "managers": {}}"#,
+                #"migrations.json is damaged at seen.first: "yesterday" is not a date."#
+            ),
+        ])
+    func damage(contents: String, message: String) throws {
+        let error = try refusal(Data(contents.utf8))
+        #expect(error.code == .damagedStore)
+        #expect(error.message == message)
+    }
+
+    @Test("a file that is not UTF-8 is an error, and stays as it is")
+    func notUTF8() throws {
+        let error = try refusal(Data([0x7b, 0xff, 0xfe, 0x7d]))
+        #expect(error.code == .damagedStore)
+        #expect(error.message == "migrations.json is not UTF-8 text.")
+    }
+
+    @Test("a newer major format is an error that asks for an update")
+    func newerMajorFormat() throws {
+        let error = try refusal(Data(#"{"format": "2.0", "managers": []}"#.utf8))
+        #expect(error.code == .newerFormat)
+        #expect(
+            error.description == """
+                migrations.json has format 2.0; this version of AppMigrations reads 1.0. A newer version of the app \
+                wrote it: update the app.
+                """)
+    }
+
+    @Test("a newer minor format is read, and what is unknown in it survives")
+    func newerMinorFormat() throws {
+        try write(
+            #"""
+            {"format": "1.7", "device": {"id": 12}, "seen": {"app": [{"version": "1.0", "first": "2026-01-07T09:30:00Z", "by": "x"}]},
+             "managers": {"Library": {"floor": "1.0", "settled": [], "owed": [], "completed": "1.0", "highest": "1.0", "mood": true},
+                          "Other": {"shape": "unheard of"}}}
+            """#)
+        try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
+        #expect(log.lines == ["2.0"])
+        let object = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
+        let managers = try #require(object["managers"] as? [String: [String: Any]])
+        let seen = try #require(object["seen"] as? [String: [[String: Any]]])
+        #expect(object["format"] as? String == "1.7")
+        #expect((object["device"] as? [String: Any])?["id"] as? Int == 12)
+        #expect(seen["app"]?.map { $0["version"] as? String } == ["1.0", "2.0"])
+        #expect(seen["app"]?[0]["by"] as? String == "x")
+        #expect(managers["Library"]?["mood"] as? Bool == true)
+        #expect(managers["Library"]?["settled"] as? [String] == ["2.0"])
+        #expect(managers["Other"]?["shape"] as? String == "unheard of")
+    }
+
+    @Test("a file that cannot be read is not an absent one: nothing runs")
+    func unreadable() throws {
+        // Root may read everything, but nobody can read a folder.
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
+        }
+        #expect(error.code == .unreadableStore)
+        #expect(error.message == "migrations.json cannot be read: Is a directory (\(url.path)).")
+        #expect(log.lines == [])
+    }
+
+    @Test("a link that leads nowhere is not an absent file")
+    func danglingLink() throws {
+        let store = try JSONStore(at: url)
+        try FileManager.default.createSymbolicLink(
+            at: url, withDestinationURL: folder.file("unmounted/record.json"))
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, log: log)
+        }
+        #expect(error.code == .unreadableStore)
+    }
+
+    @Test("a missing folder is an error, when the store is made and later")
+    func missingFolder() throws {
+        let missing = folder.file("gone")
+        let error = try #require(throws: MigrationError.self) {
+            try JSONStore(at: missing.appendingPathComponent("migrations.json"))
+        }
+        #expect(error.code == .noStoreLocation)
+        #expect(
+            error.description
+                == "migrations.json: the folder \(missing.path) does not exist. Create the folder before the store."
+        )
+
+        let store = try JSONStore(at: url)
+        try FileManager.default.removeItem(at: folder.url)
+        #expect(
+            try #require(throws: MigrationError.self) { try launch("2.0", store: store) }.code
+                == .unreadableStore)
+    }
+
+    @Test("a file that cannot be written is an error, and the step does not run")
+    func unwritable() throws {
+        let store = try JSONStore(at: url)
+        try launch("1.0", store: store)
+        // A folder where the temporary file should be: nobody can write that, not even root.
+        try FileManager.default.createDirectory(
+            at: folder.file(".migrations.json.new"), withIntermediateDirectories: false)
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, log: log)
+        }
+        #expect(error.code == .unwritableStore)
+        #expect(error.message == "migrations.json cannot be written: Is a directory (\(url.path)).")
+        #expect(log.lines == [])
+
+        try FileManager.default.removeItem(at: folder.file(".migrations.json.new"))
+        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
+    }
+
+    @Test("a manager is locked for other objects, and says who holds it")
+    func lock() throws {
+        let store = try JSONStore(at: url)
+        guard case .acquired(let release) = try store.lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
+        guard case .held(let holder) = try JSONStore(at: url).lock("Library") else {
+            Issue.record("two hold one lock")
+            return
+        }
+        #expect(holder == "this process")
+        guard case .acquired(let releaseOther) = try store.lock("Settings") else {
+            Issue.record("managers do not lock each other")
+            return
+        }
+        releaseOther()
+        release()
+        guard case .acquired(let releaseAgain) = try store.lock("Library") else {
+            Issue.record("the lock was not released")
+            return
+        }
+        releaseAgain()
+    }
+
+    @Test(
+        "any name of a manager makes a file name of its own",
+        arguments: [
+            ("Library", "Library"), ("a/b", "a%2fb"), ("..", "%2e%2e"), ("", ""), ("über", "%c3%bcber"),
+        ])
+    func fileNames(name: String, expected: String) {
+        #expect(name.asFileName == expected)
+    }
+
+    @Test("long names of managers that begin alike make different file names of bearable length")
+    func longNames() {
+        let names = ["a", "b"].map { (String(repeating: "x/", count: 500) + $0).asFileName }
+        #expect(names[0] != names[1])
+        #expect(names.allSatisfy { $0.utf8.count < 110 })
+    }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import Testing
+
+@Suite("Journal")
+struct JournalTests {
+    @Test("a folder upgraded through all versions ends with the schema of a fresh one")
+    func demo() async throws {
+        let run = try await journal("demo")
+        #expect(
+            run.output == """
+                One journal, upgraded by every release
+
+                Journal 1.0, a fresh install
+                  ✓ 1.0   Entries      create entries  TIME
+                  holds 3 entries, 0 tags, 2 attachments
+
+                Journal 1.1, an upgrade from 1.0
+                  ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
+                  ✓ 1.1   Entries      create tags  TIME
+                  ✓ 1.1   Entries      added 3 tags to begin with  TIME
+                  ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                  holds 5 entries, 2 tags, 3 attachments
+
+                Journal 1.1 (build 2), launched again
+                  ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
+                  holds 5 entries, 2 tags, 3 attachments
+
+                Journal 1.1 (build 2), launched again
+                  nothing to do
+                  holds 5 entries, 2 tags, 3 attachments
+
+                Journal 2.0, an upgrade from 1.1
+                  ✓ 2.0   Settings     one reminder is now a list of them  TIME
+                  ✓ 2.0   Entries      require day and text, add mood, create search  TIME
+                  ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
+                  ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
+                  holds 6 entries, 3 tags, 4 attachments
+
+                A new journal
+
+                Journal 2.0, a fresh install
+                  ✓ 1.0   Entries      create entries  TIME
+                  ✓ 1.1   Entries      create tags  TIME
+                  ✓ 1.1   Entries      added 3 tags to begin with  TIME
+                  ✓ 2.0   Entries      require day and text, add mood, create search  TIME
+                  holds 1 entry, 1 tag, 1 attachment
+
+                ✓ Nothing was lost on the way, and both journals end with the same schema, all 12 definitions of it.
+
+                """)
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+    }
+
+    @Test("a folder launched as each release in turn gets what each one brought, and keeps all data")
+    func history() async throws {
+        try await withTemporaryFolder { folder in
+            try await #expect(
+                journal("launch", "--as", "1.0", data: folder).output == """
+                    Journal 1.0, a fresh install
+                      ✓ 1.0   Entries      create entries  TIME
+                      holds 3 entries, 0 tags, 2 attachments
+
+                    """)
+            try await #expect(
+                journal("launch", "--as", "1.1", data: folder).output == """
+                    Journal 1.1, an upgrade from 1.0
+                      ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
+                      ✓ 1.1   Entries      create tags  TIME
+                      ✓ 1.1   Entries      added 3 tags to begin with  TIME
+                      ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                      holds 5 entries, 2 tags, 3 attachments
+
+                    """)
+            try await #expect(
+                journal("launch", "--as", "1.1", "--build", "2", data: folder).output == """
+                    Journal 1.1 (build 2), launched again
+                      ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
+                      holds 5 entries, 2 tags, 3 attachments
+
+                    """)
+            try await #expect(
+                journal("launch", "--as", "1.1", "--build", "2", data: folder).output == """
+                    Journal 1.1 (build 2), launched again
+                      nothing to do
+                      holds 5 entries, 2 tags, 3 attachments
+
+                    """)
+            try await #expect(
+                journal("launch", "--as", "2.0", data: folder).output == """
+                    Journal 2.0, an upgrade from 1.1
+                      ✓ 2.0   Settings     one reminder is now a list of them  TIME
+                      ✓ 2.0   Entries      require day and text, add mood, create search  TIME
+                      ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
+                      ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
+                      holds 6 entries, 3 tags, 4 attachments
+
+                    """)
+            try await #expect(
+                journal("show", data: folder).output == """
+                    Entries
+                      2023-12-30  Walked to the harbour with Ada. Ice on every rope :-)  (happy)
+                      2024-01-12  The ferry was cancelled, so I read all day.
+                      2024-01-20  Lost my scarf somewhere on the pier :-(  (sad)
+                      2024-03-16  First swim of the year, with the whole family :-)  #family  (happy)
+                      2024-04-02  Night train to Lisbon. Wrote until Bordeaux.  #travel
+                      2024-06-21  The ferry runs again. Ada waved from the deck.  #family  (happy)
+
+                    Settings
+                      {
+                        "reminders" : [
+                          "21:00"
+                        ],
+                        "textScale" : 1.25,
+                        "theme" : "sepia"
+                      }
+
+                    Attachments
+                      2023/2023-12-30 harbour.txt    A photograph of the harbour, in ice.
+                      2024/2024-01-12 timetable.txt  No ferry today.
+                      2024/2024-04-02 ticket.txt     Coach 14, berth 32.
+                      2024/2024-06-21 deck.txt       A photograph of the ferry's deck.
+
+                    """)
+        }
+    }
+
+    @Test("a release that is skipped is caught up with")
+    func skippedRelease() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await journal("launch", "--as", "1.0", data: folder)
+            try await #expect(
+                journal("launch", "--as", "2.0", data: folder).output == """
+                    Journal 2.0, an upgrade from 1.0
+                      ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
+                      ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
+                      ✓ 2.0   Settings     one reminder is now a list of them  TIME
+                      ✓ 1.1   Entries      create tags  TIME
+                      ✓ 1.1   Entries      added 3 tags to begin with  TIME
+                      ✓ 2.0   Entries      require day and text, add mood, create search  TIME
+                      ✓ 2.0   Entries      found the mood of 2 old entries in their smileys  TIME
+                      ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                      ✓ 2.0   Attachments  moved 2 files into a folder for each year  TIME
+                      holds 4 entries, 1 tag, 3 attachments
+
+                    """)
+        }
+    }
+}
+
+@Suite("Journal, when it cannot go on")
+struct JournalErrorTests {
+    @Test(
+        "what is no release is refused, and leaves no folder behind",
+        arguments: [
+            ("abc", "Error: \"abc\" is not an app version: expected a digit at offset 0, found \"a\".\n"),
+            (
+                "1.1-1",
+                """
+                Error: An app is never at 1.1-1: that is a sub-migration, a step that was added while the app stayed \
+                at 1.1. Launch it with --as 1.1 --build 2.
+
+                """
+            ),
+            (
+                "3.0",
+                """
+                Error: The journal was never released as 3.0, build 1. Its releases: 1.0, 1.1, 1.1 (build 2), 2.0.
+
+                """
+            ),
+        ])
+    func unknownRelease(version: String, message: String) async throws {
+        try await withTemporaryFolder { folder in
+            let data = folder.appendingPathComponent("JournalData")
+            let run = try await journal("launch", "--as", version, data: data)
+            #expect(run.output == "")
+            #expect(run.errors == message)
+            #expect(run.status == 1)
+            #expect(!FileManager.default.fileExists(atPath: data.path))
+        }
+    }
+
+    @Test("an older release refuses the newer one's database, and the newer one goes on where it was")
+    func downgrade() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await journal("launch", "--as", "2.0", data: folder)
+            let older = try await journal("launch", "--as", "1.0", data: folder)
+            #expect(older.output == "Journal 1.0, a downgrade from 2.0\n")
+            #expect(older.errors.contains("The database is at version 20240612083000000"))
+            #expect(older.status == 1)
+            try await #expect(
+                journal("launch", "--as", "2.0", data: folder).output
+                    == """
+                    Journal 2.0, an upgrade from 1.0
+                      nothing to do
+                      holds 1 entry, 1 tag, 1 attachment
+
+                    """)
+        }
+    }
+
+    @Test("a folder without a journal is not shown as an empty one")
+    func noJournal() async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await journal("show", data: folder)
+            #expect(run.output == "")
+            #expect(
+                run.errors
+                    == "Error: There is no journal in \(folder.path). Begin one: swift run Journal launch --as 1.0\n"
+            )
+            #expect(run.status == 1)
+        }
+    }
+}
+
+/// Runs the journal on a folder of data.
+private func journal(_ arguments: String..., data: URL? = nil) async throws -> SampleProcess {
+    try await SampleProcess("Journal", arguments + (data.map { ["--data", $0.path] } ?? []))
+}

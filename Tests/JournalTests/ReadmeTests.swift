@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@Suite("README")
+struct ReadmeTests {
+    @Test("the first snippet is QuickStart's, word for word")
+    func snippet() throws {
+        let readme = try text(of: "README.md")
+        let sample = try text(of: "Samples/QuickStart/main.swift")
+        let shown = try #require(readme.between("```swift\n", "```"), "README.md has no Swift snippet")
+        let run = try #require(
+            sample.between("// snippet: begin\n", "// snippet: end"), "QuickStart has no markers")
+        #expect(shown == run)
+    }
+
+    @Test("the first snippet begins before line 25")
+    func position() throws {
+        let lines = try text(of: "README.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let index = try #require(lines.firstIndex(of: "```swift"))
+        #expect(index + 1 < 25)
+    }
+
+    private func text(of path: String) throws -> String {
+        try String(contentsOf: packageRoot.appendingPathComponent(path), encoding: .utf8)
+    }
+}
+
+extension String {
+    /// What stands between the first occurrences of two texts.
+    fileprivate func between(_ start: String, _ end: String) -> String? {
+        guard let start = range(of: start), let end = range(of: end, range: start.upperBound..<endIndex)
+        else {
+            return nil
+        }
+        return String(self[start.upperBound..<end.lowerBound])
+    }
+}

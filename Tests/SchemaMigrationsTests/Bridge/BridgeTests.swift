@@ -1,0 +1,456 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+/// An app with one database, as its versions would register their steps and moves.
+struct App {
+    let folder: BridgeFolder
+    let log = BridgeLog()
+
+    init() throws { folder = try BridgeFolder() }
+
+    var databaseURL: URL { folder.url.appendingPathComponent("library.sqlite") }
+    var storeURL: URL { folder.url.appendingPathComponent("migrations.json") }
+
+    static let sql: [SchemaVersion: String] = [
+        10: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL)",
+        12: "ALTER TABLE book ADD COLUMN author TEXT",
+        20: "ALTER TABLE book ADD COLUMN year INTEGER",
+    ]
+
+    func schema(_ versions: [SchemaVersion] = [10, 12, 20]) throws -> SchemaMigrator {
+        try SchemaMigrator(migrations: versions.map { SQL(version: $0, sql: Self.sql[$0] ?? "SELECT 1") })
+    }
+
+    func open() throws -> DatabaseQueue { try DatabaseQueue(path: databaseURL.path) }
+
+    func manager(
+        _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+    ) throws -> MigrationManager {
+        try MigrationManager(
+            name: "Library", currentVersion: version, store: store ?? JSONStore(at: storeURL),
+            options: options)
+    }
+
+    /// Launches a version of the app that has all its steps and moves up to there.
+    @discardableResult
+    func launch(
+        _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+    ) throws -> MigrationReport {
+        let database = try open()
+        defer { try? database.close() }
+        let manager = try manager(version, store: store, options: options)
+        let versions: [SchemaVersion] = version == "1.0" ? [10] : version == "1.2" ? [10, 12] : [10, 12, 20]
+        let schema = try schema(versions)
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
+        if version != "1.0" {
+            manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
+            manager.whenMigratingToVersion("1.2", in: database) { [log] db in
+                log.add("in 1.2")
+                try db.execute(sql: "INSERT INTO book(title) VALUES ('by 1.2')")
+            }
+        }
+        if version == "2.0" {
+            manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
+            manager.whenMigratingToVersion("2.0", in: database) { [log] db in
+                log.add("in 2.0")
+                try db.execute(sql: "INSERT INTO book(title, year) VALUES ('by 2.0', 2000)")
+            }
+        }
+        return try manager.migrate()
+    }
+
+    func titles() throws -> [String] {
+        try open().read { try String.fetchAll($0, sql: "SELECT title FROM book ORDER BY id") }
+    }
+
+    func columns() throws -> [String] {
+        try open().read { try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('book')") }
+    }
+}
+
+struct SQL: SchemaMigration {
+    let version: SchemaVersion
+    let sql: String
+
+    func migrate(_ db: Database) throws { try db.execute(sql: sql) }
+}
+
+final class BridgeFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("Bridge-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// What steps have written down about themselves, on whatever thread they run.
+final class BridgeLog: Sendable {
+    private let storage = Locked<[String]>([])
+
+    func add(_ line: String) { storage.withLock { $0.append(line) } }
+    var lines: [String] { storage.withLock { $0 } }
+}
+
+@Suite("The bridge")
+struct BridgeTests {
+    let app: App
+
+    init() throws { app = try App() }
+
+    @Test("moves run on a fresh install, and steps given a database do not")
+    func freshInstall() throws {
+        let report = try app.launch("2.0")
+        #expect(report.launch == .freshInstall)
+        #expect(report.completed == [])
+        #expect(
+            report.moves == [
+                CompletedMove(version: "1.0", database: "library.sqlite", applied: ["10"]),
+                CompletedMove(version: "1.2", database: "library.sqlite", applied: ["12"]),
+                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["20"]),
+            ])
+        #expect(try app.titles() == [])
+        #expect(try app.launch("2.0").moves == [])
+    }
+
+    @Test("an upgrade brings the schema forward, and runs the steps in the database once")
+    func upgrade() throws {
+        try app.launch("1.0")
+        #expect(try app.columns() == ["id", "title"])
+        let report = try app.launch("2.0")
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed == ["1.2", "2.0"])
+        #expect(report.moves.map(\.applied) == [["12"], ["20"]])
+        #expect(try app.columns() == ["id", "title", "author", "year"])
+        #expect(try app.launch("2.0").completed == [])
+        #expect(try app.titles() == ["by 1.2", "by 2.0"])
+    }
+
+    @Test("a closure at 1.2 sees at least the schema of 1.2 on the way to 2.0")
+    func order() throws {
+        try app.launch("1.0")
+        let database = try app.open()
+        let manager = try app.manager("2.0")
+        let schema = try app.schema()
+        var columns: [AppVersion: [String]] = [:]
+        func note(_ version: AppVersion) throws {
+            columns[version] = try database.read {
+                try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('book')")
+            }
+        }
+        // A closure may be registered before the move of its version: the move still goes first.
+        manager.whenMigratingToVersion("1.2") { try note("1.2") }
+        manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
+        manager.whenMigratingToVersion("2.0") { try note("2.0") }
+        try manager.migrate()
+        #expect(columns["1.2"] == ["id", "title", "author"])
+        #expect(columns["2.0"] == ["id", "title", "author", "year"])
+    }
+
+    @Test(
+        "a database restored from a copy made at 1.0, under a store at 2.0, gets its schema and its steps back"
+    )
+    func restoredBackup() throws {
+        try app.launch("1.0")
+        let backup = try Data(contentsOf: app.databaseURL)
+        try app.launch("2.0")
+        try backup.write(to: app.databaseURL)
+
+        let report = try app.launch("2.0")
+        #expect(report.launch == .relaunch)
+        #expect(report.completed == ["1.2", "2.0"])
+        #expect(report.moves.map(\.applied) == [["12"], ["20"]])
+        #expect(try app.titles() == ["by 1.2", "by 2.0"])
+    }
+
+    @Test("a database that is gone is made anew, and does not need its steps")
+    func replacedFile() throws {
+        try app.launch("2.0")
+        try FileManager.default.removeItem(at: app.databaseURL)
+        let report = try app.launch("2.0")
+        #expect(report.launch == .relaunch)
+        #expect(report.moves.map(\.applied) == [["10"], ["12"], ["20"]])
+        #expect(report.completed == [])
+    }
+
+    @Test("a JSON record deleted beside a database at 2.0 runs no step in the database twice")
+    func lostRecord() throws {
+        try app.launch("1.0")
+        try app.launch("2.0")
+        try FileManager.default.removeItem(at: app.storeURL)
+        #expect(try app.launch("2.0").completed == [])
+        #expect(try app.titles() == ["by 1.2", "by 2.0"])
+    }
+
+    @Test("a step in the database that throws leaves nothing, and runs at the next launch")
+    func failure() throws {
+        try app.launch("1.0")
+        let database = try app.open()
+        let manager = try app.manager("1.2")
+        manager.whenMigratingToVersion("1.2", in: database) { db in
+            try db.execute(sql: "INSERT INTO book(title) VALUES ('half')")
+            throw DatabaseError(message: "the other half is missing")
+        }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .stepFailed)
+        #expect(try app.titles() == [])
+        try app.launch("1.2")
+        #expect(try app.titles() == ["by 1.2"])
+    }
+
+    @Test(
+        "a fresh install that dies before its .run step runs it at the next launch", arguments: [true, false])
+    func owedStep(inDatabase: Bool) throws {
+        struct Death: Error {}
+        func launch(dying: Bool) throws -> MigrationReport {
+            let database = try app.open()
+            let manager = try app.manager("2.0")
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
+            manager.whenMigratingToVersion("1.1") { if dying { throw Death() } }
+            if inDatabase {
+                manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in
+                    if dying { throw Death() }
+                    try db.execute(sql: "INSERT INTO book(title) VALUES ('welcome')")
+                }
+            } else {
+                manager.whenMigratingToVersion("2.0", onFreshInstall: .run) {
+                    if dying { throw Death() }
+                    try database.write { try $0.execute(sql: "INSERT INTO book(title) VALUES ('welcome')") }
+                }
+            }
+            return try manager.migrate()
+        }
+        #expect(throws: MigrationError.self) { try launch(dying: true) }
+        #expect(try app.titles() == [])
+        #expect(try launch(dying: false).completed == ["2.0"])
+        #expect(try launch(dying: false).completed == [])
+        #expect(try app.titles() == ["welcome"])
+    }
+
+    @Test("a database with tables and neither ledger nor record is refused, and left as it is")
+    func unmanaged() throws {
+        try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
+        let before = try Data(contentsOf: app.databaseURL)
+        let database = try app.open()
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", in: database) { db in try db.execute(sql: "DELETE FROM book") }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                Library: library.sqlite holds tables, but neither a ledger nor a record says at which version they \
+                are. Tell it with the option `adopting`, for instance .databaseHasTables(dbQueue, means: "1.0"). \
+                Nothing was changed.
+                """)
+        #expect(try Data(contentsOf: app.databaseURL) == before)
+        #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
+    }
+
+    @Test("a database with tables is adopted at the version that the app tells")
+    func adopted() throws {
+        try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
+        let database = try app.open()
+        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        manager.whenMigratingToVersion("1.0", in: database) { [log = app.log] _ in log.add("1.0") }
+        manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
+        #expect(try manager.migrate().launch == .adoption(from: "1.0"))
+        #expect(app.log.lines == ["2.0"])
+    }
+
+    @Test("a database that was migrated without a manager gets the steps of its first manager")
+    func ledgerOnly() throws {
+        try app.schema([10]).migrate(app.open())
+        try app.launch("2.0")
+        #expect(try app.titles() == ["by 1.2", "by 2.0"])
+    }
+
+    @Test("a manager that had only moves can have steps in the database later")
+    func stepsAddedLater() throws {
+        let database = try app.open()
+        func manager(_ version: String) throws -> MigrationManager {
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
+            return manager
+        }
+        try manager("1.0").migrate()
+        let later = try manager("1.1")
+        later.whenMigratingToVersion("1.1", in: database) { [log = app.log] _ in log.add("1.1") }
+        #expect(try later.migrate().completed == ["1.1"])
+    }
+
+    @Test("a store in the database that steps work in is one place with it")
+    func sharedDatabase() throws {
+        func launch(_ version: String) throws -> MigrationReport {
+            let database = try app.open()
+            let manager = try app.manager(version, store: SQLiteStore(database))
+            let schema = try app.schema(version == "1.0" ? [10] : [10, 12, 20])
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
+            if version == "2.0" {
+                manager.whenMigratingToVersion("1.1") { [log = app.log] in log.add("1.1") }
+                manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("in 1.2") }
+                manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+            }
+            return try manager.migrate()
+        }
+        #expect(try launch("1.0").launch == .freshInstall)
+        let report = try launch("2.0")
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed == ["1.1", "1.2"])
+        #expect(report.moves.map(\.applied) == [["12", "20"]])
+        #expect(try launch("2.0").completed == [])
+        #expect(app.log.lines == ["1.1", "in 1.2"])
+        let state = try SQLiteStore(app.open()).read("Library")
+        #expect(state.record?.settled == ["1.1", "1.2"])
+        #expect(state.record?.completed == "2.0")
+    }
+
+    @Test("what moves are going to do can be asked without changing anything")
+    func pendingMoves() throws {
+        try app.launch("1.0")
+        let before = try Data(contentsOf: app.databaseURL)
+        let database = try app.open()
+        let manager = try app.manager("2.0")
+        let schema = try app.schema()
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+        #expect(
+            try manager.pendingMoves() == [
+                PendingMove(version: "2.0", database: "library.sqlite", schemaVersions: ["12", "20"])
+            ])
+        #expect(try Data(contentsOf: app.databaseURL) == before)
+    }
+
+    @Test("a late file runs in the first move that covers it")
+    func lateFile() throws {
+        let database = try app.open()
+        func launch(_ versions: [SchemaVersion]) throws -> MigrationReport {
+            let manager = try app.manager("2.0")
+            let schema = try app.schema(versions)
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
+            manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
+            return try manager.migrate()
+        }
+        _ = try launch([10, 20])
+        #expect(
+            try launch([5, 10, 12, 20]).moves == [
+                CompletedMove(version: "1.0", database: "library.sqlite", applied: ["5"]),
+                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["12"]),
+            ])
+    }
+
+    @Test("on a downgrade a database that is newer than the app is refused")
+    func newerDatabase() throws {
+        try app.launch("2.0")
+        let error = try #require(throws: SchemaMigrationError.self) { try app.launch("1.2") }
+        #expect(error.code == .newerDatabase)
+    }
+
+    @Test("a reset runs the steps in the database again, and leaves its schema alone")
+    func reset() throws {
+        try app.launch("1.0")
+        try app.launch("1.2")
+        let database = try app.open()
+        let manager = try app.manager("1.2")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
+        manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("again") }
+        try manager.reset()
+        #expect(try manager.pendingMoves() == [])
+        #expect(try manager.migrate().completed == ["1.2"])
+        #expect(app.log.lines == ["in 1.2", "again"])
+    }
+}
+
+@Suite("Registration of moves")
+struct MoveRegistrationTests {
+    let app: App
+    let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        database = try app.open()
+    }
+
+    func mistakes(_ register: (MigrationManager) throws -> Void) throws -> String {
+        let manager = try app.manager("2.0")
+        try register(manager)
+        return try #require(throws: MigrationError.self) { try manager.migrate() }.description
+    }
+
+    @Test("an unknown schema version")
+    func unknown() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "2.0", migrate: try app.schema(), upTo: 11, in: database, fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text
+                == "Library: move 2.0 goes up to 11, which no migration has (Migrations.swift:3). The latest is 20."
+        )
+    }
+
+    @Test("below an earlier move's")
+    func below() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema(), upTo: 20, in: database)
+            manager.whenMigratingToVersion(
+                "2.0", migrate: try app.schema(), upTo: 12, in: database, fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 2.0 goes up to 12, below an earlier move's 20 (Migrations.swift:3). A move never goes \
+                down: name the version of the move before it, or a later one.
+                """)
+    }
+
+    @Test("files that no move reaches are named, so that a new file cannot be forgotten")
+    func forgotten() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try app.schema(), upTo: 10, in: database, fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 1.0 is the last one for library.sqlite, and does not reach SQL, SQL \
+                (Migrations.swift:3). Raise its upTo:, or register a move for the version that brings it.
+                """)
+    }
+
+    @Test("another set of migrations for the same database, also by another connection")
+    func sets() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
+            manager.whenMigratingToVersion(
+                "2.0", migrate: try app.schema([10, 20]), in: try app.open(), fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
+                One database has one set: join the folders in one SchemaMigrator.
+                """)
+    }
+
+    @Test("two moves of one version for one database")
+    func twice() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try app.schema(), in: database, fileID: "App/Migrations.swift", line: 3)
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try app.schema(), in: database, fileID: "App/Migrations.swift", line: 4)
+        }
+        #expect(
+            text == """
+                Library: move 1.0 is registered twice, first at Migrations.swift:3 (Migrations.swift:4). A version \
+                has at most one move for each database.
+                """)
+    }
+}
