@@ -55,6 +55,8 @@ public struct MigrationError: Error, Sendable {
         public static let newerThanThisProcess = Code(rawValue: "newerThanThisProcess")
         /// The system is about to suspend the process; the run has stopped.
         public static let suspended = Code(rawValue: "suspended")
+        /// A database cannot be migrated as it is; ``MigrationError/underlyingError`` says why.
+        public static let unusableDatabase = Code(rawValue: "unusableDatabase")
         /// A newer app has left the database at a version that this one does not know.
         public static let newerDatabase = Code(rawValue: "newerDatabase")
     }

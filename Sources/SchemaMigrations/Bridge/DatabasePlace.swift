@@ -16,15 +16,22 @@ package struct DatabasePlace: MigrationPlace {
     package var store: any MigrationStore { records }
 
     package func look(manager: String, moves: [any MigrationMove]) throws -> PlaceView {
-        try SchemaMigrationError.describing {
-            try database.unsafeReentrantRead { db in
-                try db.consistently {
-                    let pending = try pending(moves, db)
-                    return PlaceView(
-                        state: try records.state(of: manager, db), evidence: try evidence(moves, db),
-                        pending: pending)
+        do {
+            return try SchemaMigrationError.describing {
+                try database.unsafeReentrantRead { db in
+                    try db.consistently {
+                        let pending = try pending(moves, db)
+                        return PlaceView(
+                            state: try records.state(of: manager, db), evidence: try evidence(moves, db),
+                            pending: pending)
+                    }
                 }
             }
+        } catch let error as SchemaMigrationError {
+            throw MigrationError(
+                error.code == .newerDatabase ? .newerDatabase : .unusableDatabase,
+                "\(manager): \(name): \(error.message)", remedy: error.remedy, manager: manager,
+                underlyingError: error)
         }
     }
 

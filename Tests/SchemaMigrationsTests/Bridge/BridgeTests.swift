@@ -347,8 +347,13 @@ struct BridgeTests {
     @Test("on a downgrade a database that is newer than the app is refused")
     func newerDatabase() throws {
         try app.launch("2.0")
-        let error = try #require(throws: SchemaMigrationError.self) { try app.launch("1.2") }
+        let error = try #require(throws: MigrationError.self) { try app.launch("1.2") }
         #expect(error.code == .newerDatabase)
+        #expect(
+            error.description == """
+                Library: library.sqlite: The database is at version 20, and the latest known migration is 12. \
+                A newer version of the app has migrated it: update the app. Nothing was changed.
+                """)
     }
 
     @Test("a reset runs the steps in the database again, and leaves its schema alone")
