@@ -1,8 +1,8 @@
 /// Splits SQL into tokens, by SQLite's rules (tokenize.c): just enough to look ahead in a file before it is
 /// run, and to tell an edit that matters from one that does not.
 ///
-/// Where statements end while a file is run is SQLite's to find. The text must hold no NUL: for SQLite it is
-/// the end, wherever it stands.
+/// Where statements end while a file is run is SQLite's to find. The text must hold no NUL: it is the end for
+/// SQLite, wherever it stands.
 struct SQLLexer: Sequence, IteratorProtocol {
     enum Kind: Hashable {
         /// A keyword, a bare name, or a number.
