@@ -133,7 +133,7 @@ struct SQLScript {
                 throw failure(error, in: statements.first { $0.range.lowerBound >= offset })
             }
             guard let next else { return }
-            offset = end(of: next.sourceText, from: offset)
+            offset += next.sourceText.utf8.count
             do {
                 try next.execute()
             } catch {
@@ -141,13 +141,6 @@ struct SQLScript {
             }
             try afterEach()
         }
-    }
-
-    /// Where a statement ends that begins at the offset, or after blanks and lone semicolons.
-    private func end(of text: String, from offset: Int) -> Int {
-        let pattern = Array(text.utf8)
-        let start = (offset..<bytes.count).first { bytes[$0...].starts(with: pattern) } ?? offset
-        return start + pattern.count
     }
 
     private func failure(_ error: any Error, in statement: Statement?) -> any Error {
