@@ -1,4 +1,4 @@
-public import GRDB
+import GRDB
 
 /// Ready-made answers to the question at which version a database is that another tool has migrated.
 ///

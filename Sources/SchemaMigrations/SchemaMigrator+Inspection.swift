@@ -1,3 +1,4 @@
+import AppMigrations
 public import GRDB
 
 extension SchemaMigrator {

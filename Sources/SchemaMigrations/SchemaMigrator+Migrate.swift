@@ -12,8 +12,8 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - database: the database; the calling thread waits while its own queue works.
     ///   - version: the version of a known migration, that included; nil for the latest.
-    ///   - progress: is given a total by the work that there is, and counts up; its description names the
-    ///     migration that was applied last. Cancelling it stops the run, inside a statement too where SQLite can
+    ///   - progress: is given a total by the work that there is, and counts up; its user info names the migration
+    ///     that was applied last, under `.migrationName`. Cancelling it stops the run, inside a statement too where SQLite can
     ///     be interrupted, and undoes what is not yet committed.
     /// - Returns: what was done.
     /// - Throws: ``SchemaMigrationError``; what was committed before stays, and
@@ -130,10 +130,8 @@ extension SchemaMigrator {
     /// Reads one state of the database.
     func reading<Value>(_ database: any DatabaseReader, _ body: (Database) throws -> Value) throws -> Value {
         try SchemaMigrationError.describing {
-            try database.unsafeReentrantRead { db in
-                try checkIsOutside(db)
-                return try db.consistently { try body(db) }
-            }
+            try database.unsafeReentrantRead(checkIsOutside)
+            return try database.readingConsistently(waitingFor: options.busyTimeout, body)
         }
     }
 

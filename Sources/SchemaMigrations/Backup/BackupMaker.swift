@@ -37,7 +37,7 @@ struct BackupMaker {
     }
 
     private func checkSpace(for file: URL) throws {
-        let size = [file, file.appendingPathExtensionText("-wal")].reduce(0) { sum, file in
+        let size = [file, file.appendingPathExtensionText("-wal")].reduce(Int64(0)) { sum, file in
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
             return sum + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
         }

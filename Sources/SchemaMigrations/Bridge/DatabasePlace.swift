@@ -18,13 +18,11 @@ package struct DatabasePlace: MigrationPlace {
     package func look(manager: String, moves: [any MigrationMove]) throws -> PlaceView {
         do {
             return try SchemaMigrationError.describing {
-                try database.unsafeReentrantRead { db in
-                    try db.consistently {
-                        let pending = try pending(moves, db)
-                        return PlaceView(
-                            state: try records.state(of: manager, db), evidence: try evidence(moves, db),
-                            pending: pending)
-                    }
+                try database.readingConsistently { db in
+                    let pending = try pending(moves, db)
+                    return PlaceView(
+                        state: try records.state(of: manager, db), evidence: try evidence(moves, db),
+                        pending: pending)
                 }
             }
         } catch let error as SchemaMigrationError {

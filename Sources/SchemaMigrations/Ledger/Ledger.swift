@@ -114,15 +114,18 @@ struct Ledger: Sendable {
 
     /// Whether the database has tables of its own.
     static func hasOtherTables(_ db: Database) throws -> Bool {
-        let names = tables.map { "'\($0)'" }.joined(separator: ", ")
-        return try Bool.fetchOne(
+        let names = try String.fetchAll(
             db,
             sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM main.sqlite_master
-                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN (\(names))
-                )
-                """) ?? false
+                SELECT name FROM main.sqlite_master
+                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """)
+        return names.contains { !isOwn(table: $0) }
+    }
+
+    /// Whether a table is one that this package keeps.
+    static func isOwn(table: String) -> Bool {
+        tables.contains(table) || table.hasPrefix(SQLiteStore.asidePrefix)
     }
 
     // MARK: Writing

@@ -24,16 +24,7 @@ public protocol SchemaMigration: Sendable {
     /// What people call it. By default the name of the type.
     var name: String { get }
 
-    /// A change of a database's schema that can be taken back.
-public protocol ReversibleSchemaMigration: SchemaMigration {
-    /// Takes back what ``SchemaMigration/migrate(_:)`` has changed.
-    ///
-    /// Runs inside a transaction, in which it is recorded as well. It is only ever called by
-    /// ``SchemaMigrator/rollback(_:to:)``.
-    func rollback(_ db: Database) throws
-}
-
-/// How foreign keys are treated while it runs. By default ``ForeignKeys/off``.
+    /// How foreign keys are treated while it runs. By default ``ForeignKeys/off``.
     var foreignKeys: ForeignKeys { get }
 
     /// Changes the schema, and the data with it.

@@ -3,33 +3,15 @@ import Foundation
 import GRDB
 
 extension Database {
-    /// Runs several queries on one state of the database.
-    func consistently<Result>(_ body: () throws -> Result) throws -> Result {
-        if isInsideTransaction { return try body() }
-        var result: Result?
-        try inTransaction(.deferred) {
-            result = try body()
-            return .commit
-        }
-        guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-        return result
-    }
-
     /// Begins to write, and waits while another connection writes.
     ///
     /// GRDB's default is not to wait at all; an app's own time-out may be too long, and cannot be interrupted. A
     /// callback of the app's is left alone: it could not be put back.
     func beginWriting(waitingFor limit: Duration = .seconds(10), interrupter: Interrupter? = nil) throws {
-        let deadline = ContinuousClock.now + limit
         try withoutBusyTimeout {
-            while true {
+            try retryingWhileBusy(for: limit) {
                 try interrupter?.check()
-                do {
-                    return try beginTransaction(.immediate)
-                } catch let error as DatabaseError where error.isBusy {
-                    guard ContinuousClock.now < deadline else { throw error }
-                    Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
-                }
+                try beginTransaction(.immediate)
             }
         }
     }
@@ -54,6 +36,40 @@ extension Database {
     /// An integer that a pragma answers.
     func pragma(_ name: String) throws -> Int {
         try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
+    }
+}
+
+/// Runs the body again, with short pauses, as long as another connection is in the way.
+func retryingWhileBusy<Value>(for limit: Duration, _ body: () throws -> Value) throws -> Value {
+    let deadline = ContinuousClock.now + limit
+    while true {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.isBusy {
+            guard ContinuousClock.now < deadline else { throw error }
+            // Not in step with others that wait as well.
+            Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+        }
+    }
+}
+
+extension DatabaseReader {
+    /// Runs several queries on one state of the database, and waits while it is locked.
+    func readingConsistently<Value>(
+        waitingFor limit: Duration = .seconds(10), _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try retryingWhileBusy(for: limit) {
+            try unsafeReentrantRead { db in
+                if db.isInsideTransaction { return try body(db) }
+                var value: Value?
+                try db.inTransaction(.deferred) {
+                    value = try body(db)
+                    return .commit
+                }
+                guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+                return value
+            }
+        }
     }
 }
 

@@ -74,10 +74,20 @@ struct Findings {
     }
 
     /// Something that there was less of before, and how much there is more.
+    ///
+    /// What was broken before under another name, of a table or column that has been renamed, is not new.
     func firstNew(since before: Findings) -> New? {
-        counts.filter { $1 > before.counts[$0, default: 0] }
+        var gone = before.counts.filter { counts[$0.key] == nil }
+        let more = counts.filter { $1 > before.counts[$0, default: 0] }
             .map { New(finding: $0, count: $1 - before.counts[$0, default: 0]) }
-            .min { $0.description < $1.description }
+            .sorted { $0.description < $1.description }
+        return more.first { new in
+            guard before.counts[new.finding] == nil,
+                let renamed = gone.first(where: { $0.value >= new.count && $0.key.isSameKind(as: new.finding) })
+            else { return true }
+            gone[renamed.key] = nil
+            return false
+        }
     }
 
     struct New: CustomStringConvertible {
@@ -170,6 +180,13 @@ struct Findings {
 }
 
 extension Findings.Finding {
+    fileprivate func isSameKind(as other: Findings.Finding) -> Bool {
+        switch (self, other) {
+        case (.orphans, .orphans), (.brokenKey, .brokenKey), (.brokenObject, .brokenObject): true
+        default: false
+        }
+    }
+
     var isBrokenObject: Bool {
         if case .brokenObject = self { true } else { false }
     }

@@ -1,5 +1,5 @@
 import AppMigrations
-import Foundation
+public import Foundation
 import GRDB
 
 /// Applies the pending migrations of one database, in transactions that hold the work and the ledger's rows.
@@ -174,7 +174,7 @@ final class SchemaRun {
 
     private func advance(_ job: MigrationJob) {
         progress?.completedUnitCount += job.weight
-        progress?.localizedDescription = job.title
+        progress?.setUserInfoObject(job.title, forKey: .migrationName)
     }
 
     // MARK: Transactions
@@ -243,4 +243,9 @@ extension Ledger {
     fileprivate func has(_ job: MigrationJob) -> Bool {
         applied.contains(job.version) == (job.direction == .up)
     }
+}
+
+extension ProgressUserInfoKey {
+    /// The name of the migration that was applied last: a `String`.
+    public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
 }

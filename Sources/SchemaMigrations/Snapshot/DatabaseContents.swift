@@ -12,8 +12,7 @@ struct SchemaObject: Hashable {
     /// Every object of the database, but for SQLite's own, this package's, and the tables that a virtual table
     /// makes for itself; in the order in which they were made.
     static func fetchAll(_ db: Database) throws -> [SchemaObject] {
-        let own = Ledger.tables
-        return try Row.fetchAll(
+        try Row.fetchAll(
             db,
             sql: """
                 SELECT type, name, tbl_name, sql FROM main.sqlite_master
@@ -22,7 +21,7 @@ struct SchemaObject: Hashable {
                 ORDER BY rowid
                 """
         ).map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
-            .filter { !own.contains($0.table) }
+            .filter { !Ledger.isOwn(table: $0.table) }
     }
 }
 

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import GRDB
 
 /// A schema as SQL that makes it at once, with the versions that it contains.

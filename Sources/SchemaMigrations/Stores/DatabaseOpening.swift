@@ -1,4 +1,3 @@
-import Foundation
 public import GRDB
 
 // Opening a database that other processes open at the same moment.
@@ -16,7 +15,7 @@ extension DatabaseQueue {
     public static func opening(
         path: String, configuration: Configuration = .waiting, waitingFor limit: Duration = .seconds(10)
     ) throws -> DatabaseQueue {
-        try opening(waitingFor: limit) { try DatabaseQueue(path: path, configuration: configuration) }
+        try retryingWhileBusy(for: limit) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 }
 
@@ -30,7 +29,7 @@ extension DatabasePool {
     public static func opening(
         path: String, configuration: Configuration = .waiting, waitingFor limit: Duration = .seconds(10)
     ) throws -> DatabasePool {
-        try opening(waitingFor: limit) { try DatabasePool(path: path, configuration: configuration) }
+        try retryingWhileBusy(for: limit) { try DatabasePool(path: path, configuration: configuration) }
     }
 }
 
@@ -40,19 +39,5 @@ extension Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         return configuration
-    }
-}
-
-extension DatabaseWriter {
-    fileprivate static func opening(waitingFor limit: Duration, _ open: () throws -> Self) throws -> Self {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            do {
-                return try open()
-            } catch let error as DatabaseError where error.isBusy {
-                guard ContinuousClock.now < deadline else { throw error }
-                Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
-            }
-        }
     }
 }

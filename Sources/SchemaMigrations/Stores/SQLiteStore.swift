@@ -10,6 +10,8 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// The table's name.
     static let table = "app_migrations"
     static let historyTable = "app_migrations_history"
+    /// Before the date, in the name of a table that was set aside.
+    static let asidePrefix = "app_migrations_damaged_"
 
     private let writer: any DatabaseWriter
 
@@ -33,9 +35,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Returns what the database says that concerns one manager.
     public func read(_ manager: String) throws -> StoreState {
         try describing(.unreadableStore, "read") {
-            try writer.unsafeReentrantRead { db in
-                try db.consistently { try state(of: manager, db) }
-            }
+            try writer.readingConsistently { try state(of: manager, $0) }
         }
     }
 
@@ -54,13 +54,11 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Every step of a manager that was settled, in the order of time.
     public func history(_ manager: String) throws -> [SettledStep] {
         try describing(.unreadableStore, "read") {
-            try writer.unsafeReentrantRead { db in
-                try db.consistently {
-                    guard try db.hasTable(Self.historyTable) else { return [] }
-                    let lines = try String.fetchAll(
-                        db, sql: "SELECT entry FROM main.\(Self.historyTable) ORDER BY id")
-                    return lines.compactMap { HistoryEntry(json: Data($0.utf8))?.step(of: manager) }
-                }
+            try writer.readingConsistently { db in
+                guard try db.hasTable(Self.historyTable) else { return [] }
+                let lines = try String.fetchAll(
+                    db, sql: "SELECT entry FROM main.\(Self.historyTable) ORDER BY id")
+                return lines.compactMap { HistoryEntry(json: Data($0.utf8))?.step(of: manager) }
             }
         }
     }
@@ -70,9 +68,10 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+                let name = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
                 try db.writing {
-                    try db.execute(
-                        sql: "ALTER TABLE main.\(Self.table) RENAME TO \"\(Self.table)_damaged_\(date)\"")
+                    guard try db.hasTable(Self.table) else { return }
+                    try db.execute(sql: "ALTER TABLE main.\(Self.table) RENAME TO \(name.quotedDatabaseIdentifier)")
                 }
             }
         }
