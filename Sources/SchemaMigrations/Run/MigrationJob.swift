@@ -51,7 +51,8 @@ struct MigrationJob {
         }
     }
 
-    private static func script(_ migration: any SchemaMigration, _ direction: Direction) throws -> SQLScript? {
+    private static func script(_ migration: any SchemaMigration, _ direction: Direction) throws -> SQLScript?
+    {
         guard let source = migration as? any SQLSource else { return nil }
         return try direction == .up ? source.script() : source.downScript()
     }
