@@ -88,7 +88,7 @@ final class MigrationRun {
                 return try next()
             }
             start(survey.items[index])
-            return writing()
+            return writing(last: survey.items[index].step.place.id)
         case .perform(let index, let context):
             return perform(survey.items[index].step, context)
         case .tellChange(let index):
@@ -291,9 +291,13 @@ final class MigrationRun {
     // MARK: Writing down
 
     /// Writes what is not written yet, in every place.
-    private func writing() -> Piece {
+    ///
+    /// - Parameter last: the place where a step is being started: when another one cannot be written, it is not
+    ///   started, and must not look as if it had died.
+    private func writing(last: PlaceID? = nil) -> Piece {
         let subject = survey.subject
-        let unwritten = survey.findings.compactMap { books[$0.place.id] }
+        let ids = survey.findings.map(\.place.id)
+        let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last }).compactMap { books[$0] }
             .filter { $0.record != $0.written || !$0.hasSeenCurrent }
             .map { book in
                 (

@@ -14,7 +14,7 @@ extension Adoption {
     ) -> Adoption {
         Adoption {
             try database.unsafeReentrantRead { db in
-                try Ledger.hasOtherTables(db) ? version : nil
+                try db.consistently { try Ledger.hasOtherTables(db) ? version : nil }
             }
         }
     }

@@ -3,27 +3,44 @@ import Foundation
 import GRDB
 
 extension Database {
-    /// Runs several queries on one state of the database.
+    /// Runs several queries on one state of the database, again from the start when another connection was
+    /// committing.
     func consistently<Result>(_ body: () throws -> Result) throws -> Result {
         if isInsideTransaction { return try body() }
-        var result: Result?
-        try inTransaction(.deferred) {
-            result = try body()
-            return .commit
+        return try waitingForOthers {
+            var result: Result?
+            try inTransaction(.deferred) {
+                result = try body()
+                return .commit
+            }
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+            return result
         }
-        guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-        return result
     }
 
     /// Begins to write, and waits while another connection writes.
+    func beginWriting() throws {
+        try waitingForOthers { try beginTransaction(.immediate) }
+    }
+
+    /// Commits, and waits while other connections read.
+    func commitWriting() throws {
+        // lang_transaction.html: a COMMIT that fails because of readers leaves the transaction open, and can be
+        // tried again.
+        try waitingForOthers { try commit() }
+    }
+
+    /// Tries again as long as another connection is in the way.
     ///
     /// GRDB's default is not to wait at all; an app's own setting may be to wait too long, or by a callback
     /// that must be left alone.
-    func beginWriting(waitingFor limit: Duration = .seconds(10)) throws {
+    func waitingForOthers<Result>(
+        atMost limit: Duration = .seconds(10), _ body: () throws -> Result
+    ) throws -> Result {
         let deadline = ContinuousClock.now + limit
         while true {
             do {
-                return try beginTransaction(.immediate)
+                return try body()
             } catch let error as DatabaseError where error.isBusy {
                 guard ContinuousClock.now < deadline else { throw error }
                 Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
@@ -92,7 +109,7 @@ extension Database {
         do {
             clearSchemaCache()
             let result = try body()
-            try commit()
+            try commitWriting()
             return result
         } catch {
             if isInsideTransaction { try? rollback() }

@@ -50,7 +50,7 @@ final class SchemaRun {
     }
 
     private func pendingNow() throws -> [any SchemaMigration] {
-        migrations(pendingBy: try migrator.ledger(of: db))
+        migrations(pendingBy: try db.consistently { try migrator.ledger(of: db) })
     }
 
     private func migrations(pendingBy ledger: Ledger) -> [any SchemaMigration] {
@@ -160,7 +160,7 @@ final class SchemaRun {
             let commits = try body(ledger)
             if commits {
                 try db.notifyChanges(in: .fullDatabase)
-                try db.commit()
+                try db.commitWriting()
             } else {
                 try rollback()
             }
