@@ -61,11 +61,33 @@ let package = Package(
             resources: [.copy("Migrations")],
             swiftSettings: settings
         ),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "Launcher",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/Launcher",
+            swiftSettings: settings
+        ),
         .testTarget(
-            name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+            name: "AppMigrationsTests", dependencies: ["AppMigrations", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations"], swiftSettings: settings),
+            name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "JournalTests", dependencies: ["Journal", "QuickStart"], swiftSettings: settings),
+            name: "ProcessTests",
+            dependencies: [
+                "AppMigrations", "Launcher", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "JournalTests", dependencies: ["Journal", "QuickStart", "TestSupport"],
+            swiftSettings: settings),
     ]
 )

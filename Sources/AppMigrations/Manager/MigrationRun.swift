@@ -47,6 +47,8 @@ final class MigrationRun {
     private var started = ContinuousClock.now
     /// What the record said of a running step before this one was started.
     private var runningBefore: MigrationRecord.Running?
+    /// Whether the step that is running has got further than in earlier attempts.
+    private let hasCheckpoint = Locked(false)
     private(set) var report: MigrationReport
 
     init(
@@ -86,7 +88,7 @@ final class MigrationRun {
                 return try next()
             }
             start(survey.items[index])
-            return writing()
+            return writing(last: survey.items[index].step.place.id)
         case .perform(let index, let context):
             return perform(survey.items[index].step, context)
         case .tellChange(let index):
@@ -160,9 +162,10 @@ final class MigrationRun {
         if let error = interruption.error(manager: survey.subject.manager, progress) { return error }
         guard let died = item.exhausted else { return nil }
         let version = item.step.version
+        let deaths = died.attempt - died.forgiven
         return MigrationError(
             .gaveUp,
-            "\(survey.subject.manager): \(item.step.title) (\(item.step.source)) was not tried again: the process died in it \(died.attempt - died.forgiven) times.",
+            "\(survey.subject.manager): \(item.step.title) (\(item.step.source)) was not tried again: the process died in it \(deaths == 1 ? "once" : "\(deaths) times").",
             remedy: """
                 A new build of the app will try again; so does migrate(retrying: "\(version)"), and \
                 skip("\(version)") goes on without it.
@@ -173,6 +176,7 @@ final class MigrationRun {
     private func start(_ item: MigrationSurvey.Item) {
         let id = item.step.place.id
         runningBefore = books[id]?.record.running
+        hasCheckpoint.withLock { $0 = false }
         if !item.step.isMove {
             books[id]?.record.start(item.step.version, build: survey.subject.build, at: Date())
         }
@@ -188,12 +192,27 @@ final class MigrationRun {
         return MigrationContext(
             manager: subject.manager, from: book?.finding.launch.previousVersion, to: subject.current,
             version: step.version, attempt: running?.attempt ?? 1, isLate: item.isLate, progress: child,
-            saveCheckpoint: { [store = step.place.store] in
-                try store.update(subject.manager) { state in
-                    // This attempt counts from here on; those before it do not.
-                    state.record?.running?.forgiven = (running?.attempt ?? 1) - 1
-                }
-            })
+            saveCheckpoint: saveCheckpoint(of: step, attempt: running?.attempt ?? 1))
+    }
+
+    private func saveCheckpoint(of step: MigrationStep, attempt: Int) -> @Sendable () throws -> Void {
+        let manager = survey.subject.manager
+        if case .transaction = step.work {
+            let error = MigrationError(
+                .checkpointInTransaction,
+                "\(manager): \(step.title) (\(step.source)) has no checkpoints, because it works in one transaction.",
+                remedy:
+                    "Leave checkpoint() out, or work in several transactions in a step that is not given the database.",
+                manager: manager, version: step.version)
+            return { throw error }
+        }
+        return { [store = step.place.store, hasCheckpoint] in
+            try store.update(manager) { state in
+                // This attempt counts from here on; those before it do not.
+                state.record?.running?.forgiven = attempt - 1
+            }
+            hasCheckpoint.withLock { $0 = true }
+        }
     }
 
     private func perform(_ step: MigrationStep, _ context: MigrationContext) -> Piece {
@@ -235,7 +254,8 @@ final class MigrationRun {
 
     private func failure(of index: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
         let step = survey.items[index].step
-        // A step that throws has not died in the middle of its work.
+        // A step that throws has not died in the middle of its work: what died before is all there is to count.
+        if hasCheckpoint.withLock({ $0 }) { runningBefore?.forgiven = context.attempt - 1 }
         books[step.place.id]?.record.running = runningBefore
         tell(.didFail(description(of: index), error))
         if let stopped = interruption.error(manager: survey.subject.manager, progress) { return stopped }
@@ -271,9 +291,13 @@ final class MigrationRun {
     // MARK: Writing down
 
     /// Writes what is not written yet, in every place.
-    private func writing() -> Piece {
+    ///
+    /// - Parameter last: the place where a step is being started: when another one cannot be written, it is not
+    ///   started, and must not look as if it had died.
+    private func writing(last: PlaceID? = nil) -> Piece {
         let subject = survey.subject
-        let unwritten = survey.findings.compactMap { books[$0.place.id] }
+        let ids = survey.findings.map(\.place.id)
+        let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last }).compactMap { books[$0] }
             .filter { $0.record != $0.written || !$0.hasSeenCurrent }
             .map { book in
                 (

@@ -1,0 +1,84 @@
+public import Foundation
+
+/// A run of an executable of this package, in a process of its own.
+///
+/// What it prints must fit into a pipe's buffer: it is read when the process has ended.
+public final class BuiltProcess {
+    /// How a process has ended.
+    public struct Result: Sendable {
+        /// What it has printed.
+        public let output: String
+        /// What it has printed as errors.
+        public let errors: String
+        /// Its exit status; nil when a signal has killed it.
+        public let status: Int32?
+        /// The signal that has killed it.
+        public let signal: Int32?
+    }
+
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private let end: AsyncStream<Never>
+
+    /// Starts an executable.
+    ///
+    /// - Parameters:
+    ///   - name: that of an executable target on which the test target depends, so that it has been built.
+    ///   - arguments: what it is given.
+    public init(_ name: String, _ arguments: [String] = []) throws {
+        let (end, continuation) = AsyncStream.makeStream(of: Never.self)
+        self.end = end
+        process.executableURL = try Products.executable(name)
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = errors
+        process.terminationHandler = { _ in continuation.finish() }
+        try process.run()
+    }
+
+    /// The process's id.
+    public var id: Int32 { process.processIdentifier }
+
+    /// Waits until the process has ended.
+    public func result() async throws -> Result {
+        for await _ in end {}
+        let isExit = process.terminationReason == .exit
+        return Result(
+            output: try Self.text(of: output), errors: try Self.text(of: errors),
+            status: isExit ? process.terminationStatus : nil,
+            signal: isExit ? nil : process.terminationStatus)
+    }
+
+    private static func text(of pipe: Pipe) throws -> String {
+        String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    }
+}
+
+/// The folder into which this package's products are built.
+public enum Products {
+    /// The executable of a target.
+    public static func executable(_ name: String) throws -> URL {
+        let candidates = folders.map { $0.appendingPathComponent(name) }
+        guard
+            let executable = candidates.first(where: { url in
+                var isFolder: ObjCBool = false
+                return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
+                    && !isFolder.boolValue && FileManager.default.isExecutableFile(atPath: url.path)
+            })
+        else { throw NotBuilt(description: "No executable at any of \(candidates.map(\.path))") }
+        return executable
+    }
+
+    /// Where products may be: beside the test bundle, among the other products of the build.
+    public static var folders: [URL] {
+        let bundles = [Bundle(for: Anchor.self).bundleURL, Bundle.main.bundleURL]
+        return bundles + bundles.map { $0.deletingLastPathComponent() }
+    }
+
+    private final class Anchor {}
+
+    private struct NotBuilt: Error, CustomStringConvertible {
+        let description: String
+    }
+}
