@@ -9,11 +9,38 @@ struct SampleProcess {
 
     /// Runs a sample with arguments, and waits until it has ended.
     init(_ sample: String, _ arguments: [String] = []) async throws {
+        try await self.init(Self.executable(sample), arguments)
+    }
+
+    /// Runs a sample on a terminal of its own, as `script` of util-linux provides it.
+    init(onTerminal sample: String, _ arguments: [String] = []) async throws {
+        let command = try ([Self.executable(sample).path] + arguments).map { "'\($0)'" }.joined(
+            separator: " ")
+        try await self.init(
+            URL(fileURLWithPath: Self.script), ["-q", "-e", "-c", command, "/dev/null"],
+            environment: ["TERM": "xterm"])
+    }
+
+    /// Whether there is a `script` that samples can be run with.
+    static var hasTerminal: Bool {
+        #if os(Linux)
+            FileManager.default.isExecutableFile(atPath: script)
+        #else
+            false  // Others have one with other options.
+        #endif
+    }
+
+    private static let script = "/usr/bin/script"
+
+    private init(
+        _ executable: URL, _ arguments: [String], environment: [String: String]? = nil
+    ) async throws {
         let process = Process()
         let standardOutput = Pipe()
         let standardError = Pipe()
-        process.executableURL = try Self.executable(sample)
+        process.executableURL = executable
         process.arguments = arguments
+        process.environment = environment
         process.standardOutput = standardOutput
         process.standardError = standardError
         status = try await withCheckedThrowingContinuation { continuation in
@@ -51,8 +78,15 @@ struct SampleProcess {
 }
 
 extension String {
-    /// The text with `TIME` for each duration, which is another one each time.
-    fileprivate var withoutTimes: String { replacing(#/ +\d+\.\d ms/#, with: "  TIME") }
+    /// The text with `TIME` for each duration and `DATE` for each date with a time, which are others each time.
+    fileprivate var withoutTimes: String {
+        replacing(#/ +\d+\.\d ms/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
+    }
+}
+
+/// Runs the journal on a folder of data.
+func journal(_ arguments: String..., data: URL? = nil) async throws -> SampleProcess {
+    try await SampleProcess("Journal", arguments + (data.map { ["--data", $0.path] } ?? []))
 }
 
 /// Creates an empty folder, and removes it after the body has run.
