@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 
@@ -123,12 +124,5 @@ extension ContinuousClock {
     func measuring(_ body: () throws -> Void) rethrows -> Double {
         let duration = try measure(body)
         return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-    }
-}
-
-extension String {
-    /// The text with something at its end that ends a sentence.
-    var asSentence: String {
-        last.map { ".!?".contains($0) } ?? true ? self : self + "."
     }
 }
