@@ -8,8 +8,8 @@ import Foundation
 final class MigrationRun {
     /// A piece of work.
     enum Piece {
-        /// Input and output, on any thread. Answers the schema versions that a move has applied.
-        case blocking(@Sendable () throws -> [String])
+        /// Input and output, on any thread. Answers what a move has done.
+        case blocking(@Sendable () throws -> MoveOutcome?)
         /// The app's code, where `migrate` was called.
         case here(() throws -> Void)
         /// The app's code, which may be suspended.
@@ -116,7 +116,7 @@ final class MigrationRun {
     /// Goes on after a piece has ended.
     ///
     /// - Throws: when the run is at an end with it.
-    func ended(_ result: Result<[String], any Error>) throws {
+    func ended(_ result: Result<MoveOutcome?, any Error>) throws {
         switch phase {
         case .prepare(let index):
             _ = try result.get()
@@ -127,7 +127,7 @@ final class MigrationRun {
             phase = .perform(index, context(of: item))
         case .perform(let index, let context):
             do {
-                settle(survey.items[index], applied: try result.get())
+                settle(survey.items[index], try result.get())
                 context.progress.completedUnitCount = context.progress.totalUnitCount
                 tell(.didRun(description(of: index), duration: .now - started))
                 phase = index + 1 < survey.items.count ? .prepare(index + 1) : .tellChange(0)
@@ -222,19 +222,21 @@ final class MigrationRun {
         case .transaction(let work):
             .blocking { [settlement = settlement(of: step.version)] in
                 try work.perform(context, settlement: settlement)
-                return []
+                return nil
             }
         case .move(let move): .blocking { try move.perform(context) }
         }
     }
 
-    private func settle(_ item: MigrationSurvey.Item, applied: [String]) {
+    private func settle(_ item: MigrationSurvey.Item, _ outcome: MoveOutcome?) {
         let step = item.step
         let id = step.place.id
         switch step.work {
         case .move:
             report.moves.append(
-                CompletedMove(version: step.version, database: step.place.name, applied: applied))
+                CompletedMove(
+                    version: step.version, database: step.place.name, applied: outcome?.applied ?? [],
+                    warnings: outcome?.warnings ?? []))
             return
         case .transaction:
             // The transaction has written it already.
@@ -314,7 +316,7 @@ final class MigrationRun {
                     state.newHistory = history
                 }
             }
-            return []
+            return nil
         }
     }
 
