@@ -121,30 +121,34 @@ extension MigrationManager {
         defer { interruption.end() }
         let run = run(try await survey(extent, isolation: isolation), extent, interruption)
         return try await withTaskCancellationHandler {
-            while let piece = try run.next() {
-                let result: Result<[String], any Error>
-                do {
-                    switch piece {
-                    case .blocking(let work): result = .success(try await elsewhere(work))
-                    case .here(let body):
-                        result = .success(
-                            try {
-                                try body()
-                                return []
-                            }())
-                    case .asynchronous(let body):
-                        try await body()
-                        result = .success([])
-                    }
-                } catch {
-                    result = .failure(error)
-                }
-                try run.ended(result)
-            }
-            return run.report
+            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
+            try await carryOut(run, isolation: isolation)
         } onCancel: {
             interruption.cancel()
         }
+    }
+
+    private func carryOut(
+        _ run: MigrationRun, isolation: isolated (any Actor)?
+    ) async throws -> MigrationReport {
+        while let piece = try run.next() {
+            let result: Result<[String], any Error>
+            do {
+                switch piece {
+                case .blocking(let work): result = .success(try await elsewhere(work))
+                case .here(let body):
+                    try body()
+                    result = .success([])
+                case .asynchronous(let body):
+                    try await body()
+                    result = .success([])
+                }
+            } catch {
+                result = .failure(error)
+            }
+            try run.ended(result)
+        }
+        return run.report
     }
 
     private func survey(
