@@ -59,6 +59,9 @@ package struct HistoryEntry: Codable {
     let seconds: Double?
     let app: AppVersion
 
+    /// To the millisecond: histories of several places are put in order by it.
+    private static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
     package init(_ step: SettledStep, manager: String) {
         self.manager = manager
         version = step.version
@@ -78,14 +81,19 @@ package struct HistoryEntry: Codable {
 
     package func json() throws -> Data {
         let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(Self.dateFormat))
+        }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
     package init?(json: Data) {
         let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
+        decoder.dateDecodingStrategy = .custom { decoder in
+            try Date(decoder.singleValueContainer().decode(String.self), strategy: Self.dateFormat)
+        }
         guard let entry = try? decoder.decode(HistoryEntry.self, from: json) else { return nil }
         self = entry
     }
