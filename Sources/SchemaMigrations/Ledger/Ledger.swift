@@ -119,6 +119,7 @@ struct Ledger: Sendable {
                 SELECT EXISTS (
                     SELECT 1 FROM main.sqlite_master
                     WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN (\(names))
+                        AND name NOT GLOB '\(SQLiteStore.asidePrefix)*'
                 )
                 """) ?? false
     }

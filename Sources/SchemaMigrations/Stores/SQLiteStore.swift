@@ -10,6 +10,8 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// The table's name.
     static let table = "app_migrations"
     static let historyTable = "app_migrations_history"
+    /// How the names of tables begin that were set aside.
+    static let asidePrefix = "app_migrations_damaged_"
 
     private let writer: any DatabaseWriter
 
@@ -67,14 +69,14 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
         }
     }
 
-    /// Renames the table to `app_migrations_damaged_<date>`.
+    /// Renames the table to `app_migrations_damaged_<date>_<some digits>`.
     public func setAside() throws {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+                let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
                 try db.writing {
-                    try db.execute(
-                        sql: "ALTER TABLE main.\(Self.table) RENAME TO \"\(Self.table)_damaged_\(date)\"")
+                    try db.execute(sql: "ALTER TABLE main.\(Self.table) RENAME TO \"\(aside)\"")
                 }
             }
         }
