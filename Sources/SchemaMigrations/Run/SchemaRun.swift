@@ -50,7 +50,7 @@ final class SchemaRun {
     }
 
     private func pendingNow() throws -> [any SchemaMigration] {
-        migrations(pendingBy: try db.consistently { try migrator.ledger(of: db) })
+        migrations(pendingBy: try db.waitingForOthers { try migrator.ledger(of: db) })
     }
 
     private func migrations(pendingBy ledger: Ledger) -> [any SchemaMigration] {
