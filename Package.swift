@@ -22,7 +22,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "CSystem"),
-        .target(name: "AppMigrations", dependencies: ["CSystem"], swiftSettings: settings),
+        .target(
+            name: "AppMigrations",
+            dependencies: ["CSystem"],
+            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
+            swiftSettings: settings
+        ),
         .target(
             name: "SchemaMigrations",
             dependencies: [
@@ -30,6 +35,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
+            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
         .executableTarget(

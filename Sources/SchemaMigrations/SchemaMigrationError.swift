@@ -31,6 +31,18 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let transactionEnded = Code(rawValue: "transactionEnded")
         /// A migration left rows that refer to rows that do not exist.
         public static let foreignKeyViolation = Code(rawValue: "foreignKeyViolation")
+        /// A migration left a view or a trigger that does not compile.
+        public static let brokenSchema = Code(rawValue: "brokenSchema")
+        /// A file was edited after it had been applied.
+        public static let editedMigration = Code(rawValue: "editedMigration")
+        /// The database has had none of the known migrations, but others: they are of another set.
+        public static let differentSet = Code(rawValue: "differentSet")
+        /// There is no way back from a migration.
+        public static let irreversible = Code(rawValue: "irreversible")
+        /// A snapshot cannot be used, or does not fit the migrations.
+        public static let invalidSnapshot = Code(rawValue: "invalidSnapshot")
+        /// The database could not be copied.
+        public static let backupFailed = Code(rawValue: "backupFailed")
         /// The database has tables, and no ledger that says which migrations they come from.
         public static let unmanagedDatabase = Code(rawValue: "unmanagedDatabase")
         /// The database is at a version that no known migration has.

@@ -9,8 +9,8 @@ public import GRDB
 /// try schema.migrate(dbQueue)
 /// ```
 ///
-/// A database remembers in its table `schema_migrations` which migrations it has had. Each migration and its
-/// row there are committed together, so that a crash or a power cut leaves both or neither.
+/// A database remembers in its table `schema_migrations` which migrations it has had. Each migration and its row
+/// there are committed together, so that a crash or a power cut leaves both or neither.
 ///
 /// One database has one set of migrations: join folders in one migrator, do not use two.
 public struct SchemaMigrator: Sendable {
@@ -20,28 +20,41 @@ public struct SchemaMigrator: Sendable {
     /// All known migrations, ascending.
     public let migrations: [any SchemaMigration]
 
-    private let adopting: Adoption?
+    /// How the migrator goes about its work.
+    public var options: SchemaOptions
+
+    let adopting: Adoption?
+    private(set) var snapshotURL: URL?
 
     /// Creates a migrator for the `.sql` files of a folder.
     ///
     /// - Parameters:
     ///   - directory: the folder. Its subfolders, and files whose names do not begin with a digit or do not end
     ///     in `.sql`, are passed over.
+    ///   - snapshot: a file that ``writeSnapshot(to:)`` has written, from which an empty database starts instead of
+    ///     running every migration; used when it holds nothing above the version asked for.
+    ///   - options: how the migrator goes about its work.
     ///   - adopting: asked when a database has tables but no ledger; what is known up to its answer is marked
     ///     as applied, and not run.
     /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a file's
     ///   name is malformed, and when two files have one version.
-    public init(directory: URL, adopting: Adoption? = nil) throws {
-        try self.init(directories: [directory], adopting: adopting)
+    public init(
+        directory: URL, snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
+        adopting: Adoption? = nil
+    ) throws {
+        try self.init(directories: [directory], snapshot: snapshot, options: options, adopting: adopting)
     }
 
     /// Creates a migrator for the `.sql` files of several folders, and migrations written in Swift.
     ///
-    /// - Throws: ``SchemaMigrationError``, as ``init(directory:adopting:)`` does.
-    public init(directories: [URL], migrations: [any SchemaMigration] = [], adopting: Adoption? = nil) throws
-    {
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
+    public init(
+        directories: [URL], migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
+        options: SchemaOptions = SchemaOptions(), adopting: Adoption? = nil
+    ) throws {
         let files = try directories.flatMap { try MigrationFolder.files(in: $0) }
-        try self.init(migrations: files + migrations, adopting: adopting)
+        try self.init(
+            migrations: files + migrations, snapshot: snapshot, options: options, adopting: adopting)
     }
 
     /// Creates a migrator for the `.sql` files among a bundle's resources, and migrations written in Swift.
@@ -49,21 +62,26 @@ public struct SchemaMigrator: Sendable {
     /// - Parameters:
     ///   - bundle: for instance `.main` or `.module`.
     ///   - subdirectory: the folder among the resources; nil for the resources themselves.
-    /// - Throws: ``SchemaMigrationError``, as ``init(directory:adopting:)`` does.
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
     public init(
         bundle: Bundle, subdirectory: String? = nil, migrations: [any SchemaMigration] = [],
-        adopting: Adoption? = nil
+        snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(), adopting: Adoption? = nil
     ) throws {
         let resources = bundle.resourceURL ?? bundle.bundleURL
         let folder = subdirectory.map { resources.appendingPathComponent($0, isDirectory: true) } ?? resources
-        try self.init(directories: [folder], migrations: migrations, adopting: adopting)
+        try self.init(
+            directories: [folder], migrations: migrations, snapshot: snapshot, options: options,
+            adopting: adopting)
     }
 
     /// Creates a migrator for migrations in any order.
     ///
     /// - Throws: ``SchemaMigrationError``, when there are none, when two have one version, and when a version
     ///   is below 0.
-    public init(migrations: [any SchemaMigration], adopting: Adoption? = nil) throws {
+    public init(
+        migrations: [any SchemaMigration], snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
+        adopting: Adoption? = nil
+    ) throws {
         guard !migrations.isEmpty else {
             throw SchemaMigrationError(
                 .noMigrations, "There are no migrations.",
@@ -82,76 +100,21 @@ public struct SchemaMigrator: Sendable {
                 remedy: "Versions are at least 0; by preference a timestamp.", file: first.title)
         }
         self.migrations = sorted
+        self.options = options
         self.adopting = adopting
+        snapshotURL = snapshot
     }
 
-    /// Where a database stands.
-    ///
-    /// Reads only; call it with `try dbQueue.read(schema.status)`.
-    ///
-    /// - Throws: ``SchemaMigrationError``, when the ledger cannot be understood.
-    public func status(_ db: Database) throws -> SchemaStatus {
-        let ledger = try Ledger(db)
-        let plan = plan(ledger, upTo: nil)
-        return SchemaStatus(
-            hasMigrationsTable: ledger.exists, originVersion: ledger.originVersion,
-            currentVersion: ledger.currentVersion, appliedVersions: ledger.applied.sorted(),
-            pendingVersions: plan.pending, belowFloor: plan.belowFloor,
-            unknown: ledger.applied.subtracting(versions).sorted())
-    }
-
-    /// Applies every pending migration, oldest first.
-    ///
-    /// Call it outside any access to the database, before the app uses it. When nothing is pending, nothing is
-    /// locked and nothing is written.
-    ///
-    /// - Returns: the versions that were applied, in order.
-    /// - Throws: ``SchemaMigrationError``. What was applied before stays.
-    @discardableResult
-    public func migrate(_ database: any DatabaseWriter) throws -> [SchemaVersion] {
-        try migrate(database, through: nil)
-    }
-
-    /// Applies the pending migrations up to a version, oldest first.
-    ///
-    /// Never migrates down: what is applied above the version stays.
-    ///
-    /// - Parameters:
-    ///   - database: the database.
-    ///   - version: the version of a known migration.
-    /// - Returns: the versions that were applied, in order.
-    /// - Throws: ``SchemaMigrationError``, also when no migration has the version. What was applied before
-    ///   stays.
-    @discardableResult
-    public func migrate(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws -> [SchemaVersion]
-    {
-        try check(version)
-        return try migrate(database, through: version)
-    }
-
-    private func migrate(_ database: any DatabaseWriter, through target: SchemaVersion?) throws
-        -> [SchemaVersion]
-    {
-        try SchemaMigrationError.describing {
-            let isDone = try database.unsafeReentrantRead { db in
-                guard !db.isInsideTransaction else {
-                    throw SchemaMigrationError(
-                        .insideTransaction, "A database cannot be migrated inside a transaction.",
-                        remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
-                }
-                return try db.consistently {
-                    let ledger = try ledger(of: db)
-                    return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
-                }
-            }
-            if isDone { return [] }
-            return try database.unsafeReentrantWrite { db in
-                try SchemaRun(migrator: self, db: db, target: target).run()
-            }
-        }
+    /// The same migrations, for a scratch database.
+    func with(snapshot: URL?) -> SchemaMigrator {
+        var copy = self
+        copy.snapshotURL = snapshot
+        copy.options = SchemaOptions()
+        return copy
     }
 }
 
+// What decides. Reads at most.
 extension SchemaMigrator {
     /// The versions of all known migrations.
     var versions: Set<SchemaVersion> { Set(migrations.map(\.version)) }
@@ -166,7 +129,8 @@ extension SchemaMigrator {
     /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
     func ledger(of db: Database) throws -> Ledger {
         let ledger = try Ledger(db)
-        try checkNotNewer(ledger)
+        try checkIsOurs(ledger)
+        if options.editedMigrations == .refuse { try checkNotEdited(db) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
         guard let version = try adopting?(db) else {
             throw SchemaMigrationError(
@@ -181,15 +145,31 @@ extension SchemaMigrator {
         return .adopting(migrations.map(\.version).filter { $0 <= version })
     }
 
-    private func checkNotNewer(_ ledger: Ledger) throws {
-        guard let current = ledger.currentVersion, let latest = migrations.last?.version, current > latest
-        else {
-            return
+    private func checkIsOurs(_ ledger: Ledger) throws {
+        if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: versions) {
+            throw SchemaMigrationError(
+                .differentSet,
+                "The database has had \(ledger.applied.count) migrations, and none of them is known to this migrator.",
+                remedy: """
+                    One database has one set of migrations: join the folders in one SchemaMigrator. Nothing was \
+                    changed.
+                    """)
         }
+        guard options.newerDatabase == .refuse, let current = ledger.currentVersion,
+            let latest = migrations.last?.version, current > latest
+        else { return }
         throw SchemaMigrationError(
             .newerDatabase,
             "The database is at version \(current), and the latest known migration is \(latest).",
             remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
+    }
+
+    private func checkNotEdited(_ db: Database) throws {
+        guard let version = try edited(db).first, let migration = migration(version: version) else { return }
+        throw SchemaMigrationError(
+            .editedMigration, "\(migration.title): was edited after it had been applied to this database.",
+            remedy: "Take the edit back and write a new migration, or accept it by acceptEdits(_:of:).",
+            file: migration.title)
     }
 
     /// Refuses a version that no migration has.
@@ -199,9 +179,4 @@ extension SchemaMigrator {
             .unknownVersion, "No migration has version \(version).",
             remedy: "The latest is \(migrations.last?.version ?? 0).")
     }
-}
-
-extension SchemaMigration {
-    /// As messages call the migration: by its file where it has one.
-    var title: String { (self as? SQLFile)?.fileName ?? name }
 }

@@ -18,9 +18,23 @@ public struct SchemaStatus: Sendable, Hashable {
     /// The known versions that are left out because the database began above them, ascending.
     public let belowFloor: [SchemaVersion]
 
+    /// The versions whose files were edited after they had been applied, ascending.
+    ///
+    /// White space, comments and line ends do not count.
+    public let edited: [SchemaVersion]
+
     /// The versions that the database has had and that no known migration has, ascending.
     public let unknown: [SchemaVersion]
 
+    /// The latest known version.
+    public let latestVersion: SchemaVersion?
+
     /// Whether something is pending.
     public var needsMigration: Bool { !pendingVersions.isEmpty }
+
+    /// Whether a newer version of the app has migrated the database.
+    public var isNewer: Bool {
+        guard let currentVersion, let latestVersion else { return false }
+        return currentVersion > latestVersion
+    }
 }

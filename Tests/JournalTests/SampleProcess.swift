@@ -10,7 +10,16 @@ struct SampleProcess {
 
     /// Runs a sample with arguments, and waits until it has ended.
     init(_ sample: String, _ arguments: [String] = []) async throws {
-        let result = try await BuiltProcess(sample, arguments).result()
+        try await self.init(BuiltProcess(sample, arguments))
+    }
+
+    /// Runs a sample on a terminal of its own.
+    init(onTerminal sample: String, _ arguments: [String] = []) async throws {
+        try await self.init(BuiltProcess(onTerminal: sample, arguments))
+    }
+
+    private init(_ process: BuiltProcess) async throws {
+        let result = try await process.result()
         output = result.output.withoutTimes
         errors = result.errors
         status = try #require(result.status, "killed by a signal")
@@ -18,8 +27,15 @@ struct SampleProcess {
 }
 
 extension String {
-    /// The text with `TIME` for each duration, which is another one each time.
-    fileprivate var withoutTimes: String { replacing(#/ +\d+\.\d ms/#, with: "  TIME") }
+    /// The text with `TIME` for each duration and `DATE` for each date with a time, which are others each time.
+    fileprivate var withoutTimes: String {
+        replacing(#/ +\d+\.\d ms/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
+    }
+}
+
+/// Runs the journal on a folder of data.
+func journal(_ arguments: String..., data: URL? = nil) async throws -> SampleProcess {
+    try await SampleProcess("Journal", arguments + (data.map { ["--data", $0.path] } ?? []))
 }
 
 /// Creates an empty folder, and removes it after the body has run.

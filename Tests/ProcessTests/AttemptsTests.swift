@@ -120,7 +120,7 @@ struct AttemptsTests {
                     == (action == "cancel"
                         ? "cancelled\n"
                         : """
-                        stepFailed: Library: step 1.2 (Migrations.swift:7) failed: told to fail What ran before it \
+                        stepFailed: Library: step 1.2 (Migrations.swift:7) failed: told to fail. What ran before it \
                         is done; the next launch goes on with it.
 
                         """))

@@ -27,20 +27,42 @@ public final class BuiltProcess {
     ///   - name: that of an executable target on which the test target depends, so that it has been built.
     ///   - arguments: what it is given.
     public convenience init(_ name: String, _ arguments: [String] = []) throws {
-        try self.init(Products.executable(name), arguments)
+        try self.init(Products.executable(name), arguments, environment: nil)
+    }
+
+    /// Starts an executable on a terminal of its own, as `script` of util-linux provides it.
+    public convenience init(onTerminal name: String, _ arguments: [String] = []) throws {
+        let words = try [Products.executable(name).path] + arguments
+        try self.init(
+            URL(fileURLWithPath: Self.script),
+            ["-q", "-e", "-c", words.map { "'\($0)'" }.joined(separator: " "), "/dev/null"],
+            environment: ["TERM": "xterm"])
+    }
+
+    /// Whether there is a `script` that executables can be run with.
+    public static var hasTerminal: Bool {
+        #if os(Linux)
+            FileManager.default.isExecutableFile(atPath: script)
+        #else
+            false  // Others have one with other options.
+        #endif
     }
 
     /// Starts Swift's compiler, which finds the modules that have been built for the tests.
     public static func compiler(_ arguments: [String]) throws -> BuiltProcess {
         try BuiltProcess(
-            URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + arguments + Products.moduleSearchPaths())
+            URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + arguments + Products.moduleSearchPaths(),
+            environment: nil)
     }
 
-    private init(_ executable: URL, _ arguments: [String]) throws {
+    private static let script = "/usr/bin/script"
+
+    private init(_ executable: URL, _ arguments: [String], environment: [String: String]?) throws {
         let (end, continuation) = AsyncStream.makeStream(of: Never.self)
         self.end = end
         process.executableURL = executable
         process.arguments = arguments
+        if let environment { process.environment = environment }
         process.standardOutput = output
         process.standardError = errors
         process.terminationHandler = { _ in continuation.finish() }

@@ -120,3 +120,10 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
     /// What to do about it.
     public var recoverySuggestion: String? { remedy }
 }
+
+extension String {
+    /// The text with something at its end that ends a sentence.
+    package var asSentence: String {
+        last.map { ".!?".contains($0) } ?? true ? self : self + "."
+    }
+}

@@ -27,7 +27,7 @@ public struct SettledStep: Sendable, Hashable {
     public let outcome: Outcome
     /// When it was settled.
     public let date: Date
-    /// How long it ran, in seconds; nil where it did not run.
+    /// How long its work took, in seconds, without the commit of a step in a database; nil where it did not run.
     public let seconds: Double?
     /// The app version that settled it.
     public let appVersion: AppVersion
@@ -59,9 +59,6 @@ package struct HistoryEntry: Codable {
     let seconds: Double?
     let app: AppVersion
 
-    /// To the millisecond: histories of several places are put in order by it.
-    private static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-
     package init(_ step: SettledStep, manager: String) {
         self.manager = manager
         version = step.version
@@ -83,16 +80,19 @@ package struct HistoryEntry: Codable {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(Self.dateFormat))
+            try container.encode(date.formatted(Self.dateStyle))
         }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
+    /// To the millisecond, so that steps of one launch keep their order.
+    private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
     package init?(json: Data) {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
-            try Date(decoder.singleValueContainer().decode(String.self), strategy: Self.dateFormat)
+            try Date(try decoder.singleValueContainer().decode(String.self), strategy: Self.dateStyle)
         }
         guard let entry = try? decoder.decode(HistoryEntry.self, from: json) else { return nil }
         self = entry

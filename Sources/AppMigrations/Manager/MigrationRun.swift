@@ -266,7 +266,7 @@ final class MigrationRun {
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         return MigrationError(
             step.isMove ? .moveFailed : .stepFailed,
-            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt): \(error)",
+            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt): \("\(error)".asSentence)",
             remedy: "What ran before it is done; the next launch goes on with it.",
             manager: survey.subject.manager, version: step.version, attempt: context.attempt,
             underlyingError: error)
@@ -276,7 +276,7 @@ final class MigrationRun {
         if error is CancellationError { return error }
         return MigrationError(
             .stepFailed,
-            "\(survey.subject.manager): what was to run when the version changes failed: \(error)",
+            "\(survey.subject.manager): what was to run when the version changes failed: \("\(error)".asSentence)",
             remedy: "The steps are done; the next launch runs it again.", manager: survey.subject.manager,
             underlyingError: error)
     }

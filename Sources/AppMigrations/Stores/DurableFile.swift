@@ -31,13 +31,43 @@ package struct DurableFile: Sendable {
         } catch let error as POSIXError where error.code == .ENOENT {
             _ = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             var status = stat()
-            guard lstat(url.path, &status) == 0 else { return nil }
+            guard lstat(url.path, &status) == 0 else {
+                try checkProtectedData()
+                return nil
+            }
             // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
             guard status.st_mode & S_IFMT != S_IFLNK else { throw error }
             // Another process has written the file for the first time just now.
             return try contents()
         }
         return try read(file)
+    }
+
+    /// Makes sure that files of this one's protection class can be read now.
+    ///
+    /// Before the first unlock after a restart they cannot, on iOS and its kin; a missing record is believed only
+    /// when a file written beside it is read back.
+    private func checkProtectedData() throws {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            let probe = folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)")
+            defer { unlink(probe.path) }
+            let data = Data("probe".utf8)
+            do {
+                try data.write(to: probe, options: .completeFileProtectionUntilFirstUserAuthentication)
+                guard try Data(contentsOf: probe) == data else { throw POSIXError(.EIO) }
+            } catch {
+                throw POSIXError(.EPERM)
+            }
+        #endif
+    }
+
+    /// Gives a file the protection class with which the app can read it whenever it has been unlocked once.
+    private func protect(_ file: URL) throws {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            try FileManager.default.setAttributes(
+                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+                ofItemAtPath: file.path)
+        #endif
     }
 
     /// Whether there is a file, or a folder, of this name.
@@ -109,6 +139,7 @@ package struct DurableFile: Sendable {
         let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
         do {
             let file = try FileHandle.opening(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+            try protect(temporary)
             try write(data, to: file)
             try flush(file)
             if case .fileSystem = barrier { try flushFileSystem(of: file) }

@@ -25,6 +25,24 @@ extension MigrationManager {
                 source: SourceLocation(fileID: fileID, line: line)))
     }
 
+    /// Registers a move by a migrator of GRDB's own, so that an app keeps the migrations that it has.
+    ///
+    /// - Parameters:
+    ///   - version: the app version; at most one move for each database and version.
+    ///   - migrator: the database's one migrator.
+    ///   - target: the identifier of the migration to go to, that included; nil for the latest.
+    ///   - database: the database.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
+        in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        let move = GRDBMove(migrator: migrator, target: target, database: database)
+        register(
+            MigrationStep(
+                version: version, place: DatabasePlace(database), work: .move(move),
+                source: SourceLocation(fileID: fileID, line: line)))
+    }
+
     /// Registers a step that works in one database, *exactly once*: its work and its record are committed
     /// together, in that database.
     ///

@@ -30,7 +30,7 @@ enum MigrationFolder {
             guard let parsed = try MigrationFileName(name) else { continue }
             let url = folder.appendingPathComponent(name)
             switch parsed.direction {
-            case .up: ups.append(SQLFile(version: parsed.version, name: parsed.name, url: url))
+            case .up: ups.append(SQLFile(version: parsed.version, name: parsed.name, url: url, down: nil))
             case .down: downs[String(name.dropLast(".down.sql".count))] = url
             }
         }
@@ -39,32 +39,51 @@ enum MigrationFolder {
                 .noMigrations, "The folder \(folder.path) holds no migration.",
                 remedy: "Migrations are files named <version>_<name>.sql.", file: folder.path)
         }
+        for index in ups.indices {
+            ups[index].down = downs.removeValue(forKey: String(ups[index].fileName.dropLast(".sql".count)))
+        }
+        if let (stem, url) = downs.min(by: { $0.key < $1.key }) {
+            throw SchemaMigrationError(
+                .malformedFileName, "\(url.lastPathComponent): there is no \(stem).sql that it takes back.",
+                remedy: "Give both the same name, or remove it.", file: url.lastPathComponent)
+        }
         return ups
     }
 }
 
 /// A migration in a `.sql` file, which is read when it is needed.
-struct SQLFile: SchemaMigration {
+struct SQLFile: SQLSource {
     let version: SchemaVersion
     let name: String
     let url: URL
+    /// The file that takes it back.
+    var down: URL?
 
     var fileName: String { url.lastPathComponent }
+    var hasDown: Bool { down != nil }
 
     func script() throws -> SQLScript {
+        try Self.script(url)
+    }
+
+    func downScript() throws -> SQLScript? {
+        try down.map(Self.script)
+    }
+
+    func migrate(_ db: Database) throws {
+        try script().run(db) {}
+    }
+
+    private static func script(_ url: URL) throws -> SQLScript {
         let data: Data
         do {
             data = try Data(contentsOf: url)
         } catch {
             throw SchemaMigrationError(
-                .unreadableFile, "\(fileName): cannot be read: \(error.localizedDescription)",
-                remedy: "It was there when the folder was listed: make it readable.", file: fileName,
-                underlyingError: error)
+                .unreadableFile, "\(url.lastPathComponent): cannot be read: \(error.localizedDescription)",
+                remedy: "It was there when the folder was listed: make it readable.",
+                file: url.lastPathComponent, underlyingError: error)
         }
-        return try SQLScript(data, fileName: fileName)
-    }
-
-    func migrate(_ db: Database) throws {
-        try script().run(db) {}
+        return try SQLScript(data, fileName: url.lastPathComponent)
     }
 }

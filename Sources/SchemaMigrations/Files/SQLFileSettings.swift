@@ -23,7 +23,9 @@ struct SQLFileSettings: Hashable, Sendable {
             let pragma = Pragma(statement.opening)
             guard pragma.name == "FOREIGN_KEYS", let value = pragma.value else { continue }
             if index == 0 {
-                foreignKeys = ["0", "OFF", "NO", "FALSE"].contains(value) ? .off : .on
+                // As SQLite reads it (pragma.c): a number, or one of three words.
+                let isOn = Int(value).map { $0 != 0 } ?? ["ON", "YES", "TRUE"].contains(value)
+                foreignKeys = isOn ? .on : .off
             } else if index != statements.count - 1 {
                 throw SchemaMigrationError(
                     .refusedStatement,
@@ -82,7 +84,7 @@ struct SQLFileSettings: Hashable, Sendable {
 }
 
 extension String {
-    fileprivate var trimmingQuotes: String {
+    var trimmingQuotes: String {
         guard count > 1, let first, "'\"`[".contains(first) else { return self }
         return String(dropFirst().dropLast())
     }

@@ -52,6 +52,16 @@ struct SQLScript {
     /// How much there is to run, for progress.
     var weight: Int64 { Int64(max(1, statements.count)) }
 
+    /// The tables that the file drops.
+    var droppedTables: Set<String> {
+        Set(
+            statements.filter { $0.opens(with: "DROP", "TABLE") }.compactMap { statement in
+                var words = statement.opening.dropFirst(2).map(\.trimmingQuotes)
+                if words.starts(with: ["IF", "EXISTS"]) { words.removeFirst(2) }
+                return words.count > 2 && words[1] == "." ? words[2] : words.first
+            })
+    }
+
     // MARK: Refusals
 
     private func refuse() throws {
@@ -123,7 +133,7 @@ struct SQLScript {
                 throw failure(error, in: statements.first { $0.range.lowerBound >= offset })
             }
             guard let next else { return }
-            offset = end(of: next.sourceText, from: offset)
+            offset += next.sourceText.utf8.count
             do {
                 try next.execute()
             } catch {
@@ -131,13 +141,6 @@ struct SQLScript {
             }
             try afterEach()
         }
-    }
-
-    /// Where a statement ends that begins at the offset, or after blanks and lone semicolons.
-    private func end(of text: String, from offset: Int) -> Int {
-        let pattern = Array(text.utf8)
-        let start = (offset..<bytes.count).first { bytes[$0...].starts(with: pattern) } ?? offset
-        return start + pattern.count
     }
 
     private func failure(_ error: any Error, in statement: Statement?) -> any Error {

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import GRDB
 
 /// The `schema_migrations` table of a database, as it was read: which migrations it has had.
@@ -27,11 +27,13 @@ struct Ledger: Sendable {
     ]
 
     /// How a version came into the ledger.
-    enum Origin: String {
+    enum Origin: String, Sendable {
         /// The migration was run.
         case applied
         /// The database was found to be there already.
         case marked
+        /// The database began with a snapshot of the schema that contains it.
+        case snapshot
     }
 
     /// Whether the table is there.
@@ -112,16 +114,18 @@ struct Ledger: Sendable {
 
     /// Whether the database has tables of its own.
     static func hasOtherTables(_ db: Database) throws -> Bool {
-        let names = tables.map { "'\($0)'" }.joined(separator: ", ")
-        return try Bool.fetchOne(
+        let names = try String.fetchAll(
             db,
             sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM main.sqlite_master
-                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN (\(names))
-                        AND name NOT GLOB '\(SQLiteStore.asidePrefix)*'
-                )
-                """) ?? false
+                SELECT name FROM main.sqlite_master
+                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """)
+        return names.contains { !isOwn(table: $0) }
+    }
+
+    /// Whether a table is one that this package keeps.
+    static func isOwn(table: String) -> Bool {
+        tables.contains(table) || table.hasPrefix(SQLiteStore.asidePrefix)
     }
 
     // MARK: Writing
@@ -155,5 +159,65 @@ struct Ledger: Sendable {
             entry.version, entry.name, entry.origin.rawValue, entry.checksum, Date().formatted(.iso8601),
             entry.seconds, entry.app,
         ])
+    }
+
+    static func remove(_ version: SchemaVersion, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM main.schema_migrations WHERE version = ?", arguments: [version])
+        try db.execute(
+            sql: "DELETE FROM main.schema_migrations_details WHERE version = ?", arguments: [version])
+    }
+
+    static func setChecksum(_ checksum: String, of version: SchemaVersion, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE main.schema_migrations_details SET checksum = ? WHERE version = ?",
+            arguments: [checksum, version])
+    }
+}
+
+/// A migration that a database has had, with what is known about it.
+public struct AppliedMigration: Sendable, Hashable {
+    /// How a migration came into a database's ledger.
+    public enum Origin: String, Sendable {
+        /// It was run.
+        case applied
+        /// The database was found to be there already.
+        case marked
+        /// The database began with a snapshot that contains it.
+        case snapshot
+        /// Another tool has written it.
+        case unknown
+    }
+
+    /// The migration's version.
+    public let version: SchemaVersion
+    /// The name that it had; nil when it is not known.
+    public let name: String?
+    /// How it came into the ledger.
+    public let origin: Origin
+    /// When; nil when it is not known.
+    public let date: Date?
+    /// How long it ran, in seconds; nil when it did not run.
+    public let seconds: Double?
+    /// The version of the app that applied it; nil when it is not known.
+    public let appVersion: String?
+    let checksum: String?
+
+    /// Every migration that a database has had, ascending.
+    static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
+        let ledger = try Ledger(db)
+        let hasDetails = try db.hasTable("schema_migrations_details")
+        let rows = try hasDetails ? Row.fetchAll(db, sql: "SELECT * FROM main.schema_migrations_details") : []
+        let details = Dictionary(rows.map { ($0["version"] as SchemaVersion, $0) }, uniquingKeysWith: { $1 })
+        return ledger.applied.sorted().map { AppliedMigration(version: $0, details: details[$0]) }
+    }
+
+    private init(version: SchemaVersion, details row: Row?) {
+        self.version = version
+        name = row?["name"]
+        origin = (row?["origin"] as String?).flatMap(Origin.init) ?? .unknown
+        date = (row?["applied"] as String?).flatMap { try? Date($0, strategy: .iso8601) }
+        seconds = row?["seconds"]
+        appVersion = row?["app"]
+        checksum = row?["checksum"]
     }
 }

@@ -42,6 +42,15 @@ extension SchemaMigration {
     public var foreignKeys: ForeignKeys { .off }
 }
 
+/// A change of a database's schema that can be taken back.
+public protocol ReversibleSchemaMigration: SchemaMigration {
+    /// Takes back what ``SchemaMigration/migrate(_:)`` has changed.
+    ///
+    /// Runs inside a transaction, in which it is recorded as well. It is only ever called by
+    /// ``SchemaMigrator/rollback(_:to:)``.
+    func rollback(_ db: Database) throws
+}
+
 /// How foreign keys are treated while a migration runs.
 ///
 /// SQLite cannot change this inside a transaction, so it is set before one begins.

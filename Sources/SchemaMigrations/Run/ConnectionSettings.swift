@@ -10,7 +10,7 @@ struct ConnectionSettings {
     init(_ db: Database) throws {
         self.db = db
         // Asking for the journal mode reads the file.
-        (foreignKeys, synchronous, isWAL) = try db.waitingForOthers {
+        (foreignKeys, synchronous, isWAL) = try retryingWhileBusy(for: .seconds(10)) {
             (
                 try db.pragma("foreign_keys"), try db.pragma("main.synchronous"),
                 try String.fetchOne(db, sql: "PRAGMA main.journal_mode") == "wal"

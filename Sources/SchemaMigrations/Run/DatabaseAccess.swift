@@ -5,47 +5,47 @@ import GRDB
 extension Database {
     /// Runs several queries on one state of the database, again from the start when another connection was
     /// committing.
-    func consistently<Result>(_ body: () throws -> Result) throws -> Result {
+    func consistently<Value>(
+        waitingFor limit: Duration = .seconds(10), _ body: () throws -> Value
+    ) throws -> Value {
         if isInsideTransaction { return try body() }
-        return try waitingForOthers {
-            var result: Result?
+        return try retryingWhileBusy(for: limit) {
+            var value: Value?
             try inTransaction(.deferred) {
-                result = try body()
+                value = try body()
                 return .commit
             }
-            guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-            return result
+            guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+            return value
         }
     }
 
     /// Begins to write, and waits while another connection writes.
-    func beginWriting() throws {
-        try waitingForOthers { try beginTransaction(.immediate) }
+    ///
+    /// GRDB's default is not to wait at all; an app's own time-out may be too long, and cannot be interrupted. A
+    /// callback of the app's is left alone: it could not be put back.
+    func beginWriting(waitingFor limit: Duration = .seconds(10), interrupter: Interrupter? = nil) throws {
+        try withoutBusyTimeout {
+            try retryingWhileBusy(for: limit) {
+                try interrupter?.check()
+                try beginTransaction(.immediate)
+            }
+        }
     }
 
     /// Commits, and waits while other connections read.
-    func commitWriting() throws {
+    func commitWriting(waitingFor limit: Duration = .seconds(10)) throws {
         // lang_transaction.html: a COMMIT that fails because of readers leaves the transaction open, and can be
         // tried again.
-        try waitingForOthers { try commit() }
+        try retryingWhileBusy(for: limit) { try commit() }
     }
 
-    /// Tries again as long as another connection is in the way.
-    ///
-    /// GRDB's default is not to wait at all; an app's own setting may be to wait too long, or by a callback
-    /// that must be left alone.
-    func waitingForOthers<Result>(
-        atMost limit: Duration = .seconds(10), _ body: () throws -> Result
-    ) throws -> Result {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            do {
-                return try body()
-            } catch let error as DatabaseError where error.isBusy {
-                guard ContinuousClock.now < deadline else { throw error }
-                Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
-            }
-        }
+    private func withoutBusyTimeout(_ body: () throws -> Void) throws {
+        guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
+        try execute(sql: "PRAGMA busy_timeout = 0")
+        let result = Result { try body() }
+        try execute(sql: "PRAGMA busy_timeout = \(Int(seconds * 1_000))")
+        try result.get()
     }
 
     /// Whether there is a table of this name.
@@ -60,6 +60,31 @@ extension Database {
     /// An integer that a pragma answers.
     func pragma(_ name: String) throws -> Int {
         try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
+    }
+}
+
+/// Runs the body again, with short pauses, as long as another connection is in the way.
+func retryingWhileBusy<Value>(for limit: Duration, _ body: () throws -> Value) throws -> Value {
+    let deadline = ContinuousClock.now + limit
+    while true {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.isBusy {
+            guard ContinuousClock.now < deadline else { throw error }
+            // Not in step with others that wait as well.
+            Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+        }
+    }
+}
+
+extension DatabaseReader {
+    /// Runs several queries on one state of the database, and waits while it is locked.
+    func readingConsistently<Value>(
+        waitingFor limit: Duration = .seconds(10), _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try retryingWhileBusy(for: limit) {
+            try unsafeReentrantRead { db in try db.consistently(waitingFor: .zero) { try body(db) } }
+        }
     }
 }
 
@@ -128,7 +153,4 @@ extension DatabaseWriter {
 
     /// How messages call the database.
     var displayName: String { file?.lastPathComponent ?? "the database in memory" }
-
-    /// Equal for two connections to one file.
-    var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(self)) }
 }

@@ -1,5 +1,5 @@
 import AppMigrations
-import Foundation
+public import Foundation
 import GRDB
 
 /// Applies the pending migrations of one database, in transactions that hold the work and the ledger's rows.
@@ -8,54 +8,82 @@ import GRDB
 /// small files cost one sync. A group ends when all is done, when it has run for a while, and where the
 /// treatment of foreign keys changes, which SQLite allows only between transactions.
 final class SchemaRun {
-    /// The savepoint of a migration; it is also how a transaction that was replaced is noticed.
-    private static let savepoint = "schema_migrations_savepoint"
-
     private let migrator: SchemaMigrator
     private let db: Database
-    private let target: SchemaVersion?
-    private let groupLimit: Duration
-    private var committed: [SchemaVersion] = []
+    private let runner: JobRunner
+    private let interrupter: Interrupter
+    private let progress: Progress?
+    private var backup: BackupMaker?
+    private var report = SchemaReport()
 
-    init(
-        migrator: SchemaMigrator, db: Database, target: SchemaVersion?,
-        groupLimit: Duration = .milliseconds(250)
-    ) {
+    /// Prepares a run on a connection that is not inside a transaction.
+    init(migrator: SchemaMigrator, db: Database, interrupter: Interrupter, progress: Progress?) {
         self.migrator = migrator
         self.db = db
-        self.target = target
-        self.groupLimit = groupLimit
+        self.interrupter = interrupter
+        self.progress = progress
+        runner = JobRunner(db: db, appVersion: migrator.options.appVersion, interrupter: interrupter)
+        backup = migrator.options.backup.map(BackupMaker.init)
     }
 
-    /// Runs until nothing is pending, on a connection that is not inside a transaction.
-    ///
-    /// - Returns: the versions that were applied and committed, in order.
-    func run() throws -> [SchemaVersion] {
-        do {
-            let pending = try pendingNow()
-            // Every file is read and looked through before the first one is run.
-            var plans = try pending.map(MigrationRunPlan.init)
-            try ConnectionSettings(db).whileMigrating {
-                repeat {
-                    plans =
-                        try plans.first?.transaction == SQLFileSettings.Transaction.none
-                        ? runBare(plans) : runGroup(plans)
-                } while !plans.isEmpty
+    /// Applies what is pending, up to a version.
+    func migrate(upTo target: SchemaVersion?) throws -> SchemaReport {
+        try run {
+            var ledger = try ledger()
+            if let snapshot = try migrator.snapshot(for: ledger, db, upTo: target) {
+                try load(snapshot)
+                ledger = try self.ledger()
             }
-            return committed
+            let pending = Set(migrator.plan(ledger, upTo: target).pending)
+            // Every file is read and looked through before the first one is run.
+            try carryOut(
+                try migrator.migrations.filter { pending.contains($0.version) }.map { try MigrationJob($0) })
+        }
+    }
+
+    /// Takes migrations back, in the order given.
+    func rollBack(_ migrations: [any SchemaMigration]) throws -> SchemaReport {
+        try run { try carryOut(try migrations.map { try MigrationJob($0, .down) }) }
+    }
+
+    private func run(_ body: () throws -> Void) throws -> SchemaReport {
+        do {
+            try interrupter.check()
+            try ConnectionSettings(db).whileMigrating(body)
+            return report
         } catch var error as SchemaMigrationError {
-            error.committed = committed
+            error.committed = report.applied
             throw error
         }
     }
 
-    private func pendingNow() throws -> [any SchemaMigration] {
-        migrations(pendingBy: try db.waitingForOthers { try migrator.ledger(of: db) })
+    /// The ledger as it is now; under no lock, so that it is read again once there is one.
+    private func ledger() throws -> Ledger {
+        try db.consistently(waitingFor: migrator.options.busyTimeout) { try migrator.ledger(of: db) }
     }
 
-    private func migrations(pendingBy ledger: Ledger) -> [any SchemaMigration] {
-        let pending = Set(migrator.plan(ledger, upTo: target).pending)
-        return migrator.migrations.filter { pending.contains($0.version) }
+    private func carryOut(_ jobs: [MigrationJob]) throws {
+        try checkCommits(jobs)
+        progress?.totalUnitCount = max(1, jobs.reduce(0) { $0 + $1.weight })
+        var left = jobs
+        repeat {
+            left =
+                try left.first?.transaction == SQLFileSettings.Transaction.none
+                ? runBare(left) : runGroup(left)
+        } while !left.isEmpty
+    }
+
+    private func checkCommits(_ jobs: [MigrationJob]) throws {
+        guard migrator.options.commits == .allOrNothing, let first = jobs.first else { return }
+        guard let odd = jobs.first(where: { $0.transaction == .none || $0.foreignKeys != first.foreignKeys })
+        else { return }
+        throw SchemaMigrationError(
+            .refusedStatement,
+            odd.transaction == .none
+                ? "\(odd.title): runs without a transaction, and cannot be part of all or nothing."
+                : "\(odd.title): treats foreign keys otherwise than \(first.title), and cannot share a transaction with it.",
+            remedy: "Migrate up to the version before it first, or commit in groups. Nothing was changed.",
+            file: odd.title)
     }
 
     // MARK: Groups
@@ -63,85 +91,99 @@ final class SchemaRun {
     /// Runs and commits as many migrations from the front as belong together.
     ///
     /// - Returns: the migrations that are left to run.
-    private func runGroup(_ plans: [MigrationRunPlan]) throws -> [MigrationRunPlan] {
+    private func runGroup(_ jobs: [MigrationJob]) throws -> [MigrationJob] {
         // A database that is adopted at the latest version has nothing to run, but its ledger to be written.
-        let foreignKeys = plans.first?.foreignKeys ?? .off
-        var done: [MigrationRunPlan] = []
-        var left = plans[...]
+        let foreignKeys = jobs.first?.foreignKeys ?? .off
+        var done: [MigrationJob] = []
+        var left = jobs[...]
         var failure: (any Error)?
+        var suspects = Suspects.none
 
         let isCommitted = try transaction(foreignKeys: foreignKeys) { ledger in
+            let before = try SchemaShape(db)
             let started = ContinuousClock.now
             // Another process may have been faster.
-            left.removeAll { ledger.applied.contains($0.version) }
-            while let plan = left.first, plan.transaction == .wrapped, plan.foreignKeys == foreignKeys {
+            left.removeAll { ledger.has($0) }
+            while let job = left.first, job.transaction == .wrapped, job.foreignKeys == foreignKeys {
                 do {
-                    try apply(plan)
+                    suspects.add(tables: try runner.apply(job), by: job)
+                } catch let error as CancellationError {
+                    throw error
                 } catch {
                     // What ran before it is complete, and is committed.
                     failure = error
                     break
                 }
-                done.append(plan)
+                done.append(job)
                 left.removeFirst()
-                guard ContinuousClock.now - started < groupLimit else { break }
+                advance(job)
+                if case .grouped(let limit) = migrator.options.commits, ContinuousClock.now - started >= limit
+                {
+                    break
+                }
             }
+            if let failure, migrator.options.commits == .allOrNothing { throw failure }
             guard db.isInsideTransaction else { return false }
-            return try foreignKeys == .unchecked || done.isEmpty || ForeignKeyCheck(db).isClean
+            if done.isEmpty { return true }
+            suspects.add(changesSince: before, to: try SchemaShape(db))
+            return try Findings(db, suspects, foreignKeys).isEmpty
         }
         if isCommitted {
-            committed += done.map(\.version)
+            report.applied += done.map(\.version)
+        } else if migrator.options.commits == .allOrNothing {
+            try runChecked(done, suspects)
         } else {
             // The failure has taken the transaction with it; or a row refers to none, and one of these has left it
             // or it was there before. Again, one commit at a time.
-            try done.forEach(runAlone)
+            for job in done { try runChecked([job], suspects) }
         }
         if let failure { throw failure }
         return Array(left)
     }
 
-    /// Runs and commits one migration, and tells the violations that it leaves from those before it.
-    private func runAlone(_ plan: MigrationRunPlan) throws {
-        try transaction(foreignKeys: plan.foreignKeys) { ledger in
-            guard !ledger.applied.contains(plan.version) else { return true }
-            let before = try plan.foreignKeys == .unchecked ? nil : ForeignKeyCheck(db)
-            try apply(plan)
-            if let before, let violation = try ForeignKeyCheck(db).firstNew(since: before) {
-                var error = SchemaMigrationError(
-                    .foreignKeyViolation, "\(plan.title): leaves \(violation).",
-                    remedy: """
-                        Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing \
-                        of it stays; what came before it is applied.
-                        """,
-                    file: plan.title)
-                error.version = plan.version
-                throw error
+    /// Runs migrations in one transaction, and tells what each leaves broken from what was broken before.
+    private func runChecked(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
+        guard let foreignKeys = jobs.first?.foreignKeys else { return }
+        try transaction(foreignKeys: foreignKeys) { ledger in
+            var before = try Findings(db, suspects, foreignKeys)
+            for job in jobs where !ledger.has(job) {
+                _ = try runner.apply(job)
+                let after = try Findings(db, suspects, foreignKeys)
+                if let finding = after.firstNew(since: before) { throw finding.error(blaming: job) }
+                before = after
             }
+            report.warnings += before.descriptions.filter { !report.warnings.contains($0) }
             return true
         }
-        committed.append(plan.version)
+        report.applied += jobs.map(\.version)
     }
 
     /// Runs the one statement of a file that asks for no transaction, and then records it.
-    private func runBare(_ plans: [MigrationRunPlan]) throws -> [MigrationRunPlan] {
-        let plan = plans[0]
+    private func runBare(_ jobs: [MigrationJob]) throws -> [MigrationJob] {
+        let job = jobs[0]
         var isPending = true
-        try transaction(foreignKeys: plan.foreignKeys) { ledger in
-            isPending = !ledger.applied.contains(plan.version)
+        try transaction(foreignKeys: job.foreignKeys) { ledger in
+            isPending = !ledger.has(job)
             return true
         }
         if isPending {
-            let seconds = try ContinuousClock().measuring { try describing(plan) { try plan.run(db) {} } }
-            try transaction(foreignKeys: plan.foreignKeys) { ledger in
-                if !ledger.applied.contains(plan.version) {
-                    try Ledger.insert(plan.entry(seconds: seconds), db)
-                }
+            let seconds = try runner.runBare(job)
+            try transaction(foreignKeys: job.foreignKeys) { ledger in
+                if !ledger.has(job) { try runner.record(job, seconds: seconds) }
                 return true
             }
-            committed.append(plan.version)
+            report.applied.append(job.version)
         }
-        return Array(plans.dropFirst())
+        advance(job)
+        return Array(jobs.dropFirst())
     }
+
+    private func advance(_ job: MigrationJob) {
+        progress?.completedUnitCount += job.weight
+        progress?.setUserInfoObject(job.title, forKey: .migrationName)
+    }
+
+    // MARK: Transactions
 
     /// Opens a transaction, reads the ledger afresh, runs the body, and commits or rolls back.
     ///
@@ -151,16 +193,19 @@ final class SchemaRun {
     private func transaction(foreignKeys: ForeignKeys, _ body: (Ledger) throws -> Bool) throws -> Bool {
         // pragma.html: this does nothing inside a transaction.
         try db.execute(sql: "PRAGMA foreign_keys = \(foreignKeys == .on ? 1 : 0)")
-        try db.beginWriting()
+        try db.beginWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
         do {
             // What GRDB remembers of the schema may be another process's past.
             db.clearSchemaCache()
             let ledger = try migrator.ledger(of: db)
+            // While nobody else can write, and before the first change.
+            report.backup = try backup?.copy(db) ?? report.backup
+            backup = nil
             try record(ledger)
             let commits = try body(ledger)
             if commits {
                 try db.notifyChanges(in: .fullDatabase)
-                try db.commitWriting()
+                try db.commitWriting(waitingFor: migrator.options.busyTimeout)
             } else {
                 try rollback()
             }
@@ -184,81 +229,29 @@ final class SchemaRun {
         }
     }
 
-    // MARK: One migration
-
-    /// Runs a migration and writes its row, or leaves nothing of it.
-    private func apply(_ plan: MigrationRunPlan) throws {
-        try db.execute(sql: "SAVEPOINT \(Self.savepoint)")
-        do {
-            let seconds = try ContinuousClock().measuring { try describing(plan) { try perform(plan) } }
-            try Ledger.insert(plan.entry(seconds: seconds), db)
-            do {
-                try db.execute(sql: "RELEASE \(Self.savepoint)")
-            } catch {
-                throw transactionEnded(plan)
+    /// Makes the schema of a database that is empty, unless another process has begun to.
+    private func load(_ snapshot: Snapshot) throws {
+        try transaction(foreignKeys: .off) { ledger in
+            guard !ledger.exists else { return true }
+            try interrupter.during(db) { try snapshot.script.run(db) { try interrupter.check() } }
+            for migration in migrator.migrations where snapshot.versions.contains(migration.version) {
+                try Ledger.insert(
+                    .init(version: migration.version, name: migration.name, origin: .snapshot), db)
             }
-        } catch {
-            if db.isInsideTransaction {
-                do {
-                    try db.execute(sql: "ROLLBACK TO \(Self.savepoint); RELEASE \(Self.savepoint)")
-                } catch {
-                    // Not our transaction any more: nothing of it may stay.
-                    try db.rollback()
-                }
-            }
-            db.clearSchemaCache()
-            throw error
+            report.applied += snapshot.versions.sorted()
+            return true
         }
     }
+}
 
-    /// Runs a migration's body, and sees to it that the transaction stands.
-    private func perform(_ plan: MigrationRunPlan) throws {
-        let watch = TransactionWatch()
-        db.add(transactionObserver: watch)
-        defer { db.remove(transactionObserver: watch) }
-        func check() throws {
-            if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded(plan) }
-        }
-        do {
-            try plan.run(db, afterEach: check)
-        } catch  where watch.sawEnd {
-            throw transactionEnded(plan)
-        }
-        try check()
+extension Ledger {
+    /// Whether a job is done already, by another process.
+    fileprivate func has(_ job: MigrationJob) -> Bool {
+        applied.contains(job.version) == (job.direction == .up)
     }
+}
 
-    private func transactionEnded(_ plan: MigrationRunPlan) -> SchemaMigrationError {
-        var error = SchemaMigrationError(
-            .transactionEnded, "\(plan.title): ended the transaction that it was run in.",
-            remedy: "Remove what commits or rolls back: the migration and its record are committed together.",
-            file: plan.title)
-        error.version = plan.version
-        return error
-    }
-
-    private func describing(_ plan: MigrationRunPlan, _ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch var error as SchemaMigrationError {
-            error.version = plan.version
-            if let failure = error.underlyingError as? DatabaseError {
-                error.remedy = Self.remedy(for: failure)
-            }
-            throw error
-        } catch {
-            let databaseError = error as? DatabaseError
-            var failure = SchemaMigrationError(
-                .migrationFailed, "\(plan.title): \(error)", remedy: Self.remedy(for: databaseError),
-                file: plan.title, underlyingError: error)
-            failure.version = plan.version
-            failure.sqliteCode = databaseError?.extendedResultCode.rawValue
-            throw failure
-        }
-    }
-
-    /// Not every failure is the migration's own fault.
-    private static func remedy(for error: DatabaseError?) -> String {
-        error.flatMap(SchemaMigrationError.remedy)
-            ?? "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
-    }
+extension ProgressUserInfoKey {
+    /// The name of the migration that was applied last: a `String`.
+    public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
 }

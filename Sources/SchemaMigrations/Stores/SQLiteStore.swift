@@ -10,8 +10,14 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// The table's name.
     static let table = "app_migrations"
     static let historyTable = "app_migrations_history"
-    /// How the names of tables begin that were set aside.
+    /// Before the date, in the name of a table that was set aside.
     static let asidePrefix = "app_migrations_damaged_"
+
+    /// The database file's name.
+    public let name: String
+
+    /// Told once: it asks the file system.
+    private let file: URL?
 
     private let writer: any DatabaseWriter
 
@@ -20,26 +26,21 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// The table is made with the first record.
     public init(_ database: any DatabaseWriter) {
         writer = database
+        file = database.file
+        name = database.displayName
     }
 
     /// Creates a store in a database file, which is made if there is none.
     ///
     /// - Throws: what GRDB throws when it cannot open the file.
     public init(path: String) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        try self.init(DatabaseQueue(path: path, configuration: configuration))
+        try self.init(DatabaseQueue.opening(path: path))
     }
-
-    /// The database file's name.
-    public var name: String { writer.displayName }
 
     /// Returns what the database says that concerns one manager.
     public func read(_ manager: String) throws -> StoreState {
         try describing(.unreadableStore, "read") {
-            try writer.unsafeReentrantRead { db in
-                try db.consistently { try state(of: manager, db) }
-            }
+            try writer.readingConsistently { try state(of: manager, $0) }
         }
     }
 
@@ -58,25 +59,25 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Every step of a manager that was settled, in the order of time.
     public func history(_ manager: String) throws -> [SettledStep] {
         try describing(.unreadableStore, "read") {
-            try writer.unsafeReentrantRead { db in
-                try db.consistently {
-                    guard try db.hasTable(Self.historyTable) else { return [] }
-                    let lines = try String.fetchAll(
-                        db, sql: "SELECT entry FROM main.\(Self.historyTable) ORDER BY id")
-                    return lines.compactMap { HistoryEntry(json: Data($0.utf8))?.step(of: manager) }
-                }
+            try writer.readingConsistently { db in
+                guard try db.hasTable(Self.historyTable) else { return [] }
+                let lines = try String.fetchAll(
+                    db, sql: "SELECT entry FROM main.\(Self.historyTable) ORDER BY id")
+                return lines.compactMap { HistoryEntry(json: Data($0.utf8))?.step(of: manager) }
             }
         }
     }
 
-    /// Renames the table to `app_migrations_damaged_<date>_<some digits>`.
+    /// Renames the table to `app_migrations_damaged_<date>`.
     public func setAside() throws {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-                let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
+                let name = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
                 try db.writing {
-                    try db.execute(sql: "ALTER TABLE main.\(Self.table) RENAME TO \"\(aside)\"")
+                    guard try db.hasTable(Self.table) else { return }
+                    try db.execute(
+                        sql: "ALTER TABLE main.\(Self.table) RENAME TO \(name.quotedDatabaseIdentifier)")
                 }
             }
         }
@@ -85,7 +86,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a database
     /// in memory.
     public func lock(_ manager: String) throws -> StoreLock {
-        guard let file = writer.file else { return try MemoryLocks.lock(writer.placeID, manager) }
+        guard let file else { return try MemoryLocks.lock(placeID, manager) }
         do {
             return try FileLock(at: file.appendingPathExtension("\(manager.asFileName).lock")).take()
         } catch let error as POSIXError {
@@ -112,7 +113,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
 }
 
 extension SQLiteStore: IdentifiableStore {
-    package var placeID: PlaceID { writer.placeID }
+    package var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(writer)) }
 }
 
 // Inside an access to the database, for whoever has opened it already.

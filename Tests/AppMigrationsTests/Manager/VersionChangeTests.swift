@@ -55,7 +55,7 @@ struct VersionChangeTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                default: what was to run when the version changes failed: no window yet The steps are done; the next \
+                default: what was to run when the version changes failed: no window yet. The steps are done; the next \
                 launch runs it again.
                 """)
         try launch("2.0")

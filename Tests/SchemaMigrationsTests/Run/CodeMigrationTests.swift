@@ -25,7 +25,7 @@ struct CodeMigrationTests {
         let schema = try SchemaMigrator(migrations: [
             AddMoods(), CodeMigration(1) { db in try db.create(table: "entry") { $0.column("text") } },
         ])
-        #expect(try schema.migrate(queue) == [1, 2])
+        #expect(try schema.migrate(queue).applied == [1, 2])
         #expect(try queue.strings("SELECT name FROM pragma_table_info('entry')") == ["text", "mood"])
         #expect(
             try queue.strings("SELECT name FROM schema_migrations_details ORDER BY version") == [
@@ -46,7 +46,7 @@ struct CodeMigrationTests {
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                Code2: a mishap Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+                Code2: a mishap. Nothing of it stays; what came before it is applied. Mend it, and migrate again.
                 """)
         #expect(error.file == "Code2")
         #expect(error.version == 2)
@@ -62,7 +62,7 @@ struct CodeMigrationTests {
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.message
-                == "Code1: SQLite error 1: no such table: nowhere - while executing `SELECT * FROM nowhere`")
+                == "Code1: SQLite error 1: no such table: nowhere - while executing `SELECT * FROM nowhere`.")
         #expect(error.sqliteCode == 1)
     }
 
@@ -104,7 +104,7 @@ struct CodeMigrationTests {
             CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
             CodeMigration(4, ""),
         ])
-        #expect(try mended.migrate(queue) == [3, 4])
+        #expect(try mended.migrate(queue).applied == [3, 4])
     }
 
     @Test("may use savepoints of its own, and leave them open")
@@ -123,7 +123,7 @@ struct CodeMigrationTests {
             },
             CodeMigration(2, "CREATE TABLE d(x)"),
         ])
-        #expect(try schema.migrate(queue) == [1, 2])
+        #expect(try schema.migrate(queue).applied == [1, 2])
         #expect(try queue.tables() == ["b", "c", "d"])
     }
 }

@@ -34,8 +34,8 @@ struct ReentranceTests {
                 return .commit
             }
         }
-        #expect(try schema.migrate(queue) == [1])
-        #expect(try schema.migrate(pool) == [1])
+        #expect(try schema.migrate(queue).applied == [1])
+        #expect(try schema.migrate(pool).applied == [1])
     }
 
     @Test("inside a read is an error")
@@ -44,8 +44,8 @@ struct ReentranceTests {
         try queue.read { _ in try expectRefusal(queue) }
         let pool = try folder.pool("pool.sqlite")
         try pool.read { _ in try expectRefusal(pool) }
-        #expect(try schema.migrate(queue) == [1])
-        #expect(try schema.migrate(pool) == [1])
+        #expect(try schema.migrate(queue).applied == [1])
+        #expect(try schema.migrate(pool).applied == [1])
     }
 
     @Test("is an error with nothing pending, too")
@@ -59,9 +59,9 @@ struct ReentranceTests {
     @Test("inside an access without a transaction works")
     func insideAccess() throws {
         let queue = try folder.queue()
-        #expect(try queue.writeWithoutTransaction { _ in try schema.migrate(queue) } == [1])
+        #expect(try queue.writeWithoutTransaction { _ in try schema.migrate(queue).applied } == [1])
         let pool = try folder.pool("pool.sqlite")
-        #expect(try pool.writeWithoutTransaction { _ in try schema.migrate(pool) } == [1])
+        #expect(try pool.writeWithoutTransaction { _ in try schema.migrate(pool).applied } == [1])
     }
 
     @Test("inside a migration is an error")
@@ -72,6 +72,6 @@ struct ReentranceTests {
         let error = try #require(throws: SchemaMigrationError.self) { try outer.migrate(queue) }
         #expect(error.code == .insideTransaction)
         #expect(try queue.tables() == [])
-        #expect(try inner.migrate(queue) == [1])
+        #expect(try inner.migrate(queue).applied == [1])
     }
 }

@@ -1,0 +1,100 @@
+import Foundation
+import GRDB
+
+/// Copies a database before it is changed.
+struct BackupMaker {
+    private let backup: SchemaOptions.Backup
+
+    init(_ backup: SchemaOptions.Backup) {
+        self.backup = backup
+    }
+
+    /// Copies the database, while its connection keeps others from writing.
+    ///
+    /// The copy is read by a connection of its own: from inside a write transaction SQLite makes none.
+    ///
+    /// - Returns: the copy; nil when there is nothing to copy.
+    func copy(_ db: Database) throws -> URL? {
+        guard try Ledger.hasOtherTables(db) || Ledger(db).exists else { return nil }
+        let path =
+            try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
+        guard !path.isEmpty else {
+            throw Self.failure(
+                "A database in memory cannot be copied", remedy: "Leave the option `backup` out.")
+        }
+        let file = URL(fileURLWithPath: path)
+        do {
+            try FileManager.default.createDirectory(at: backup.folder, withIntermediateDirectories: true)
+            try checkSpace(for: file)
+            let copy = try write(file)
+            prune(copiesOf: file)
+            return copy
+        } catch let error as SchemaMigrationError {
+            throw error
+        } catch {
+            throw Self.failure(
+                "\(file.lastPathComponent) cannot be copied to \(backup.folder.path): \(error)",
+                remedy: "Make room or make the folder writable, and migrate again.", underlying: error)
+        }
+    }
+
+    private func checkSpace(for file: URL) throws {
+        let size = [file, file.appendingPathExtensionText("-wal")].reduce(Int64(0)) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+            return sum + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
+        }
+        let attributes = try FileManager.default.attributesOfFileSystem(forPath: backup.folder.path)
+        guard let free = (attributes[.systemFreeSize] as? NSNumber)?.int64Value, free < size else { return }
+        throw Self.failure(
+            "A copy of \(file.lastPathComponent) needs \(size) bytes, and \(free) are free",
+            remedy: "Make room, and migrate again.")
+    }
+
+    private func write(_ file: URL) throws -> URL {
+        let date = Date().formatted(
+            .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
+                .dateSeparator(.omitted).timeSeparator(.omitted))
+        let copy = backup.folder.appendingPathComponent("\(file.lastPathComponent)-\(date).backup")
+        let partial = copy.appendingPathExtension("partial")
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let source = try DatabaseQueue(path: file.path, configuration: configuration)
+            let destination = try DatabaseQueue(path: partial.path)
+            try source.backup(to: destination)
+            try destination.close()
+            try source.close()
+            try FileManager.default.moveItem(at: partial, to: copy)
+        } catch {
+            try? FileManager.default.removeItem(at: partial)
+            throw error
+        }
+        return copy
+    }
+
+    /// Removes older copies.
+    ///
+    /// Failing to is no reason not to migrate.
+    private func prune(copiesOf file: URL) {
+        let prefix = file.lastPathComponent + "-"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
+        let copies = names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") }.sorted()
+        for name in copies.dropLast(backup.keep) {
+            try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
+        }
+    }
+
+    private static func failure(
+        _ problem: String, remedy: String, underlying: (any Error)? = nil
+    ) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .backupFailed, "\(problem).", remedy: "\(remedy) Nothing was changed.",
+            underlyingError: underlying)
+    }
+}
+
+extension URL {
+    fileprivate func appendingPathExtensionText(_ text: String) -> URL {
+        deletingLastPathComponent().appendingPathComponent(lastPathComponent + text)
+    }
+}

@@ -1,0 +1,91 @@
+import AppMigrations
+import Foundation
+import GRDB
+
+/// A move, as far as the place that it is registered for must know it.
+protocol DatabaseMove: MigrationMove {
+    /// What the move would apply to the database as it is, in order.
+    func pending(_ db: Database) throws -> [String]
+
+    /// The mistakes in how the moves of one database, of which this is the first, are registered.
+    func mistakes(in moves: [any MigrationMove]) -> [MoveMistake]
+}
+
+/// "Bring this database to that schema version", by a ``SchemaMigrator``.
+struct SchemaMove: DatabaseMove {
+    let migrator: SchemaMigrator
+    /// Nil for the latest.
+    let target: SchemaVersion?
+    let database: any DatabaseWriter
+
+    func pending(_ db: Database) throws -> [String] {
+        migrator.plan(try migrator.ledger(of: db), upTo: target).pending.map { "\($0)" }
+    }
+
+    func perform(_ context: MigrationContext) throws -> [String] {
+        let interrupter = Interrupter()
+        let report = try migrator.migrate(
+            database, upTo: target, progress: context.progress, interrupter: interrupter)
+        return report.applied.map { "\($0)" }
+    }
+
+    func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {
+        DatabaseMoveReview(
+            set: migrator.migrations.map(\.version), database: database.displayName,
+            title: { migrator.migration(version: $0)?.title ?? "\($0)" }
+        ).mistakes(
+            in: moves.map { move in
+                (move as? SchemaMove).map { (set: $0.migrator.migrations.map(\.version), target: $0.target) }
+            })
+    }
+}
+
+/// Finds what is wrong with how the moves of one database are registered.
+struct DatabaseMoveReview<Key: Hashable> {
+    /// The migrations of the first move, in order.
+    let set: [Key]
+    let database: String
+    /// As messages call a migration.
+    let title: (Key) -> String
+
+    /// The mistakes.
+    ///
+    /// - Parameter moves: each move's migrations and target; nil for a move of another kind.
+    func mistakes(in moves: [(set: [Key], target: Key?)?]) -> [MoveMistake] {
+        var mistakes: [MoveMistake] = []
+        func note(_ index: Int, _ problem: String, remedy: String) {
+            mistakes.append(MoveMistake(index: index, problem: problem, remedy: remedy))
+        }
+        var reached = -1
+        for (index, move) in moves.enumerated() {
+            guard let move, move.set == set else {
+                note(
+                    index, "brings \(database) forward by another set of migrations",
+                    remedy: "One database has one set: join the folders in one SchemaMigrator.")
+                continue
+            }
+            guard let last = set.indices.last else { continue }
+            guard let position = move.target.map({ set.firstIndex(of: $0) }) ?? last else {
+                note(
+                    index, "goes up to \(move.target.map { "\($0)" } ?? ""), which no migration has",
+                    remedy: "The latest is \(set[last]).")
+                continue
+            }
+            if position < reached {
+                note(
+                    index, "goes up to \(set[position]), below an earlier move's \(set[reached])",
+                    remedy: "A move never goes down: name the version of the move before it, or a later one.")
+            }
+            reached = max(reached, position)
+        }
+        let forgotten = set.dropFirst(reached + 1)
+        if mistakes.isEmpty, !forgotten.isEmpty {
+            note(
+                moves.count - 1,
+                "is the last one for \(database), and does not reach "
+                    + forgotten.map(title).joined(separator: ", "),
+                remedy: "Raise its upTo:, or register a move for the version that brings it.")
+        }
+        return mistakes
+    }
+}
