@@ -77,7 +77,7 @@ extension MigrationManager {
             try checkSynchronous()
             if let report = try reportIfSettled(survey(extent), extent) { return report }
             let interruption = Interruption()
-            let release = try lock()
+            let release = once(try lock())
             defer { release() }
             interruption.begin(name, expire: release)
             defer { interruption.end() }
@@ -105,7 +105,7 @@ extension MigrationManager {
         let peek = try await survey(extent, isolation: isolation)
         if let report = try reportIfSettled(peek, extent) { return report }
         let interruption = Interruption()
-        let release = try await lock(isolation: isolation)
+        let release = once(try await lock(isolation: isolation))
         defer { release() }
         interruption.begin(name, expire: release)
         defer { interruption.end() }
@@ -180,5 +180,17 @@ extension MigrationManager {
         throw MigrationError(
             .asynchronousStep, "\(name): \(step.title) (\(step.source)) is asynchronous.",
             remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)
+    }
+}
+
+/// A lock's release that does nothing when it is called again: somebody else may hold the lock by then.
+private func once(_ release: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let isHeld = Locked(true)
+    return {
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { release() }
     }
 }
