@@ -71,7 +71,8 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
                 let name = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
                 try db.writing {
                     guard try db.hasTable(Self.table) else { return }
-                    try db.execute(sql: "ALTER TABLE main.\(Self.table) RENAME TO \(name.quotedDatabaseIdentifier)")
+                    try db.execute(
+                        sql: "ALTER TABLE main.\(Self.table) RENAME TO \(name.quotedDatabaseIdentifier)")
                 }
             }
         }
