@@ -3,16 +3,19 @@ import GRDB
 /// What a group of migrations may have broken: the tables that it has touched, or of which that cannot be told.
 struct Suspects {
     /// The names of tables, in lower case.
-    private(set) var tables: Set<String>
+    private(set) var tables: Set<String> = []
     /// Whether views and triggers may have been broken.
     private(set) var schemaHasChanged = false
     /// Whether any table may have been touched.
     private(set) var isEverything = false
+    /// Whether migrations in Swift ran, of which nobody knows beforehand what they drop.
+    private var includesCode = false
 
-    static let none = Suspects(tables: [])
+    static let none = Suspects()
 
     mutating func add(tables names: Set<String>, by job: MigrationJob) {
         tables.formUnion(names.map { $0.lowercased() })
+        if job.isCode { includesCode = true }
     }
 
     /// Adds the tables whose definition, or whose place in the file, has changed.
@@ -20,8 +23,8 @@ struct Suspects {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
         let changed = before.objects.symmetricDifference(after.objects).map { $0.table.lowercased() }
-        // The schema was changed, and looks the same: something was dropped and made again.
-        if changed.isEmpty { isEverything = true }
+        // The schema was changed, and looks the same: something was dropped and made again. In a file, that is known.
+        if changed.isEmpty, includesCode { isEverything = true }
         tables.formUnion(changed)
     }
 }
@@ -29,6 +32,8 @@ struct Suspects {
 /// A database's schema, as far as a change of it can be told.
 struct SchemaShape {
     struct Object: Hashable {
+        /// Another one, as a rule, when a table was dropped and made again.
+        let id: Int64
         let name: String
         let table: String
         let sql: String?
@@ -41,9 +46,14 @@ struct SchemaShape {
 
     init(_ db: Database) throws {
         cookie = try db.pragma("main.schema_version")
-        let rows = try Row.fetchAll(db, sql: "SELECT name, tbl_name, sql, rootpage FROM main.sqlite_master")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT rowid, name, tbl_name, sql, rootpage FROM main.sqlite_master")
         objects = Set(
-            rows.map { Object(name: $0["name"], table: $0["tbl_name"], sql: $0["sql"], rootPage: $0["rootpage"] ?? 0) })
+            rows.map {
+                Object(
+                    id: $0["rowid"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"],
+                    rootPage: $0["rootpage"] ?? 0)
+            })
     }
 }
 
@@ -83,7 +93,9 @@ struct Findings {
             .sorted { $0.description < $1.description }
         return more.first { new in
             guard before.counts[new.finding] == nil,
-                let renamed = gone.first(where: { $0.value >= new.count && $0.key.isSameKind(as: new.finding) })
+                let renamed = gone.first(where: {
+                    $0.value >= new.count && $0.key.isSameKind(as: new.finding)
+                })
             else { return true }
             gone[renamed.key] = nil
             return false
@@ -147,12 +159,16 @@ struct Findings {
 
     private mutating func findBrokenObjects(_ db: Database) throws {
         let views = try String.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
+        var broken: Set<String> = []
         for view in views {
-            try compile("SELECT * FROM main.\(view.quotedDatabaseIdentifier)", db, blaming: "view \(view)")
+            let compiles = try compile(
+                "SELECT * FROM main.\(view.quotedDatabaseIdentifier)", db, blaming: "view \(view)")
+            if !compiles { broken.insert(view) }
         }
         let tables = try String.fetchAll(
             db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
-        for table in tables {
+        // The triggers of a view that is broken do not compile either.
+        for table in tables where !broken.contains(table) {
             for statement in try statementsThatFireTriggers(of: table, db) {
                 try compile(statement, db, blaming: "a trigger of \(table)")
             }
@@ -160,13 +176,16 @@ struct Findings {
     }
 
     /// Compiles a statement, and does not run it: SQLite resolves what a view or a trigger names when it is used.
-    private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws {
+    @discardableResult
+    private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws -> Bool {
         do {
             _ = try db.makeStatement(sql: sql)
+            return true
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             let reason = error.message ?? "unknown error"
             // A view whose triggers take the place of some changes only.
             if !reason.hasPrefix("cannot modify") { counts[.brokenObject(name: name, reason: reason)] = 1 }
+            return false
         }
     }
 
@@ -175,7 +194,9 @@ struct Findings {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
         let assignments = columns.map { "\($0.quotedDatabaseIdentifier) = NULL" }.joined(separator: ", ")
-        return ["INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)"]
+        return [
+            "INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)",
+        ]
     }
 }
 

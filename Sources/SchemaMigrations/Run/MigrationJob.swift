@@ -32,6 +32,9 @@ struct MigrationJob {
 
     var version: SchemaVersion { migration.version }
 
+    /// Whether it is written in Swift.
+    var isCode: Bool { checksum == nil }
+
     /// As messages call it.
     var title: String {
         guard direction == .down else { return migration.title }
@@ -51,7 +54,8 @@ struct MigrationJob {
         }
     }
 
-    private static func script(_ migration: any SchemaMigration, _ direction: Direction) throws -> SQLScript? {
+    private static func script(_ migration: any SchemaMigration, _ direction: Direction) throws -> SQLScript?
+    {
         guard let source = migration as? any SQLSource else { return nil }
         return try direction == .up ? source.script() : source.downScript()
     }
