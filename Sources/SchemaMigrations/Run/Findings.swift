@@ -65,7 +65,7 @@ struct Findings {
         /// A foreign key that SQLite cannot check.
         case brokenKey(child: String, reason: String)
         /// A view, or the triggers of a table, that do not compile.
-        case brokenObject(name: String, reason: String)
+        case brokenObject(name: String, reason: String, hint: String?)
     }
 
     private var counts: [Finding: Int] = [:]
@@ -80,7 +80,7 @@ struct Findings {
 
     /// A sentence for each.
     var descriptions: [String] {
-        counts.map { $0.description(count: $1) + "." }.sorted()
+        counts.map { "\($0.description(count: $1))." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
     }
 
     /// Something that there was less of before, and how much there is more.
@@ -111,7 +111,8 @@ struct Findings {
         func error(blaming job: MigrationJob) -> SchemaMigrationError {
             var error = SchemaMigrationError(
                 finding.isBrokenObject ? .brokenSchema : .foreignKeyViolation,
-                "\(job.title): leaves \(self).", remedy: finding.remedy, file: job.title)
+                "\(job.title): leaves \(self).",
+                remedy: (finding.hint.map { "\($0) " } ?? "") + finding.remedy, file: job.title)
             error.version = job.version
             return error
         }
@@ -184,7 +185,10 @@ struct Findings {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             let reason = error.message ?? "unknown error"
             // A view whose triggers take the place of some changes only.
-            if !reason.hasPrefix("cannot modify") { counts[.brokenObject(name: name, reason: reason)] = 1 }
+            if !reason.hasPrefix("cannot modify") {
+                let hint = db.hintAtDoubleQuotedText(message: error.message, sql: nil)
+                counts[.brokenObject(name: name, reason: reason, hint: hint)] = 1
+            }
             return false
         }
     }
@@ -220,8 +224,12 @@ extension Findings.Finding {
             \(count == 1 ? "refers" : "refer") to no row of \(parent)
             """
         case .brokenKey(let child, let reason): "a foreign key of table \(child) broken: \(reason)"
-        case .brokenObject(let name, let reason): "\(name) broken: \(reason)"
+        case .brokenObject(let name, let reason, _): "\(name) broken: \(reason)"
         }
+    }
+
+    var hint: String? {
+        if case .brokenObject(_, _, let hint) = self { hint } else { nil }
     }
 
     var remedy: String {
