@@ -227,17 +227,18 @@ final class SchemaRun {
     private func load(_ snapshot: Snapshot) throws {
         try transaction(foreignKeys: .off) { ledger in
             guard !ledger.exists else { return true }
-            try interrupter.during(db) { try snapshot.script.run(db) { try interrupter.check() } }
+            try interrupter.during(db) { try snapshot.run(db) { try interrupter.check() } }
             for migration in migrator.migrations where snapshot.versions.contains(migration.version) {
                 try Ledger.insert(
                     .init(version: migration.version, name: migration.name, origin: .snapshot), db)
             }
-            report.applied += snapshot.versions.sorted()
+            isLoaded = true
             return true
         }
     }
 }
 
+        var isLoaded = false
 extension Ledger {
     /// Whether a job is done already, by another process.
     fileprivate func has(_ job: MigrationJob) -> Bool {
@@ -248,4 +249,5 @@ extension Ledger {
 extension ProgressUserInfoKey {
     /// The name of the migration that was applied last: a `String`.
     public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
+        if isLoaded { report.applied += snapshot.versions.sorted() }
 }

@@ -9,6 +9,9 @@ struct SchemaObject: Hashable {
 
     var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
 
+    /// The SQL, ended: that of a view can end with a comment.
+    var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
+
     /// Every object of the database, but for SQLite's own, this package's, and the tables that a virtual table
     /// makes for itself; in the order in which they were made.
     static func fetchAll(_ db: Database) throws -> [SchemaObject] {
@@ -34,7 +37,8 @@ struct DatabaseContents {
         objects = try SchemaObject.fetchAll(db)
         var rows: [String: [[DatabaseValue]]] = [:]
         for object in objects where object.type == "table" {
-            let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM main.\(object.name.quotedDatabaseIdentifier)")
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT * FROM main.\(object.name.quotedDatabaseIdentifier)")
             var found: [[DatabaseValue]] = []
             while let row = try cursor.next() { found.append(Array(row.databaseValues)) }
             rows[object.name] = found
@@ -49,8 +53,10 @@ struct DatabaseContents {
         var differences: [String] = []
         for title in Set(mine.keys).union(theirs.keys).sorted() {
             switch (mine[title], theirs[title]) {
-            case (let object?, nil): differences.append("\(object.type) \(object.name) is missing after \(there)")
-            case (nil, let object?): differences.append("\(object.type) \(object.name) is missing after \(here)")
+            case (let object?, nil):
+                differences.append("\(object.type) \(object.name) is missing after \(there)")
+            case (nil, let object?):
+                differences.append("\(object.type) \(object.name) is missing after \(here)")
             case (let left?, let right?) where left.sql.tokens != right.sql.tokens:
                 differences.append("\(title) is «\(left.sql)» after \(here), «\(right.sql)» after \(there)")
             default: break
