@@ -75,7 +75,9 @@ extension SchemaMigrator {
     public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion] {
         if version != 0 { try check(version) }
         return try writing(database) { db in
-            let applied = try ledger(of: db).applied.filter { $0 > version }.sorted(by: >)
+            let applied = try retryingWhileBusy(for: options.busyTimeout) {
+                try db.consistently { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+            }
             let ways = try applied.map { version in
                 guard let migration = migration(version: version), migration.isReversible else {
                     throw irreversible(applied)

@@ -16,6 +16,29 @@ extension Database {
         }
     }
 
+    /// Commits, and waits while other connections read, which in rollback mode keeps a commit from being written.
+    func commitWriting(waitingFor limit: Duration = .seconds(10), interrupter: Interrupter? = nil) throws {
+        // lang_transaction.html: such a COMMIT leaves the transaction open, and can be tried again.
+        try withoutBusyTimeout {
+            try retryingWhileBusy(for: limit) {
+                try interrupter?.check()
+                try commit()
+            }
+        }
+    }
+
+    /// Runs several queries on one state of the database.
+    func consistently<Value>(_ body: () throws -> Value) throws -> Value {
+        if isInsideTransaction { return try body() }
+        var value: Value?
+        try inTransaction(.deferred) {
+            value = try body()
+            return .commit
+        }
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        return value
+    }
+
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
         guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
         try execute(sql: "PRAGMA busy_timeout = 0")
@@ -59,16 +82,7 @@ extension DatabaseReader {
         waitingFor limit: Duration = .seconds(10), _ body: (Database) throws -> Value
     ) throws -> Value {
         try retryingWhileBusy(for: limit) {
-            try unsafeReentrantRead { db in
-                if db.isInsideTransaction { return try body(db) }
-                var value: Value?
-                try db.inTransaction(.deferred) {
-                    value = try body(db)
-                    return .commit
-                }
-                guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-                return value
-            }
+            try unsafeReentrantRead { db in try db.consistently { try body(db) } }
         }
     }
 }
@@ -97,6 +111,7 @@ extension SchemaMigrationError {
             "Another connection or process is using the database: let it finish, and try again."
         case .SQLITE_FULL: "The disk is full: make room, and try again."
         case .SQLITE_READONLY: "Make the file and its folder writable, and try again."
+        case .SQLITE_CANTOPEN: "See that its folder exists, and that both can be read and written."
         case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
         default: nil
         }
@@ -119,7 +134,7 @@ extension Database {
         do {
             clearSchemaCache()
             let result = try body()
-            try commit()
+            try commitWriting()
             return result
         } catch {
             if isInsideTransaction { try? rollback() }

@@ -29,11 +29,11 @@ final class SchemaRun {
     /// Applies what is pending, up to a version.
     func migrate(upTo target: SchemaVersion?) throws -> SchemaReport {
         try run {
-            var ledger = try migrator.ledger(of: db)
-            if let snapshot = try migrator.snapshot(for: ledger, db, upTo: target) {
-                try load(snapshot)
-                ledger = try migrator.ledger(of: db)
+            let snapshot = try reading {
+                try migrator.snapshot(for: migrator.ledger(of: db), db, upTo: target)
             }
+            if let snapshot { try load(snapshot) }
+            let ledger = try reading { try migrator.ledger(of: db) }
             let pending = Set(migrator.plan(ledger, upTo: target).pending)
             // Every file is read and looked through before the first one is run.
             try carryOut(
@@ -49,7 +49,7 @@ final class SchemaRun {
     private func run(_ body: () throws -> Void) throws -> SchemaReport {
         do {
             try interrupter.check()
-            try ConnectionSettings(db).whileMigrating(body)
+            try SchemaMigrationError.describing { try ConnectionSettings(db).whileMigrating(body) }
             return report
         } catch var error as SchemaMigrationError {
             error.committed = report.applied
@@ -199,7 +199,7 @@ final class SchemaRun {
             let commits = try body(ledger)
             if commits {
                 try db.notifyChanges(in: .fullDatabase)
-                try db.commit()
+                try db.commitWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
             } else {
                 try rollback()
             }
@@ -213,6 +213,14 @@ final class SchemaRun {
     private func rollback() throws {
         if db.isInsideTransaction { try db.rollback() }
         db.clearSchemaCache()
+    }
+
+    /// Reads, and waits while another connection is committing.
+    private func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        try retryingWhileBusy(for: migrator.options.busyTimeout) {
+            try interrupter.check()
+            return try db.consistently(body)
+        }
     }
 
     /// Makes the ledger, and writes down what an adopted database has had.
