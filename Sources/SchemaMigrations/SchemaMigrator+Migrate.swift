@@ -72,7 +72,8 @@ extension SchemaMigrator {
     /// - Returns: the versions that were taken back, newest first.
     /// - Throws: ``SchemaMigrationError``, `irreversible` when there is no way back from one of them.
     @discardableResult
-    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion] {
+    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
+    {
         if version != 0 { try check(version) }
         return try writing(database) { db in
             let applied = try retryingWhileBusy(for: options.busyTimeout) {
@@ -119,12 +120,12 @@ extension SchemaMigrator {
             return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
         }
         if isDone {
-            if let progress { progress.completedUnitCount = progress.totalUnitCount }
+            progress.map(RunProgress.finish)
             return SchemaReport()
         }
-        let child = progress.map { Progress(totalUnitCount: 1, watching: $0, cancel: interrupter.cancel) }
+        let runProgress = progress.map { RunProgress(in: $0, stopping: interrupter) }
         return try writing(database) { db in
-            try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: child)
+            try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: runProgress)
                 .migrate(upTo: target)
         }
     }
@@ -160,19 +161,5 @@ extension SchemaMigrator {
         return SchemaMigrationError(
             .irreversible, "There is no way back from \(missing.joined(separator: ", ")).",
             remedy: "Write a .down.sql file beside each, or a rollback in Swift. Nothing was changed.")
-    }
-}
-
-extension Progress {
-    /// A progress for the whole of a run: what it counts shows in the other one, and cancelling that one is heard.
-    fileprivate convenience init(
-        totalUnitCount: Int64, watching parent: Progress, cancel: @escaping @Sendable () -> Void
-    ) {
-        parent.totalUnitCount = max(1, parent.totalUnitCount)
-        self.init(
-            totalUnitCount: totalUnitCount, parent: parent,
-            pendingUnitCount: parent.totalUnitCount - parent.completedUnitCount)
-        cancellationHandler = cancel
-        if parent.isCancelled { cancel() }
     }
 }
