@@ -57,8 +57,15 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .executableTarget(
+            name: "SchemaLauncher",
+            dependencies: ["SchemaMigrations", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/SchemaLauncher",
+            swiftSettings: settings
+        ),
         .testTarget(
-            name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations"], swiftSettings: settings),
+            name: "SchemaMigrationsTests", dependencies: ["SchemaLauncher", "SchemaMigrations"],
+            swiftSettings: settings),
         .testTarget(
             name: "JournalTests", dependencies: ["Journal", "QuickStart"], swiftSettings: settings),
     ]
