@@ -76,8 +76,15 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations", "TestSupport"],
             swiftSettings: settings),
+        .executableTarget(
+            name: "SchemaLauncher",
+            dependencies: ["SchemaMigrations", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/SchemaLauncher",
+            swiftSettings: settings
+        ),
         .testTarget(
-            name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations", "TestSupport"],
+            name: "SchemaMigrationsTests",
+            dependencies: ["SchemaLauncher", "SchemaMigrations", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ProcessTests",
