@@ -68,7 +68,7 @@ func retryingWhileBusy<Value>(for limit: Duration, _ body: () throws -> Value) t
     while true {
         do {
             return try body()
-        } catch let error as DatabaseError where error.isBusy {
+        } catch  where SchemaMigrationError.cause(of: error)?.isBusy == true {
             guard ContinuousClock.now < deadline else { throw error }
             // Not in step with others that wait as well.
             Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
@@ -102,6 +102,11 @@ extension SchemaMigrationError {
         } catch let error as DatabaseError {
             throw SchemaMigrationError(error)
         }
+    }
+
+    /// What SQLite has said, where an error comes from that.
+    static func cause(of error: any Error) -> DatabaseError? {
+        ((error as? SchemaMigrationError)?.underlyingError ?? error) as? DatabaseError
     }
 
     /// What to do when the database failed, and not what was asked of it; nil for other errors.

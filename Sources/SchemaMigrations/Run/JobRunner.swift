@@ -44,9 +44,12 @@ struct JobRunner {
     /// Runs the one statement of a file that asks for no transaction.
     ///
     /// - Returns: how long it took, in seconds.
-    func runBare(_ job: MigrationJob) throws -> Double {
+    func runBare(_ job: MigrationJob, waitingFor limit: Duration) throws -> Double {
         try ContinuousClock().measuring {
-            try describing(job) { try interrupter.during(db) { try job.run(db) {} } }
+            try describing(job) {
+                // A statement that finds the database locked has done nothing.
+                try retryingWhileBusy(for: limit) { try interrupter.during(db) { try job.run(db) {} } }
+            }
         }
     }
 

@@ -171,7 +171,7 @@ final class SchemaRun {
             return true
         }
         if isPending {
-            let seconds = try runner.runBare(job)
+            let seconds = try runner.runBare(job, waitingFor: migrator.options.busyTimeout)
             try transaction(foreignKeys: job.foreignKeys) { ledger in
                 if !ledger.has(job) { try runner.record(job, seconds: seconds) }
                 return true

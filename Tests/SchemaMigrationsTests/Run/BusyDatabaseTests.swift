@@ -125,6 +125,41 @@ struct BusyDatabaseTests {
         #expect(try schema.migrate(queue).applied == [2])
     }
 
+    @Test("for writing just before a file without a transaction waits, and says what stays if it is in vain")
+    func bare() throws {
+        for isInVain in [false, true] {
+            let name = "\(isInVain).sqlite"
+            let queue = try folder.queue(name)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let blocker = try folder.queue(name, configuration)
+            let observer = AfterCommit(2) {
+                try? blocker.execute("BEGIN IMMEDIATE")
+                if isInVain { return }
+                Thread.detachNewThread {
+                    Thread.sleep(forTimeInterval: 0.1)
+                    try? blocker.execute("ROLLBACK")
+                }
+            }
+            queue.add(transactionObserver: observer, extent: .databaseLifetime)
+            let schema = try SchemaMigrator(
+                directory: folder.folder(
+                    ["1_a.sql": "CREATE TABLE a(x)", "2_v.sql": "-- migrations: transaction=none\nVACUUM"],
+                    named: "files-\(isInVain)"),
+                options: SchemaOptions(busyTimeout: isInVain ? .milliseconds(50) : .seconds(60)))
+            if isInVain {
+                let error = try failure { try schema.migrate(queue) }
+                #expect(error.description == "2_v.sql, line 2: \(Self.description)")
+                #expect(error.committed == [1])
+                try blocker.execute("ROLLBACK")
+                #expect(try schema.migrate(queue).applied == [2])
+            } else {
+                #expect(try schema.migrate(queue).applied == [1, 2])
+            }
+            #expect(observer.count >= 2)
+        }
+    }
+
     @Test("by a reader of the app's own pool is migrated, and that reader keeps what it sees")
     func snapshot() throws {
         let pool = try folder.pool()
@@ -171,4 +206,28 @@ struct BusyDatabaseTests {
         #expect(seen.withLock { $0 } == [0, 0, 0])
         #expect(try pool.tables() == ["a", "b"])
     }
+}
+
+/// Does something once, right after one of the commits that change the database.
+private final class AfterCommit: TransactionObserver {
+    private(set) var count = 0
+    private let number: Int
+    private let body: () -> Void
+    private var isChanging = false
+
+    init(_ number: Int, _ body: @escaping () -> Void) {
+        self.number = number
+        self.body = body
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange() { isChanging = true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) {
+        guard isChanging else { return }
+        isChanging = false
+        count += 1
+        if count == number { body() }
+    }
+    func databaseDidRollback(_ db: Database) {}
 }
