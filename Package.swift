@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
+        .executable(name: "app-migrations", targets: ["app-migrations"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -23,12 +24,25 @@ let package = Package(
     targets: [
         .target(name: "CSystem"),
         .target(name: "AppMigrations", dependencies: ["CSystem"], swiftSettings: settings),
+        .target(name: "MigrationFiles", swiftSettings: settings),
         .target(
             name: "SchemaMigrations",
             dependencies: [
                 "AppMigrations",
+                "MigrationFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "app-migrations",
+            dependencies: [
+                "AppMigrations",
+                "MigrationFiles",
+                "SchemaMigrations",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
@@ -58,7 +72,8 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
         .testTarget(
-            name: "SchemaMigrationsTests", dependencies: ["SchemaMigrations"], swiftSettings: settings),
+            name: "SchemaMigrationsTests", dependencies: ["MigrationFiles", "SchemaMigrations"],
+            swiftSettings: settings),
         .testTarget(
             name: "JournalTests", dependencies: ["Journal", "QuickStart"], swiftSettings: settings),
     ]
