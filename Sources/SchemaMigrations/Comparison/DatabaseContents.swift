@@ -9,7 +9,8 @@ struct DatabaseContents {
         schema = try DatabaseSchema(db)
         var rows: [String: [[DatabaseValue]]] = [:]
         for object in schema.objects.values where object.type == "table" {
-            let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM main.\(object.name.quotedDatabaseIdentifier)")
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT * FROM main.\(object.name.quotedDatabaseIdentifier)")
             var found: [[DatabaseValue]] = []
             while let row = try cursor.next() { found.append(Array(row.databaseValues)) }
             rows[object.name] = found

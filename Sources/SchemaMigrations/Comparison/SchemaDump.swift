@@ -16,7 +16,8 @@ package struct SchemaDump: Sendable {
             return (ranks.0, first.name) < (ranks.1, second.name)
         }
         let version = try Ledger(db).currentVersion.map { "at version \($0)" } ?? "without a version"
-        text = (["-- A schema \(version), by app-migrations dump."] + objects.map { "\($0.sql);" })
+        text =
+            (["-- A schema \(version), by app-migrations dump."] + objects.map { "\($0.sql);" })
             .joined(separator: "\n\n") + "\n"
     }
 }

@@ -7,11 +7,14 @@ struct CodeFile: SchemaMigration {
     let version: SchemaVersion
     let name: String
 
+    /// The name of the file.
+    let fileName: String
+
     func migrate(_ db: Database) throws {
         throw SchemaMigrationError(
-            .migrationFailed, "\(version)_\(name).swift: is written in Swift, which only the app can run.",
+            .migrationFailed, "\(fileName): is written in Swift, which only the app can run.",
             remedy: "Let the app migrate the database, or migrate up to the version before it.",
-            file: "\(version)_\(name).swift")
+            file: fileName)
     }
 }
 
@@ -28,7 +31,8 @@ extension MigrationFolder {
         }
         let files: [any SchemaMigration] =
             code.isEmpty || set.entries.count > code.count ? try files(in: folder) : []
-        return files + code.map { CodeFile(version: $0.parsed.version, name: $0.parsed.name) }
+        return files
+            + code.map { CodeFile(version: $0.parsed.version, name: $0.parsed.name, fileName: $0.fileName) }
     }
 }
 

@@ -70,7 +70,9 @@ struct SQLScript {
         return SQLLexer(part).map { token in
             let text = String(decoding: part[token.range], as: UTF8.self)
             let isWord = token.kind == .word
-            return Token(keyword: isWord ? text.uppercased() : text, name: text.trimmingQuotes.lowercased(), isWord: isWord)
+            return Token(
+                keyword: isWord ? text.uppercased() : text, name: text.trimmingQuotes.lowercased(),
+                isWord: isWord)
         }
     }
 

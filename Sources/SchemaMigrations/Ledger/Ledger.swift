@@ -163,7 +163,8 @@ struct Ledger: Sendable {
 
     static func remove(_ version: SchemaVersion, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM main.schema_migrations WHERE version = ?", arguments: [version])
-        try db.execute(sql: "DELETE FROM main.schema_migrations_details WHERE version = ?", arguments: [version])
+        try db.execute(
+            sql: "DELETE FROM main.schema_migrations_details WHERE version = ?", arguments: [version])
     }
 
     static func setChecksum(_ checksum: String, of version: SchemaVersion, _ db: Database) throws {

@@ -69,10 +69,17 @@ package struct MigrationReview: Sendable {
     private mutating func read(_ name: String, in directory: URL) {
         do {
             let data = try Data(contentsOf: directory.appendingPathComponent(name))
-            scripts[name] = try SQLScript(data, fileName: name)
+            let script = try SQLScript(data, fileName: name)
+            scripts[name] = script
+            if script.statements.isEmpty {
+                add(
+                    .noStatement, name,
+                    "It holds no statement: once it is applied, what is written into it later never runs.")
+            }
         } catch let error as SchemaMigrationError {
             add(
-                error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name, line: error.line ?? 1,
+                error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name,
+                line: error.line ?? 1,
                 error.reason)
         } catch {
             add(.unreadableFile, name, "It cannot be read: \(error.localizedDescription)")
@@ -145,18 +152,21 @@ package struct MigrationReview: Sendable {
         for version in status.edited {
             add(
                 .edited, file(version),
-                "It was edited after it had been applied to this database. Take the edit back, and write a new migration.")
+                "It was edited after it had been applied to this database. Take the edit back, and write a new migration."
+            )
         }
         for version in status.unknown {
             add(
                 .unknownVersion, "\(version)",
-                "The database has had version \(version), and there is no file of it. Was it removed or renamed?")
+                "The database has had version \(version), and there is no file of it. Was it removed or renamed?"
+            )
         }
         guard let current = status.currentVersion else { return }
         for version in status.pendingVersions where version < current {
             add(
                 .lateVersion, file(version),
-                "It is pending, and older than \(current), which the database has had: it will run after that.")
+                "It is pending, and older than \(current), which the database has had: it will run after that."
+            )
         }
     }
 
@@ -170,7 +180,9 @@ package struct MigrationReview: Sendable {
             // The comments directly above the statement.
             var line = finding.line - 1
             while let comments = lines[line] {
-                if comments.contains(where: { $0.allowedRules.contains(finding.rule.rawValue) }) { return true }
+                if comments.contains(where: { $0.allowedRules.contains(finding.rule.rawValue) }) {
+                    return true
+                }
                 line -= 1
             }
             return false
@@ -187,7 +199,9 @@ package struct MigrationReview: Sendable {
             for comment in script.comments {
                 for rule in comment.allowedRules where ReviewRule(rawValue: rule) == nil {
                     let known = ReviewRule.allCases.map(\.rawValue).joined(separator: ", ")
-                    add(.unknownRule, file, line: comment.line, "There is no rule \(rule). There are \(known).")
+                    add(
+                        .unknownRule, file, line: comment.line,
+                        "There is no rule \(rule). There are \(known).")
                 }
             }
         }

@@ -9,6 +9,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     case dropColumn = "drop-column"
     case deleteWithoutWhere = "delete-without-where"
     case rebuildForeignKeys = "rebuild-foreign-keys"
+    case noStatement = "no-statement"
     case missingDown = "missing-down"
     case doesNotApply = "does-not-apply"
     case downDoesNotApply = "down-does-not-apply"
@@ -28,7 +29,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     /// How much a finding of this rule weighs.
     package var severity: Severity {
         switch self {
-        case .missingDown, .unknownVersion, .lateVersion, .unknownRule: .warning
+        case .noStatement, .missingDown, .unknownVersion, .lateVersion, .unknownRule: .warning
         default: .error
         }
     }
@@ -45,6 +46,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
         case .dropColumn: "a column is dropped, and what is in it"
         case .deleteWithoutWhere: "every row of a table is deleted"
         case .rebuildForeignKeys: "a table is rebuilt in a way that breaks the tables that refer to it"
+        case .noStatement: "a file holds nothing but comments"
         case .missingDown: "there is no way back, where older migrations have one"
         case .doesNotApply: "the migrations do not run on an empty database"
         case .downDoesNotApply: "the ways back do not run after that"

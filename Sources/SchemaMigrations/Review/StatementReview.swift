@@ -34,11 +34,13 @@ struct StatementReview {
         } else if let (table, column) = droppedColumn(tokens) {
             if !isMade(table, before: index) {
                 report(
-                    .dropColumn, line, "Column \(column.quoted) of table \(table.quoted) is dropped: what is in it is lost.")
+                    .dropColumn, line,
+                    "Column \(column.quoted) of table \(table.quoted) is dropped: what is in it is lost.")
             }
         } else if let table = emptiedTable(tokens), !isMade(table, before: index) {
             report(
-                .deleteWithoutWhere, line, "Every row of table \(table.quoted) is deleted: DELETE has no WHERE.")
+                .deleteWithoutWhere, line,
+                "Every row of table \(table.quoted) is deleted: DELETE has no WHERE.")
         }
     }
 
@@ -101,7 +103,9 @@ struct StatementReview {
     private func createdTable(_ tokens: [SQLScript.Token]) -> String? {
         var rest = tokens.dropFirst()
         guard tokens.opens(with: "CREATE") else { return nil }
-        if rest.first?.keyword == "TEMP" || rest.first?.keyword == "TEMPORARY" || rest.first?.keyword == "VIRTUAL" {
+        if rest.first?.keyword == "TEMP" || rest.first?.keyword == "TEMPORARY"
+            || rest.first?.keyword == "VIRTUAL"
+        {
             rest.removeFirst()
         }
         guard rest.first?.keyword == "TABLE" else { return nil }
@@ -150,8 +154,9 @@ struct StatementReview {
     private func isCopied(from old: String, to new: String, before index: Int) -> Bool {
         statements[..<index].contains { statement in
             let tokens = statement.tokens
-            guard tokens.opens(with: "INSERT") || tokens.opens(with: "REPLACE") || tokens.opens(with: "CREATE")
-                || tokens.opens(with: "WITH")
+            guard
+                tokens.opens(with: "INSERT") || tokens.opens(with: "REPLACE") || tokens.opens(with: "CREATE")
+                    || tokens.opens(with: "WITH")
             else { return false }
             guard tokens.contains(where: { $0.keyword == "SELECT" && $0.isWord }) else { return false }
             return tokens.contains { $0.name == new } && tokens.contains { $0.name == old }

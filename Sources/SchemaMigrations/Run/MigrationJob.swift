@@ -51,7 +51,8 @@ struct MigrationJob {
         }
     }
 
-    private static func script(_ migration: any SchemaMigration, _ direction: Direction) throws -> SQLScript? {
+    private static func script(_ migration: any SchemaMigration, _ direction: Direction) throws -> SQLScript?
+    {
         guard let source = migration as? any SQLSource else { return nil }
         return try direction == .up ? source.script() : source.downScript()
     }
@@ -59,7 +60,7 @@ struct MigrationJob {
 
 extension SchemaMigration {
     /// As messages call the migration: by its file where it has one.
-    var title: String { (self as? any SQLSource)?.fileName ?? name }
+    var title: String { (self as? any SQLSource)?.fileName ?? (self as? CodeFile)?.fileName ?? name }
 
     /// Whether there is a way back.
     var isReversible: Bool {

@@ -41,7 +41,9 @@ extension DatabaseQueue {
         else { return nil }
         defer { try? file.close() }
         // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL.
-        guard let header = try? file.read(upToCount: 20), header.count == 20, header[19] == 2 else { return nil }
+        guard let header = try? file.read(upToCount: 20), header.count == 20, header[19] == 2 else {
+            return nil
+        }
         var components = URLComponents()
         components.scheme = "file"
         components.path = URL(fileURLWithPath: path).path

@@ -22,8 +22,7 @@ struct MigrationFileNameTests {
             ("017_AddMoods.swift", 17, "AddMoods", .code),
             ("1__Private2.swift", 1, "_Private2", .code),
         ] as [(String, Int64, String, MigrationFileName.Kind)])
-    func valid(fileName: String, version: Int64, name: String, kind: MigrationFileName.Kind) throws
-    {
+    func valid(fileName: String, version: Int64, name: String, kind: MigrationFileName.Kind) throws {
         let parsed = try #require(try MigrationFileName(fileName))
         #expect(parsed.version == version)
         #expect(parsed.name == name)
