@@ -74,6 +74,18 @@ let package = Package(
         .testTarget(
             name: "SchemaMigrationsTests", dependencies: ["MigrationFiles", "SchemaMigrations"],
             swiftSettings: settings),
+        .target(name: "ProcessRunning", path: "Tests/ProcessRunning", swiftSettings: settings),
+        .testTarget(
+            name: "ToolTests",
+            dependencies: [
+                "app-migrations",
+                "AppMigrations",
+                "ProcessRunning",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "JournalTests", dependencies: ["Journal", "QuickStart"], swiftSettings: settings),
     ]

@@ -1,5 +1,5 @@
-import Foundation
 public import GRDB
+import Foundation
 
 /// One change of a database's schema, as SQL that is part of the app's code.
 ///

@@ -37,22 +37,22 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     /// What is found, in a few words.
     package var summary: String {
         switch self {
-        case .malformedName: "a file's name is not that of a migration, or of a way back from one"
+        case .malformedName: "a file's name is not that of a migration"
         case .doubleVersion: "two files have one version"
         case .futureVersion: "a version is a date in the future"
         case .unreadableFile: "a file is not text, is empty, or breaks off"
-        case .refusedStatement: "a statement cannot be run in a migration's transaction"
+        case .refusedStatement: "a statement cannot run in a migration's transaction"
         case .dropTable: "a table is dropped, and its rows with it"
         case .dropColumn: "a column is dropped, and what is in it"
         case .deleteWithoutWhere: "every row of a table is deleted"
-        case .rebuildForeignKeys: "a table is rebuilt in a way that breaks the tables that refer to it"
+        case .rebuildForeignKeys: "rebuilding a table breaks those that refer to it"
         case .noStatement: "a file holds nothing but comments"
-        case .missingDown: "there is no way back, where older migrations have one"
+        case .missingDown: "there is no way back, where older ones have one"
         case .doesNotApply: "the migrations do not run on an empty database"
         case .downDoesNotApply: "the ways back do not run after that"
-        case .edited: "a file was edited after it had been applied to the database"
-        case .unknownVersion: "the database has had a migration that is not there"
-        case .lateVersion: "a migration is older than one that the database has had"
+        case .edited: "a file was edited after it had been applied"
+        case .unknownVersion: "the database has had a migration that has no file"
+        case .lateVersion: "a migration is older than what the database has had"
         case .unknownRule: "a comment allows what is no rule"
         }
     }

@@ -102,8 +102,7 @@ struct JobRunner {
         } catch {
             let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
-                .migrationFailed, "\(job.title): \("\(error)".asSentence)",
-                remedy: Self.remedy(for: databaseError),
+                .migrationFailed, "\(job.title): \("\(error)".asSentence)", remedy: Self.remedy(for: databaseError),
                 file: job.title, underlyingError: error)
             failure.version = job.version
             failure.sqliteCode = databaseError?.extendedResultCode.rawValue

@@ -112,8 +112,7 @@ final class SchemaRun {
                 done.append(job)
                 left.removeFirst()
                 advance(job)
-                if case .grouped(let limit) = migrator.options.commits, ContinuousClock.now - started >= limit
-                {
+                if case .grouped(let limit) = migrator.options.commits, ContinuousClock.now - started >= limit {
                     break
                 }
             }

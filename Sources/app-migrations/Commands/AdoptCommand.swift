@@ -19,8 +19,10 @@ struct AdoptCommand: ParsableCommand {
             --map says which version such a number or identifier stands for; pass it once for each.
 
             EXAMPLE
-              app-migrations adopt --database library.sqlite --from user_version --map 1=20240110090000000
-              app-migrations adopt --database library.sqlite --from version --version 20240110090000000
+              app-migrations adopt --database library.sqlite \\
+                --from user_version --map 1=20240110090000000
+              app-migrations adopt --database library.sqlite \\
+                --from version --version 20240110090000000
             """)
 
     /// Where the version that a database is at is read from.

@@ -21,7 +21,8 @@ struct CheckCommand: ParsableCommand {
 
             EXAMPLE
               app-migrations check
-              app-migrations check --directory Sources/Library/Migrations --database library.sqlite
+              app-migrations check --directory Sources/Library/Migrations
+              app-migrations check --database library.sqlite --json
             """)
 
     @OptionGroup var folder: DirectoryOption

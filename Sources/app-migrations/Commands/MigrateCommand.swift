@@ -13,7 +13,7 @@ struct MigrateCommand: ParsableCommand {
 
             EXAMPLE
               app-migrations migrate --database library.sqlite
-              app-migrations migrate --database library.sqlite --up-to 20240601120000000 --all-or-nothing
+              app-migrations migrate --database library.sqlite --all-or-nothing
             """)
 
     @OptionGroup var database: DatabaseOption

@@ -10,7 +10,9 @@ struct DirectoryOption: ParsableArguments {
 
     var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
 
-    /// The migrations of the folder. Those in Swift are known by name, and can be run by the app only.
+    /// The migrations of the folder.
+    ///
+    /// Those in Swift are known by name, and can be run by the app only.
     func migrator(options: SchemaOptions = SchemaOptions()) throws -> SchemaMigrator {
         try SchemaMigrator(sourcesIn: url, options: options)
     }
