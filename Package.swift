@@ -23,7 +23,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "CSystem"),
-        .target(name: "AppMigrations", dependencies: ["CSystem"], swiftSettings: settings),
+        .target(
+            name: "AppMigrations",
+            dependencies: ["CSystem"],
+            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
+            swiftSettings: settings
+        ),
         .target(name: "MigrationFiles", swiftSettings: settings),
         .target(
             name: "SchemaMigrations",
@@ -33,6 +38,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
+            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -69,24 +75,41 @@ let package = Package(
             resources: [.copy("Migrations")],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
-        .testTarget(
-            name: "SchemaMigrationsTests", dependencies: ["MigrationFiles", "SchemaMigrations"],
-            swiftSettings: settings),
-        .target(name: "ProcessRunning", path: "Tests/ProcessRunning", swiftSettings: settings),
-        .testTarget(
-            name: "ToolTests",
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "Launcher",
             dependencies: [
-                "app-migrations",
                 "AppMigrations",
-                "ProcessRunning",
                 "SchemaMigrations",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            path: "Tests/Launcher",
             swiftSettings: settings
         ),
         .testTarget(
-            name: "JournalTests", dependencies: ["Journal", "QuickStart"], swiftSettings: settings),
+            name: "AppMigrationsTests", dependencies: ["AppMigrations", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SchemaMigrationsTests",
+            dependencies: ["MigrationFiles", "SchemaMigrations", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ToolTests",
+            dependencies: [
+                "AppMigrations", "app-migrations", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProcessTests",
+            dependencies: [
+                "AppMigrations", "Launcher", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "JournalTests", dependencies: ["Journal", "QuickStart", "TestSupport"],
+            swiftSettings: settings),
     ]
 )

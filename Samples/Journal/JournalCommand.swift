@@ -7,7 +7,7 @@ struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Journal",
         abstract: "A small journal that keeps its data through all versions of itself.",
-        subcommands: [LaunchCommand.self, ShowCommand.self, DemoCommand.self])
+        subcommands: [LaunchCommand.self, ShowCommand.self, HistoryCommand.self, DemoCommand.self])
 }
 
 /// Which data to use.

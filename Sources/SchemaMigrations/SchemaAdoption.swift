@@ -39,7 +39,9 @@ public enum SchemaAdoption {
         { db in
             guard try db.hasTable("grdb_migrations") else { return nil }
             let identifiers = try String.fetchAll(db, sql: "SELECT identifier FROM main.grdb_migrations")
-            let applied = try identifiers.map { try version($0, in: versions, called: "grdb_migrations holds") }
+            let applied = try identifiers.map {
+                try version($0, in: versions, called: "grdb_migrations holds")
+            }
             guard let latest = applied.max() else { return nil }
             let missing = versions.filter { $0.value <= latest && !applied.contains($0.value) }.keys.min()
             guard let missing else { return latest }

@@ -20,8 +20,10 @@ extension SchemaMigrator {
         try changingLedger(database) { db in
             try Ledger.create(db)
             let applied = try Ledger(db).applied
-            for migration in migrations where migration.version <= version && !applied.contains(migration.version) {
-                try Ledger.insert(.init(version: migration.version, name: migration.name, origin: .marked), db)
+            for migration in migrations
+            where migration.version <= version && !applied.contains(migration.version) {
+                try Ledger.insert(
+                    .init(version: migration.version, name: migration.name, origin: .marked), db)
             }
         }
     }

@@ -72,7 +72,8 @@ extension SchemaMigrator {
     /// - Returns: the versions that were taken back, newest first.
     /// - Throws: ``SchemaMigrationError``, `irreversible` when there is no way back from one of them.
     @discardableResult
-    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion] {
+    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
+    {
         if version != 0 { try check(version) }
         return try writing(database) { db in
             let applied = try ledger(of: db).applied.filter { $0 > version }.sorted(by: >)

@@ -39,7 +39,8 @@ public struct SchemaMigrator: Sendable {
     /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a file's
     ///   name is malformed, and when two files have one version.
     public init(
-        directory: URL, snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(), adopting: Adoption? = nil
+        directory: URL, snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
+        adopting: Adoption? = nil
     ) throws {
         try self.init(directories: [directory], snapshot: snapshot, options: options, adopting: adopting)
     }
@@ -52,7 +53,8 @@ public struct SchemaMigrator: Sendable {
         options: SchemaOptions = SchemaOptions(), adopting: Adoption? = nil
     ) throws {
         let files = try directories.flatMap { try MigrationFolder.files(in: $0) }
-        try self.init(migrations: files + migrations, snapshot: snapshot, options: options, adopting: adopting)
+        try self.init(
+            migrations: files + migrations, snapshot: snapshot, options: options, adopting: adopting)
     }
 
     /// Creates a migrator for the `.sql` files among a bundle's resources, and migrations written in Swift.

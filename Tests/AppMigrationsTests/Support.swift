@@ -2,25 +2,6 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// A folder that is removed with the test that made it.
-final class TemporaryFolder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "AppMigrations-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
-
-    var fileNames: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
-    }
-}
-
 /// What steps have written down about themselves.
 final class Log {
     var lines: [String] = []

@@ -19,6 +19,7 @@ struct JournalTests {
                   ✓ 1.1   Entries      create tags  TIME
                   ✓ 1.1   Entries      added 3 tags to begin with  TIME
                   ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                  ★ new since 1.0: tags, and themes
                   holds 5 entries, 2 tags, 3 attachments
 
                 Journal 1.1 (build 2), launched again
@@ -34,6 +35,7 @@ struct JournalTests {
                   ✓ 2.0   Entries      require day and text, add mood, create search  TIME
                   ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
                   ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
+                  ★ new since 1.1: moods, search, and more than one reminder
                   holds 6 entries, 3 tags, 4 attachments
 
                 A new journal
@@ -69,6 +71,7 @@ struct JournalTests {
                       ✓ 1.1   Entries      create tags  TIME
                       ✓ 1.1   Entries      added 3 tags to begin with  TIME
                       ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                      ★ new since 1.0: tags, and themes
                       holds 5 entries, 2 tags, 3 attachments
 
                     """)
@@ -93,6 +96,7 @@ struct JournalTests {
                       ✓ 2.0   Entries      require day and text, add mood, create search  TIME
                       ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
                       ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
+                      ★ new since 1.1: moods, search, and more than one reminder
                       holds 6 entries, 3 tags, 4 attachments
 
                     """)
@@ -141,6 +145,7 @@ struct JournalTests {
                       ✓ 2.0   Entries      found the mood of 2 old entries in their smileys  TIME
                       ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
                       ✓ 2.0   Attachments  moved 2 files into a folder for each year  TIME
+                      ★ new since 1.0: tags, and themes; moods, search, and more than one reminder
                       holds 4 entries, 1 tag, 3 attachments
 
                     """)
@@ -200,21 +205,17 @@ struct JournalErrorTests {
         }
     }
 
-    @Test("a folder without a journal is not shown as an empty one")
-    func noJournal() async throws {
+    @Test("a folder without a journal is not shown as an empty one", arguments: ["show", "history"])
+    func noJournal(command: String) async throws {
         try await withTemporaryFolder { folder in
-            let run = try await journal("show", data: folder)
+            let run = try await journal(command, data: folder)
             #expect(run.output == "")
             #expect(
                 run.errors
                     == "Error: There is no journal in \(folder.path). Begin one: swift run Journal launch --as 1.0\n"
             )
             #expect(run.status == 1)
+            try #expect(FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
     }
-}
-
-/// Runs the journal on a folder of data.
-private func journal(_ arguments: String..., data: URL? = nil) async throws -> SampleProcess {
-    try await SampleProcess("Journal", arguments + (data.map { ["--data", $0.path] } ?? []))
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A run of a built sample, in a process of its own.
@@ -9,50 +10,32 @@ struct SampleProcess {
 
     /// Runs a sample with arguments, and waits until it has ended.
     init(_ sample: String, _ arguments: [String] = []) async throws {
-        let process = Process()
-        let standardOutput = Pipe()
-        let standardError = Pipe()
-        process.executableURL = try Self.executable(sample)
-        process.arguments = arguments
-        process.standardOutput = standardOutput
-        process.standardError = standardError
-        status = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        // Both are far smaller than a pipe's buffer, so that the process ends before anyone has read them.
-        output = try Self.text(of: standardOutput).withoutTimes
-        errors = try Self.text(of: standardError)
+        try await self.init(BuiltProcess(sample, arguments))
     }
 
-    private static func text(of pipe: Pipe) throws -> String {
-        String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    /// Runs a sample on a terminal of its own.
+    init(onTerminal sample: String, _ arguments: [String] = []) async throws {
+        try await self.init(BuiltProcess(onTerminal: sample, arguments))
     }
 
-    /// Samples stand beside the test bundle, among the other products of the build.
-    private static func executable(_ sample: String) throws -> URL {
-        let bundles = [Bundle(for: Anchor.self).bundleURL, Bundle.main.bundleURL]
-        let places = bundles + bundles.map { $0.deletingLastPathComponent() }
-        let candidates = places.map { $0.appendingPathComponent(sample) }
-        return try #require(
-            candidates.first { url in
-                var isFolder: ObjCBool = false
-                return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
-                    && !isFolder.boolValue && FileManager.default.isExecutableFile(atPath: url.path)
-            }, "No executable at any of \(candidates.map(\.path))")
+    private init(_ process: BuiltProcess) async throws {
+        let result = try await process.result()
+        output = result.output.withoutTimes
+        errors = result.errors
+        status = try #require(result.status, "killed by a signal")
     }
-
-    private final class Anchor {}
 }
 
 extension String {
-    /// The text with `TIME` for each duration, which is another one each time.
-    fileprivate var withoutTimes: String { replacing(#/ +\d+\.\d ms/#, with: "  TIME") }
+    /// The text with `TIME` for each duration and `DATE` for each date with a time, which are others each time.
+    fileprivate var withoutTimes: String {
+        replacing(#/ +\d+\.\d ms/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
+    }
+}
+
+/// Runs the journal on a folder of data.
+func journal(_ arguments: String..., data: URL? = nil) async throws -> SampleProcess {
+    try await SampleProcess("Journal", arguments + (data.map { ["--data", $0.path] } ?? []))
 }
 
 /// Creates an empty folder, and removes it after the body has run.

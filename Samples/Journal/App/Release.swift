@@ -15,12 +15,22 @@ struct Release: Comparable, CustomStringConvertible {
     static let moods = Release(version: "2.0", build: 1)
 
     static let all: [Release] = [first, tags, tagsMended, moods]
+    static let latest = moods
 
     /// The latest migration of the entries' schema that the build was shipped with.
     var latestSchema: Int64 {
         if self >= .moods { return 20_240_612_083_000_000 }
         if self >= .tags { return 20_240_305_101_500_000 }
         return 20_240_110_090_000_000
+    }
+
+    /// What people can do with it that they could not do before; nil when they would see no difference.
+    var news: String? {
+        switch self {
+        case .tags: "tags, and themes"
+        case .moods: "moods, search, and more than one reminder"
+        default: nil
+        }
     }
 
     var description: String { build == 1 ? "\(version)" : "\(version) (build \(build))" }

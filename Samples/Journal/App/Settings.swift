@@ -32,43 +32,37 @@ extension Settings {
     ///
     /// The steps are plain closures: at least once is enough for them, because each does nothing to a file
     /// that it has changed already.
-    func registerMigrations(with manager: MigrationManager, of release: Release, log: StepLog) {
+    func registerMigrations(with manager: MigrationManager, of release: Release, notes: StepNotes) {
         guard release >= .tags else { return }
-        manager.whenMigratingToVersion("1.1") { context in
-            try log.record(context) {
-                try change { values in
-                    values.rename("colour", to: "theme")
-                    if let points = values.removeValue(forKey: "fontSize") as? NSNumber {
-                        // Wrong: it is 100 times what the app wants. Users have it, so it stays, and 1.1-1
-                        // mends it.
-                        values["textScale"] = points.doubleValue / 12 * 100
-                    }
+        manager.whenMigratingToVersion("1.1") {
+            try change { values in
+                values.rename("colour", to: "theme")
+                if let points = values.removeValue(forKey: "fontSize") as? NSNumber {
+                    // Wrong: it is 100 times what the app wants. Users have it, so it stays, and 1.1-1
+                    // mends it.
+                    values["textScale"] = points.doubleValue / 12 * 100
                 }
-                return "colour is now theme, fontSize is textScale"
             }
+            notes.did("colour is now theme, fontSize is textScale")
         }
 
         guard release >= .tagsMended else { return }
-        manager.whenMigratingToVersion("1.1-1") { context in
-            try log.record(context) {
-                try change { values in
-                    // Nobody reads at ten times the size: such a value can only be the mistake of 1.1.
-                    if let scale = values["textScale"] as? NSNumber, scale.doubleValue > 10 {
-                        values["textScale"] = scale.doubleValue / 100
-                    }
+        manager.whenMigratingToVersion("1.1-1") {
+            try change { values in
+                // Nobody reads at ten times the size: such a value can only be the mistake of 1.1.
+                if let scale = values["textScale"] as? NSNumber, scale.doubleValue > 10 {
+                    values["textScale"] = scale.doubleValue / 100
                 }
-                return "mended the textScale that 1.1 wrote"
             }
+            notes.did("mended the textScale that 1.1 wrote")
         }
 
         guard release >= .moods else { return }
-        manager.whenMigratingToVersion("2.0") { context in
-            try log.record(context) {
-                try change { values in
-                    if let time = values.removeValue(forKey: "reminder") { values["reminders"] = [time] }
-                }
-                return "one reminder is now a list of them"
+        manager.whenMigratingToVersion("2.0") {
+            try change { values in
+                if let time = values.removeValue(forKey: "reminder") { values["reminders"] = [time] }
             }
+            notes.did("one reminder is now a list of them")
         }
     }
 }

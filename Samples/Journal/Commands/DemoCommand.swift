@@ -6,6 +6,11 @@ struct DemoCommand: ParsableCommand {
         commandName: "demo",
         abstract: "Play the history of the app in a temporary folder, from 1.0 to 2.0.")
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Pause at every step, to watch its progress. The default on a terminal.")
+    var slow: Bool?
+
     func run() throws {
         let style = Style()
         print(style.heading("One journal, upgraded by every release"))
@@ -36,7 +41,8 @@ struct DemoCommand: ParsableCommand {
 
     private func play(_ release: Release, on folder: DataFolder) throws {
         print()
-        try LaunchPrinter().launch(JournalApp(folder: folder, release: release))
+        let printer = LaunchPrinter(isSlow: slow ?? Style.isTerminal)
+        try printer.launch(JournalApp(folder: folder, release: release))
     }
 }
 

@@ -13,10 +13,13 @@ struct LaunchCommand: ParsableCommand {
     @Option(help: "The build of that version.")
     var build = 1
 
+    @Flag(help: "Pause at every step, so that its progress can be watched.")
+    var slow = false
+
     @OptionGroup var options: DataOptions
 
     func run() throws {
         let release = try Release(version, build: build)
-        try LaunchPrinter().launch(JournalApp(folder: options.folder, release: release))
+        try LaunchPrinter(isSlow: slow).launch(JournalApp(folder: options.folder, release: release))
     }
 }

@@ -6,9 +6,12 @@ import Foundation
 struct Style {
     private let isColourful: Bool
 
+    /// Whether standard output is a terminal, so that somebody may be watching.
+    static let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) == 1
+
     init() {
-        let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) == 1
-        isColourful = isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
+        isColourful =
+            Self.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
     }
 
     func heading(_ text: String) -> String { wrapped(text, in: 1) }

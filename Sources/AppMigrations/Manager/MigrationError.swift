@@ -45,6 +45,8 @@ public struct MigrationError: Error, Sendable {
         public static let tooOld = Code(rawValue: "tooOld")
         /// The process has died in a step so often that it is not tried again.
         public static let gaveUp = Code(rawValue: "gaveUp")
+        /// A step that works in one transaction called ``MigrationContext/checkpoint()``.
+        public static let checkpointInTransaction = Code(rawValue: "checkpointInTransaction")
         /// There is no pending step of the version named.
         public static let notPending = Code(rawValue: "notPending")
         /// A step that may be suspended is registered, and `migrate()` was called without `await`.
@@ -117,4 +119,11 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
 
     /// What to do about it.
     public var recoverySuggestion: String? { remedy }
+}
+
+extension String {
+    /// The text with something at its end that ends a sentence.
+    package var asSentence: String {
+        last.map { ".!?".contains($0) } ?? true ? self : self + "."
+    }
 }

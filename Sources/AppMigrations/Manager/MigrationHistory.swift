@@ -27,7 +27,7 @@ public struct SettledStep: Sendable, Hashable {
     public let outcome: Outcome
     /// When it was settled.
     public let date: Date
-    /// How long it ran, in seconds; nil where it did not run.
+    /// How long its work took, in seconds, without the commit of a step in a database; nil where it did not run.
     public let seconds: Double?
     /// The app version that settled it.
     public let appVersion: AppVersion
@@ -82,14 +82,22 @@ package struct HistoryEntry: Codable {
 
     package func json() throws -> Data {
         let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(Self.dateStyle))
+        }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
+    /// To the millisecond, so that steps of one launch keep their order.
+    private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
     package init?(json: Data) {
         let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
+        decoder.dateDecodingStrategy = .custom { decoder in
+            try Date(try decoder.singleValueContainer().decode(String.self), strategy: Self.dateStyle)
+        }
         guard let entry = try? decoder.decode(HistoryEntry.self, from: json) else { return nil }
         self = entry
     }

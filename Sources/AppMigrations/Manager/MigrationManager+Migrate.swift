@@ -94,10 +94,10 @@ extension MigrationManager {
             // Another process may have done it all while this one waited.
             let run = run(try survey(extent), extent, interruption)
             while let piece = try run.next() {
-                let result: Result<[String], any Error> =
+                let result: Result<MoveOutcome?, any Error> =
                     switch piece {
                     case .blocking(let work): Result { try work() }
-                    case .here(let body): Result { try body() }.map { [] }
+                    case .here(let body): Result { try body() }.map { nil }
                     // Has been refused above.
                     case .asynchronous: .failure(CancellationError())
                     }
@@ -122,19 +122,16 @@ extension MigrationManager {
         let run = run(try await survey(extent, isolation: isolation), extent, interruption)
         return try await withTaskCancellationHandler {
             while let piece = try run.next() {
-                let result: Result<[String], any Error>
+                let result: Result<MoveOutcome?, any Error>
                 do {
                     switch piece {
                     case .blocking(let work): result = .success(try await elsewhere(work))
                     case .here(let body):
-                        result = .success(
-                            try {
-                                try body()
-                                return []
-                            }())
+                        try body()
+                        result = .success(nil)
                     case .asynchronous(let body):
                         try await body()
-                        result = .success([])
+                        result = .success(nil)
                     }
                 } catch {
                     result = .failure(error)

@@ -34,7 +34,10 @@ extension MigrationManager {
         try exclusively {
             let steps = try places.flatMap { try ($0.store as? any HistoryStore)?.history(name) ?? [] }
             return MigrationHistory(
-                steps: steps.sorted { $0.date < $1.date },
+                steps: steps.enumerated().sorted {
+                    ($0.element.date, $0.offset) < ($1.element.date, $1.offset)
+                }
+                .map(\.element),
                 versions: try store.read(name).seen[options.line, default: []])
         }
     }

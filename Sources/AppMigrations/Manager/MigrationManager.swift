@@ -25,6 +25,8 @@ public final class MigrationManager {
     /// A run that is cancelled stops between two steps, inside a migration of a schema, or inside a step that
     /// looks at its own progress, and throws `CancellationError`. What is settled stays settled. A progress that
     /// has been cancelled stays so: to go on, create another manager.
+    ///
+    /// On Linux, Foundation's `Progress` may be used by one thread at a time: there, cancel the task instead.
     public let progress = Progress(totalUnitCount: 1)
 
     /// Where the manager's record is kept.

@@ -66,9 +66,20 @@ package struct MoveMistake: Sendable {
 /// Brings a database to a schema version.
 package protocol MigrationMove: Sendable {
     /// Applies what is pending.
-    ///
-    /// - Returns: the schema versions that were applied, in order.
-    func perform(_ context: MigrationContext) throws -> [String]
+    func perform(_ context: MigrationContext) throws -> MoveOutcome
+}
+
+/// What a move has done.
+package struct MoveOutcome: Sendable {
+    /// The schema versions that were applied, in order.
+    package let applied: [String]
+    /// What was found to be wrong with the database from before.
+    package let warnings: [String]
+
+    package init(applied: [String], warnings: [String] = []) {
+        self.applied = applied
+        self.warnings = warnings
+    }
 }
 
 /// The body of a step that works in one transaction.

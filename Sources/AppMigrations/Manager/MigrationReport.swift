@@ -30,12 +30,15 @@ public struct CompletedMove: Sendable, Hashable {
     public let database: String
     /// The schema versions that were applied, in order.
     public let applied: [String]
+    /// What was found to be wrong with the database from before, and locks nobody out; a sentence each.
+    public let warnings: [String]
 
     /// Creates a note of a move.
-    public init(version: AppVersion, database: String, applied: [String]) {
+    public init(version: AppVersion, database: String, applied: [String], warnings: [String] = []) {
         self.version = version
         self.database = database
         self.applied = applied
+        self.warnings = warnings
     }
 }
 

@@ -8,8 +8,8 @@ import Foundation
 final class MigrationRun {
     /// A piece of work.
     enum Piece {
-        /// Input and output, on any thread. Answers the schema versions that a move has applied.
-        case blocking(@Sendable () throws -> [String])
+        /// Input and output, on any thread. Answers what a move has done.
+        case blocking(@Sendable () throws -> MoveOutcome?)
         /// The app's code, where `migrate` was called.
         case here(() throws -> Void)
         /// The app's code, which may be suspended.
@@ -47,6 +47,8 @@ final class MigrationRun {
     private var started = ContinuousClock.now
     /// What the record said of a running step before this one was started.
     private var runningBefore: MigrationRecord.Running?
+    /// Whether the step that is running has got further than in earlier attempts.
+    private let hasCheckpoint = Locked(false)
     private(set) var report: MigrationReport
 
     init(
@@ -86,7 +88,7 @@ final class MigrationRun {
                 return try next()
             }
             start(survey.items[index])
-            return writing()
+            return writing(last: survey.items[index].step.place.id)
         case .perform(let index, let context):
             return perform(survey.items[index].step, context)
         case .tellChange(let index):
@@ -114,7 +116,7 @@ final class MigrationRun {
     /// Goes on after a piece has ended.
     ///
     /// - Throws: when the run is at an end with it.
-    func ended(_ result: Result<[String], any Error>) throws {
+    func ended(_ result: Result<MoveOutcome?, any Error>) throws {
         switch phase {
         case .prepare(let index):
             _ = try result.get()
@@ -125,7 +127,7 @@ final class MigrationRun {
             phase = .perform(index, context(of: item))
         case .perform(let index, let context):
             do {
-                settle(survey.items[index], applied: try result.get())
+                settle(survey.items[index], try result.get())
                 context.progress.completedUnitCount = context.progress.totalUnitCount
                 tell(.didRun(description(of: index), duration: .now - started))
                 phase = index + 1 < survey.items.count ? .prepare(index + 1) : .tellChange(0)
@@ -160,9 +162,10 @@ final class MigrationRun {
         if let error = interruption.error(manager: survey.subject.manager, progress) { return error }
         guard let died = item.exhausted else { return nil }
         let version = item.step.version
+        let deaths = died.attempt - died.forgiven
         return MigrationError(
             .gaveUp,
-            "\(survey.subject.manager): \(item.step.title) (\(item.step.source)) was not tried again: the process died in it \(died.attempt - died.forgiven) times.",
+            "\(survey.subject.manager): \(item.step.title) (\(item.step.source)) was not tried again: the process died in it \(deaths == 1 ? "once" : "\(deaths) times").",
             remedy: """
                 A new build of the app will try again; so does migrate(retrying: "\(version)"), and \
                 skip("\(version)") goes on without it.
@@ -173,6 +176,7 @@ final class MigrationRun {
     private func start(_ item: MigrationSurvey.Item) {
         let id = item.step.place.id
         runningBefore = books[id]?.record.running
+        hasCheckpoint.withLock { $0 = false }
         if !item.step.isMove {
             books[id]?.record.start(item.step.version, build: survey.subject.build, at: Date())
         }
@@ -188,12 +192,27 @@ final class MigrationRun {
         return MigrationContext(
             manager: subject.manager, from: book?.finding.launch.previousVersion, to: subject.current,
             version: step.version, attempt: running?.attempt ?? 1, isLate: item.isLate, progress: child,
-            saveCheckpoint: { [store = step.place.store] in
-                try store.update(subject.manager) { state in
-                    // This attempt counts from here on; those before it do not.
-                    state.record?.running?.forgiven = (running?.attempt ?? 1) - 1
-                }
-            })
+            saveCheckpoint: saveCheckpoint(of: step, attempt: running?.attempt ?? 1))
+    }
+
+    private func saveCheckpoint(of step: MigrationStep, attempt: Int) -> @Sendable () throws -> Void {
+        let manager = survey.subject.manager
+        if case .transaction = step.work {
+            let error = MigrationError(
+                .checkpointInTransaction,
+                "\(manager): \(step.title) (\(step.source)) has no checkpoints, because it works in one transaction.",
+                remedy:
+                    "Leave checkpoint() out, or work in several transactions in a step that is not given the database.",
+                manager: manager, version: step.version)
+            return { throw error }
+        }
+        return { [store = step.place.store, hasCheckpoint] in
+            try store.update(manager) { state in
+                // This attempt counts from here on; those before it do not.
+                state.record?.running?.forgiven = attempt - 1
+            }
+            hasCheckpoint.withLock { $0 = true }
+        }
     }
 
     private func perform(_ step: MigrationStep, _ context: MigrationContext) -> Piece {
@@ -203,19 +222,21 @@ final class MigrationRun {
         case .transaction(let work):
             .blocking { [settlement = settlement(of: step.version)] in
                 try work.perform(context, settlement: settlement)
-                return []
+                return nil
             }
         case .move(let move): .blocking { try move.perform(context) }
         }
     }
 
-    private func settle(_ item: MigrationSurvey.Item, applied: [String]) {
+    private func settle(_ item: MigrationSurvey.Item, _ outcome: MoveOutcome?) {
         let step = item.step
         let id = step.place.id
         switch step.work {
         case .move:
             report.moves.append(
-                CompletedMove(version: step.version, database: step.place.name, applied: applied))
+                CompletedMove(
+                    version: step.version, database: step.place.name, applied: outcome?.applied ?? [],
+                    warnings: outcome?.warnings ?? []))
             return
         case .transaction:
             // The transaction has written it already.
@@ -235,7 +256,8 @@ final class MigrationRun {
 
     private func failure(of index: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
         let step = survey.items[index].step
-        // A step that throws has not died in the middle of its work.
+        // A step that throws has not died in the middle of its work: what died before is all there is to count.
+        if hasCheckpoint.withLock({ $0 }) { runningBefore?.forgiven = context.attempt - 1 }
         books[step.place.id]?.record.running = runningBefore
         tell(.didFail(description(of: index), error))
         if let stopped = interruption.error(manager: survey.subject.manager, progress) { return stopped }
@@ -243,7 +265,7 @@ final class MigrationRun {
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         return MigrationError(
             step.isMove ? .moveFailed : .stepFailed,
-            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt): \(error)",
+            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt): \("\(error)".asSentence)",
             remedy: "What ran before it is done; the next launch goes on with it.",
             manager: survey.subject.manager, version: step.version, attempt: context.attempt,
             underlyingError: error)
@@ -253,7 +275,7 @@ final class MigrationRun {
         if error is CancellationError { return error }
         return MigrationError(
             .stepFailed,
-            "\(survey.subject.manager): what was to run when the version changes failed: \(error)",
+            "\(survey.subject.manager): what was to run when the version changes failed: \("\(error)".asSentence)",
             remedy: "The steps are done; the next launch runs it again.", manager: survey.subject.manager,
             underlyingError: error)
     }
@@ -271,9 +293,13 @@ final class MigrationRun {
     // MARK: Writing down
 
     /// Writes what is not written yet, in every place.
-    private func writing() -> Piece {
+    ///
+    /// - Parameter last: the place where a step is being started: when another one cannot be written, it is not
+    ///   started, and must not look as if it had died.
+    private func writing(last: PlaceID? = nil) -> Piece {
         let subject = survey.subject
-        let unwritten = survey.findings.compactMap { books[$0.place.id] }
+        let ids = survey.findings.map(\.place.id)
+        let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last }).compactMap { books[$0] }
             .filter { $0.record != $0.written || !$0.hasSeenCurrent }
             .map { book in
                 (
@@ -290,7 +316,7 @@ final class MigrationRun {
                     state.newHistory = history
                 }
             }
-            return []
+            return nil
         }
     }
 

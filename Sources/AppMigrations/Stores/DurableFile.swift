@@ -33,9 +33,37 @@ package struct DurableFile: Sendable {
             var status = stat()
             // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
             guard lstat(url.path, &status) != 0 else { throw error }
+            try checkProtectedData()
             return nil
         }
         return try read(file)
+    }
+
+    /// Makes sure that files of this one's protection class can be read now.
+    ///
+    /// Before the first unlock after a restart they cannot, on iOS and its kin; a missing record is believed only
+    /// when a file written beside it is read back.
+    private func checkProtectedData() throws {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            let probe = folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)")
+            defer { unlink(probe.path) }
+            let data = Data("probe".utf8)
+            do {
+                try data.write(to: probe, options: .completeFileProtectionUntilFirstUserAuthentication)
+                guard try Data(contentsOf: probe) == data else { throw POSIXError(.EIO) }
+            } catch {
+                throw POSIXError(.EPERM)
+            }
+        #endif
+    }
+
+    /// Gives a file the protection class with which the app can read it whenever it has been unlocked once.
+    private func protect(_ file: URL) throws {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            try FileManager.default.setAttributes(
+                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+                ofItemAtPath: file.path)
+        #endif
     }
 
     /// Whether there is a file, or a folder, of this name.
@@ -107,6 +135,7 @@ package struct DurableFile: Sendable {
         let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
         do {
             let file = try FileHandle.opening(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+            try protect(temporary)
             try write(data, to: file)
             try flush(file)
             if case .fileSystem = barrier { try flushFileSystem(of: file) }

@@ -16,9 +16,11 @@ struct BackupMaker {
     /// - Returns: the copy; nil when there is nothing to copy.
     func copy(_ db: Database) throws -> URL? {
         guard try Ledger.hasOtherTables(db) || Ledger(db).exists else { return nil }
-        let path = try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
+        let path =
+            try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
         guard !path.isEmpty else {
-            throw Self.failure("A database in memory cannot be copied", remedy: "Leave the option `backup` out.")
+            throw Self.failure(
+                "A database in memory cannot be copied", remedy: "Leave the option `backup` out.")
         }
         let file = URL(fileURLWithPath: path)
         do {
@@ -70,7 +72,9 @@ struct BackupMaker {
         return copy
     }
 
-    /// Removes older copies. Failing to is no reason not to migrate.
+    /// Removes older copies.
+    ///
+    /// Failing to is no reason not to migrate.
     private func prune(copiesOf file: URL) {
         let prefix = file.lastPathComponent + "-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
@@ -84,7 +88,8 @@ struct BackupMaker {
         _ problem: String, remedy: String, underlying: (any Error)? = nil
     ) -> SchemaMigrationError {
         SchemaMigrationError(
-            .backupFailed, "\(problem).", remedy: "\(remedy) Nothing was changed.", underlyingError: underlying)
+            .backupFailed, "\(problem).", remedy: "\(remedy) Nothing was changed.",
+            underlyingError: underlying)
     }
 }
 

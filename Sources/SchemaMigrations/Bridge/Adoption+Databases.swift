@@ -13,9 +13,7 @@ extension Adoption {
         _ database: any DatabaseReader, means version: AppVersion
     ) -> Adoption {
         Adoption {
-            try database.unsafeReentrantRead { db in
-                try Ledger.hasOtherTables(db) ? version : nil
-            }
+            try database.readingConsistently { try Ledger.hasOtherTables($0) ? version : nil }
         }
     }
 }

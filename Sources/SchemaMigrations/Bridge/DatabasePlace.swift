@@ -11,8 +11,8 @@ package struct DatabasePlace: MigrationPlace {
         records = SQLiteStore(database)
     }
 
-    package var id: PlaceID { database.placeID }
-    package var name: String { database.displayName }
+    package var id: PlaceID { records.placeID }
+    package var name: String { records.name }
     package var store: any MigrationStore { records }
 
     package func look(manager: String, moves: [any MigrationMove]) throws -> PlaceView {

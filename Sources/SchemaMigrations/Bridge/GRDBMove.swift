@@ -21,10 +21,10 @@ struct GRDBMove: DatabaseMove {
         return covered.filter { !applied.contains($0) }
     }
 
-    func perform(_ context: MigrationContext) throws -> [String] {
+    func perform(_ context: MigrationContext) throws -> MoveOutcome {
         let pending = try database.read(pending)
         try target.map { try migrator.migrate(database, upTo: $0) } ?? migrator.migrate(database)
-        return pending
+        return MoveOutcome(applied: pending)
     }
 
     func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {

@@ -22,11 +22,12 @@ struct SchemaMove: DatabaseMove {
         migrator.plan(try migrator.ledger(of: db), upTo: target).pending.map { "\($0)" }
     }
 
-    func perform(_ context: MigrationContext) throws -> [String] {
-        let interrupter = Interrupter()
+    func perform(_ context: MigrationContext) throws -> MoveOutcome {
+        var migrator = migrator
+        migrator.options.appVersion = migrator.options.appVersion ?? context.to.description
         let report = try migrator.migrate(
-            database, upTo: target, progress: context.progress, interrupter: interrupter)
-        return report.applied.map { "\($0)" }
+            database, upTo: target, progress: context.progress, interrupter: Interrupter())
+        return MoveOutcome(applied: report.applied.map { "\($0)" }, warnings: report.warnings)
     }
 
     func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {

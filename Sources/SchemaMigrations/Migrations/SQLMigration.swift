@@ -1,5 +1,5 @@
-public import GRDB
 import Foundation
+public import GRDB
 
 /// One change of a database's schema, as SQL that is part of the app's code.
 ///

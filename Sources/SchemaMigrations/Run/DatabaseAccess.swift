@@ -3,6 +3,23 @@ import Foundation
 import GRDB
 
 extension Database {
+    /// Runs several queries on one state of the database, again from the start when another connection was
+    /// committing.
+    func consistently<Value>(
+        waitingFor limit: Duration = .seconds(10), _ body: () throws -> Value
+    ) throws -> Value {
+        if isInsideTransaction { return try body() }
+        return try retryingWhileBusy(for: limit) {
+            var value: Value?
+            try inTransaction(.deferred) {
+                value = try body()
+                return .commit
+            }
+            guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+            return value
+        }
+    }
+
     /// Begins to write, and waits while another connection writes.
     ///
     /// GRDB's default is not to wait at all; an app's own time-out may be too long, and cannot be interrupted. A
@@ -14,6 +31,13 @@ extension Database {
                 try beginTransaction(.immediate)
             }
         }
+    }
+
+    /// Commits, and waits while other connections read.
+    func commitWriting(waitingFor limit: Duration = .seconds(10)) throws {
+        // lang_transaction.html: a COMMIT that fails because of readers leaves the transaction open, and can be
+        // tried again.
+        try retryingWhileBusy(for: limit) { try commit() }
     }
 
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
@@ -59,16 +83,7 @@ extension DatabaseReader {
         waitingFor limit: Duration = .seconds(10), _ body: (Database) throws -> Value
     ) throws -> Value {
         try retryingWhileBusy(for: limit) {
-            try unsafeReentrantRead { db in
-                if db.isInsideTransaction { return try body(db) }
-                var value: Value?
-                try db.inTransaction(.deferred) {
-                    value = try body(db)
-                    return .commit
-                }
-                guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-                return value
-            }
+            try unsafeReentrantRead { db in try db.consistently(waitingFor: .zero) { try body(db) } }
         }
     }
 }
@@ -119,7 +134,7 @@ extension Database {
         do {
             clearSchemaCache()
             let result = try body()
-            try commit()
+            try commitWriting()
             return result
         } catch {
             if isInsideTransaction { try? rollback() }
@@ -138,7 +153,4 @@ extension DatabaseWriter {
 
     /// How messages call the database.
     var displayName: String { file?.lastPathComponent ?? "the database in memory" }
-
-    /// Equal for two connections to one file.
-    var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(self)) }
 }

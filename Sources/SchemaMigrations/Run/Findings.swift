@@ -43,7 +43,9 @@ struct SchemaShape {
         cookie = try db.pragma("main.schema_version")
         let rows = try Row.fetchAll(db, sql: "SELECT name, tbl_name, sql, rootpage FROM main.sqlite_master")
         objects = Set(
-            rows.map { Object(name: $0["name"], table: $0["tbl_name"], sql: $0["sql"], rootPage: $0["rootpage"] ?? 0) })
+            rows.map {
+                Object(name: $0["name"], table: $0["tbl_name"], sql: $0["sql"], rootPage: $0["rootpage"] ?? 0)
+            })
     }
 }
 
@@ -83,7 +85,9 @@ struct Findings {
             .sorted { $0.description < $1.description }
         return more.first { new in
             guard before.counts[new.finding] == nil,
-                let renamed = gone.first(where: { $0.value >= new.count && $0.key.isSameKind(as: new.finding) })
+                let renamed = gone.first(where: {
+                    $0.value >= new.count && $0.key.isSameKind(as: new.finding)
+                })
             else { return true }
             gone[renamed.key] = nil
             return false
@@ -175,7 +179,9 @@ struct Findings {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
         let assignments = columns.map { "\($0.quotedDatabaseIdentifier) = NULL" }.joined(separator: ", ")
-        return ["INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)"]
+        return [
+            "INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)",
+        ]
     }
 }
 

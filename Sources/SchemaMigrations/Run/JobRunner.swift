@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 
@@ -102,7 +103,8 @@ struct JobRunner {
         } catch {
             let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
-                .migrationFailed, "\(job.title): \("\(error)".asSentence)", remedy: Self.remedy(for: databaseError),
+                .migrationFailed, "\(job.title): \("\(error)".asSentence)",
+                remedy: Self.remedy(for: databaseError),
                 file: job.title, underlyingError: error)
             failure.version = job.version
             failure.sqliteCode = databaseError?.extendedResultCode.rawValue
@@ -122,12 +124,5 @@ extension ContinuousClock {
     func measuring(_ body: () throws -> Void) rethrows -> Double {
         let duration = try measure(body)
         return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-    }
-}
-
-extension String {
-    /// The text with something at its end that ends a sentence.
-    var asSentence: String {
-        last.map { ".!?".contains($0) } ?? true ? self : self + "."
     }
 }

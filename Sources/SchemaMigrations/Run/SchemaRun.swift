@@ -29,10 +29,10 @@ final class SchemaRun {
     /// Applies what is pending, up to a version.
     func migrate(upTo target: SchemaVersion?) throws -> SchemaReport {
         try run {
-            var ledger = try migrator.ledger(of: db)
+            var ledger = try ledger()
             if let snapshot = try migrator.snapshot(for: ledger, db, upTo: target) {
                 try load(snapshot)
-                ledger = try migrator.ledger(of: db)
+                ledger = try self.ledger()
             }
             let pending = Set(migrator.plan(ledger, upTo: target).pending)
             // Every file is read and looked through before the first one is run.
@@ -55,6 +55,11 @@ final class SchemaRun {
             error.committed = report.applied
             throw error
         }
+    }
+
+    /// The ledger as it is now; under no lock, so that it is read again once there is one.
+    private func ledger() throws -> Ledger {
+        try db.consistently(waitingFor: migrator.options.busyTimeout) { try migrator.ledger(of: db) }
     }
 
     private func carryOut(_ jobs: [MigrationJob]) throws {
@@ -112,7 +117,8 @@ final class SchemaRun {
                 done.append(job)
                 left.removeFirst()
                 advance(job)
-                if case .grouped(let limit) = migrator.options.commits, ContinuousClock.now - started >= limit {
+                if case .grouped(let limit) = migrator.options.commits, ContinuousClock.now - started >= limit
+                {
                     break
                 }
             }
@@ -199,7 +205,7 @@ final class SchemaRun {
             let commits = try body(ledger)
             if commits {
                 try db.notifyChanges(in: .fullDatabase)
-                try db.commit()
+                try db.commitWriting(waitingFor: migrator.options.busyTimeout)
             } else {
                 try rollback()
             }

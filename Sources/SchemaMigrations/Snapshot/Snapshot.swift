@@ -21,13 +21,16 @@ struct Snapshot {
             data = try Data(contentsOf: url)
         } catch {
             throw Self.invalid(
-                url, "cannot be read: \(error.localizedDescription)", remedy: "Write it by writeSnapshot(to:).")
+                url, "cannot be read: \(error.localizedDescription)",
+                remedy: "Write it by writeSnapshot(to:).")
         }
         script = try SQLScript(data, fileName: url.lastPathComponent)
         versions = Set(
             script.sql.split(whereSeparator: \.isNewline).lazy
                 .filter { $0.hasPrefix(Self.header) }
-                .compactMap { $0.dropFirst(Self.header.count).split(separator: " ").first.flatMap { SchemaVersion($0) } })
+                .compactMap {
+                    $0.dropFirst(Self.header.count).split(separator: " ").first.flatMap { SchemaVersion($0) }
+                })
         guard !versions.isEmpty else {
             throw Self.invalid(
                 url, "does not say which migrations it contains", remedy: "Write it by writeSnapshot(to:).")

@@ -13,6 +13,12 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Before the date, in the name of a table that was set aside.
     static let asidePrefix = "app_migrations_damaged_"
 
+    /// The database file's name.
+    public let name: String
+
+    /// Told once: it asks the file system.
+    private let file: URL?
+
     private let writer: any DatabaseWriter
 
     /// Creates a store in a database that the app has opened.
@@ -20,6 +26,8 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// The table is made with the first record.
     public init(_ database: any DatabaseWriter) {
         writer = database
+        file = database.file
+        name = database.displayName
     }
 
     /// Creates a store in a database file, which is made if there is none.
@@ -28,9 +36,6 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     public init(path: String) throws {
         try self.init(DatabaseQueue.opening(path: path))
     }
-
-    /// The database file's name.
-    public var name: String { writer.displayName }
 
     /// Returns what the database says that concerns one manager.
     public func read(_ manager: String) throws -> StoreState {
@@ -85,7 +90,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a database
     /// in memory.
     public func lock(_ manager: String) throws -> StoreLock {
-        guard let file = writer.file else { return try MemoryLocks.lock(writer.placeID, manager) }
+        guard let file else { return try MemoryLocks.lock(placeID, manager) }
         do {
             return try FileLock(at: file.appendingPathExtension("\(manager.asFileName).lock")).take()
         } catch let error as POSIXError {
@@ -112,7 +117,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
 }
 
 extension SQLiteStore: IdentifiableStore {
-    package var placeID: PlaceID { writer.placeID }
+    package var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(writer)) }
 }
 
 // Inside an access to the database, for whoever has opened it already.

@@ -91,7 +91,7 @@ struct MigrationManagerTests {
         #expect(error.attempt == 1)
         #expect(error.underlyingError is StepError)
         #expect(error.message.hasPrefix("Library: step 1.2 (MigrationManagerTests.swift:"))
-        #expect(error.message.hasSuffix(") failed: no space for the archive"))
+        #expect(error.message.hasSuffix(") failed: no space for the archive."))
         #expect(error.remedy == "What ran before it is done; the next launch goes on with it.")
         #expect(log.lines == ["1.1"])
 

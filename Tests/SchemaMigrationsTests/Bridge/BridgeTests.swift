@@ -459,3 +459,35 @@ struct MoveRegistrationTests {
                 """)
     }
 }
+
+@Suite("A move")
+struct MoveTests {
+    @Test("is noted in the ledger with the app's version, and passes on what was wrong from before")
+    func noted() throws {
+        let app = try App()
+        let database = try app.open()
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute(
+                sql: """
+                    CREATE TABLE author(id INTEGER PRIMARY KEY);
+                    CREATE TABLE work(author REFERENCES author(id));
+                    INSERT INTO work VALUES (7);
+                    """)
+        }
+        let schema = try SchemaMigrator(
+            migrations: [
+                SQLMigration(version: 1, name: "begin", sql: "-- made before"),
+                SQLMigration(version: 2, name: "rename", sql: "ALTER TABLE work ADD COLUMN title TEXT"),
+            ], adopting: { _ in 1 })
+        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+        let move = try #require(try manager.migrate().moves.first)
+        #expect(move.applied == ["2"])
+        #expect(move.warnings == ["1 row of table work whose author refers to no row of author."])
+        let history = try database.read(schema.history)
+        #expect(history.map(\.version) == [1, 2])
+        #expect(history.map(\.origin) == [.marked, .applied])
+        #expect(history.map(\.appVersion) == [nil, "2.0"])
+    }
+}

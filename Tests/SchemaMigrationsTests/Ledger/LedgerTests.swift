@@ -33,7 +33,8 @@ struct LedgerTests {
             "CREATE TABLE \"schema_migrations\" (\"version\" INTEGER PRIMARY KEY); INSERT INTO schema_migrations VALUES (1)"
         )
         #expect(
-            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(queue).applied == [2]
+            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(queue)
+                .applied == [2]
         )
         #expect(try queue.ledger() == [1, 2])
     }
@@ -123,7 +124,8 @@ struct LedgerTests {
         try queue.execute(
             "CREATE TEMP TABLE schema_migrations(version); INSERT INTO temp.schema_migrations VALUES ('x')")
         #expect(
-            try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE main.a(x)")]).migrate(queue).applied == [1]
+            try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE main.a(x)")]).migrate(queue)
+                .applied == [1]
         )
         #expect(try queue.integers("SELECT version FROM main.schema_migrations") == [1])
         #expect(try queue.strings("SELECT version FROM temp.schema_migrations") == ["x"])

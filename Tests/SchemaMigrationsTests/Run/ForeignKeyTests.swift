@@ -31,7 +31,8 @@ struct ForeignKeyTests {
 
     @discardableResult
     private func migrate(_ files: [String: String]) throws -> [SchemaVersion] {
-        try folder.migrator(files.merging(["1_tables.sql": Self.tables]) { given, _ in given }).migrate(queue).applied
+        try folder.migrator(files.merging(["1_tables.sql": Self.tables]) { given, _ in given }).migrate(queue)
+            .applied
     }
 
     private func expectFailure(_ files: [String: String]) throws -> SchemaMigrationError {

@@ -161,7 +161,8 @@ struct SchemaRunTests {
     func meantime() throws {
         let other = try folder.queue()
         let plan = try SchemaMigrator(migrations: [
-            CodeMigration(0, ""), CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, "CREATE TABLE b(x)"),
+            CodeMigration(0, ""), CodeMigration(1, "CREATE TABLE a(x)"),
+            CodeMigration(2, "CREATE TABLE b(x)"),
         ])
         // The first group ends where foreign keys change: there another connection gets in.
         let schema = try SchemaMigrator(migrations: [

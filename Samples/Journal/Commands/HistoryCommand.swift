@@ -1,0 +1,64 @@
+import AppMigrations
+import ArgumentParser
+import Foundation
+import SchemaMigrations
+
+/// Prints what has become of a folder of data.
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Print which versions there were, and what has run and when.")
+
+    @OptionGroup var options: DataOptions
+
+    func run() throws {
+        let folder = options.folder
+        guard folder.exists else { throw NoJournal(folder: folder) }
+        let app = try JournalApp(folder: folder, release: .latest)
+        let histories = try app.history()
+        let style = Style()
+
+        print(style.heading("Versions"))
+        // One store serves all managers, and has seen the versions for all of them.
+        for seen in histories.first?.history.versions ?? [] {
+            print("  \(style.faint(seen.first.toTheMinute))  \(seen.version)")
+        }
+
+        print("\n" + style.heading("Schema"))
+        for migration in try app.entries.schemaHistory() {
+            let date = style.faint(migration.date?.toTheMinute ?? "")
+            print(
+                "  \(date)  \(migration.version)  \(app.entries.names(of: ["\(migration.version)"]).joined())"
+            )
+        }
+
+        for (name, history) in histories where !history.steps.isEmpty {
+            print("\n" + style.heading(name))
+            for step in history.steps {
+                let version = "\(step.version)".padded(to: 5)
+                print("  \(style.faint(step.date.toTheMinute))  \(version)  \(step.inWords)")
+            }
+        }
+    }
+}
+
+extension SettledStep {
+    /// What became of the step.
+    fileprivate var inWords: String {
+        switch outcome {
+        case .ran: "run by \(appVersion)" + (seconds.map { " " + ($0 * 1000).inMilliseconds } ?? "")
+        case .notNeeded: "not needed: the journal began with \(appVersion)"
+        case .skipped: "skipped by \(appVersion)"
+        }
+    }
+}
+
+extension Date {
+    /// As in `2024-06-21 09:30`.
+    fileprivate var toTheMinute: String {
+        formatted(
+            .verbatim(
+                "\(year: .defaultDigits)-\(month: .twoDigits)-\(day: .twoDigits) \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits)",
+                timeZone: .current, calendar: Calendar(identifier: .gregorian)))
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Journal, on a terminal", .enabled(if: BuiltProcess.hasTerminal))
+struct TerminalTests {
+    @Test("a bar shows how far the launch is, and is gone when the steps are done")
+    func bar() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = ["terminal", "pipe"].map { folder.appendingPathComponent($0) }
+            for folder in folders { _ = try await journal("launch", "--as", "1.0", data: folder) }
+            let arguments = ["launch", "--as", "1.1", "--data"]
+            let terminal = try await SampleProcess(onTerminal: "Journal", arguments + [folders[0].path])
+            let pipe = try await SampleProcess("Journal", arguments + [folders[1].path])
+            #expect(terminal.status == 0)
+            #expect(
+                terminal.output.bars == [
+                    "──────────────────────── 0%   Settings 1.1",
+                    "━━━━━━━━──────────────── 33%  Entries 1.1",
+                    "━━━━━━━━━━━━──────────── 50%  Entries 1.1",
+                    "━━━━━━━━━━━━━━━━──────── 67%  Attachments 1.1",
+                    "━━━━━━━━━━━━━━━━━━━━──── 83%  Attachments 1.1",
+                    "━━━━━━━━━━━━━━━━━━━━━━━━ 100% Attachments 1.1",
+                ])
+            #expect(terminal.output.left == pipe.output)
+        }
+    }
+
+    @Test("a launch with nothing to do has no bar")
+    func noBar() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await journal("launch", "--as", "1.0", data: folder)
+            let run = try await SampleProcess(
+                onTerminal: "Journal", ["launch", "--as", "1.0", "--data", folder.path])
+            #expect(run.output.bars.isEmpty)
+            #expect(run.output.left.contains("nothing to do"))
+        }
+    }
+
+    @Test("elsewhere there is neither a bar nor an escape sequence")
+    func pipe() async throws {
+        let run = try await journal("demo")
+        #expect(run.output.bars.isEmpty)
+        #expect(!run.output.contains("\u{1B}"))
+    }
+}
+
+extension String {
+    /// The bars that were drawn, in order.
+    fileprivate var bars: [String] {
+        lines.flatMap { $0.components(separatedBy: "\r") }.map(\.plain).filter { $0.contains("%") }
+    }
+
+    /// What is left on the screen, with its times as they are where there are no colours.
+    fileprivate var left: String {
+        lines.map(\.leftOfLine).joined(separator: "\n").replacing(#/ +TIME/#, with: "  TIME")
+    }
+
+    /// What is left of a line on which the terminal has returned to the beginning, erased and overwritten.
+    private var leftOfLine: String {
+        components(separatedBy: "\r").reduce("") { line, text in
+            let visible = text.withoutEscapes
+            return text.hasPrefix("\u{1B}[K") ? visible : visible + line.dropFirst(visible.count)
+        }
+    }
+
+    /// A terminal's lines end with a return and a line feed.
+    private var lines: [String] { components(separatedBy: "\r\n") }
+
+    private var plain: String { withoutEscapes.trimmingCharacters(in: .whitespaces) }
+
+    private var withoutEscapes: String { replacing(/\u{1B}\[[?0-9;]*[A-Za-z]/, with: "") }
+}

@@ -1,0 +1,91 @@
+import AppMigrations
+import ArgumentParser
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// Launches a manager, with steps that die and wait as they are told: for tests of whole processes.
+///
+/// It prints what kind of launch it was and what ran, or the error, with its code; either is a normal end.
+@main
+struct Launcher: ParsableCommand {
+    enum Store: String, ExpressibleByArgument {
+        case json
+        case sqlite
+    }
+
+    @Option(help: "The folder of the store and of everything that steps leave.")
+    var folder: String
+
+    @Option var store = Store.json
+
+    @Option(name: .customLong("as"), help: "The app version that is launched.")
+    var version: String
+
+    @Option var maximumAttempts = 3
+
+    @Option(help: "How long to wait for another run, in seconds.")
+    var lockTimeout: Double?
+
+    @Option(help: "A step to try again.")
+    var retrying: String?
+
+    @Option(help: "A step to settle without running it, first.")
+    var skip: String?
+
+    @Option(help: "A file to wait for before anything is done.")
+    var start: String?
+
+    @Argument(help: "Steps, such as 1.1, 1.2:kill and 2.0:in,checkpoint,wait=go.")
+    var steps: [LauncherStep] = []
+
+    func run() throws {
+        let folder = LauncherFolder(url: URL(fileURLWithPath: folder))
+        if let start {
+            try folder.append("\(getpid())", to: "\(start).reached")
+            try folder.wait(for: start)
+        }
+        do {
+            let report = try migrate(in: folder)
+            print("launch \(report.launch)")
+            print("completed \(report.completed)")
+        } catch let error as MigrationError {
+            print("\(error.code.rawValue): \(error)")
+        } catch is CancellationError {
+            print("cancelled")
+        }
+    }
+
+    private func migrate(in folder: LauncherFolder) throws -> MigrationReport {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: version, store: makeStore(in: folder),
+            options: MigrationOptions(
+                maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
+        // Opened only for steps that work in it: a launch without any finds no database.
+        let database = try steps.contains(where: \.isInDatabase) ? folder.openDatabase() : nil
+        for step in steps {
+            if let database, step.isInDatabase {
+                manager.whenMigratingToVersion(
+                    step.version, in: database, fileID: "App/Migrations.swift", line: 7
+                ) { db, context in try step.run(in: folder, context, db) }
+            } else {
+                manager.whenMigratingToVersion(
+                    step.version, fileID: "App/Migrations.swift", line: 7
+                ) { [progress = manager.progress] context in
+                    try step.run(in: folder, context, nil, cancelling: progress)
+                }
+            }
+        }
+        if let skip { try manager.skip(AppVersion(parsing: skip)) }
+        if let retrying { return try manager.migrate(retrying: AppVersion(parsing: retrying)) }
+        return try manager.migrate()
+    }
+
+    private func makeStore(in folder: LauncherFolder) throws -> any MigrationStore {
+        switch store {
+        case .json: try JSONStore(at: folder.url.appendingPathComponent("migrations.json"))
+        case .sqlite:
+            try SQLiteStore(path: folder.url.appendingPathComponent("migrations.sqlite").path)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import AppMigrations
+import ArgumentParser
+import Foundation
+import GRDB
+
+/// A step as it is written among the arguments: its version, and what it does one after the other.
+///
+/// At first it writes its version and attempt into the file of effects, and into the database that it is given.
+struct LauncherStep: ExpressibleByArgument, Sendable {
+    enum Action {
+        /// Kills the process, as a crash would.
+        case kill
+        case checkpoint
+        case fail
+        /// Cancels the manager's progress, and stops as a step does that looks at its own.
+        case cancel
+        /// Tells by a file `<name>.reached` that it has come so far, and waits for a file.
+        case wait(String)
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String { "told to fail" }
+    }
+
+    let version: AppVersion
+    let isInDatabase: Bool
+    let actions: [Action]
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":")
+        let words = parts.count == 2 ? parts[1].split(separator: ",") : []
+        guard let version = parts.first.flatMap({ AppVersion(String($0)) }) else { return nil }
+        self.version = version
+        isInDatabase = words.contains("in")
+        let named = words.filter { $0 != "in" }.map(Action.init)
+        actions = named.compactMap { $0 }
+        guard actions.count == named.count else { return nil }
+    }
+
+    func run(
+        in folder: LauncherFolder, _ context: MigrationContext, _ db: Database?,
+        cancelling progress: Progress? = nil
+    ) throws {
+        try folder.append("\(version) attempt \(context.attempt)", to: "effects")
+        try db?.execute(sql: "INSERT INTO effect(version) VALUES (?)", arguments: [version.description])
+        for action in actions {
+            switch action {
+            case .kill: kill(getpid(), SIGKILL)
+            case .checkpoint: try context.checkpoint()
+            case .fail: throw Failure()
+            case .cancel:
+                progress?.cancel()
+                throw CancellationError()
+            case .wait(let file):
+                try folder.append("\(getpid())", to: "\(file).reached")
+                try folder.wait(for: file)
+            }
+        }
+    }
+}
+
+extension LauncherStep.Action {
+    fileprivate init?(_ word: Substring) {
+        switch word {
+        case "kill": self = .kill
+        case "checkpoint": self = .checkpoint
+        case "fail": self = .fail
+        case "cancel": self = .cancel
+        case _ where word.hasPrefix("wait="): self = .wait(String(word.dropFirst(5)))
+        default: return nil
+        }
+    }
+}

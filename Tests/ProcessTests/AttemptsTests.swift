@@ -1,0 +1,138 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Steps in which the process dies")
+struct AttemptsTests {
+    /// What the launch says that does not try the step again.
+    static func gaveUp(_ deaths: String) -> String {
+        """
+        gaveUp: Library: step 1.2 (Migrations.swift:7) was not tried again: the process died in it \(deaths). \
+        A new build of the app will try again; so does migrate(retrying: "1.2"), and skip("1.2") goes on \
+        without it.
+
+        """
+    }
+
+    /// An install in whose step 1.2 the app has died so often that it is not tried again.
+    static func exhausted(_ place: Place) async throws -> Install {
+        let install = try await Install(place)
+        for _ in 1...3 {
+            #expect(try await install.signal("2.0+417", [place.step("1.2", "kill")]) == SIGKILL)
+        }
+        return install
+    }
+
+    @Test(
+        "the next launch runs the step again, and tells it that this is the second attempt",
+        arguments: Place.allCases)
+    func secondAttempt(place: Place) async throws {
+        let install = try await Install(place)
+        #expect(try await install.signal("2.0", [place.step("1.2", "kill")]) == SIGKILL)
+        let next = try await install.launch("2.0", [place.step("1.2")])
+        #expect(next.output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
+        #expect(install.effects == ["1.2 attempt 1", "1.2 attempt 2"])
+        let last = try await install.launch("2.0", [place.step("1.2")])
+        #expect(last.output == "launch relaunch\ncompleted []\n")
+        #expect(install.effects.count == 2)
+    }
+
+    @Test("a step given a database has done its work exactly once, however often the process died in it")
+    func exactlyOnce() async throws {
+        let install = try await Self.exhausted(.own)
+        #expect(try install.rows() == [])
+        try await install.launch("2.0+418", [Place.own.step("1.2")])
+        #expect(try install.rows() == ["1.2"])
+        #expect(install.effects == (1...4).map { "1.2 attempt \($0)" })
+    }
+
+    @Test(
+        "after three deaths in one build the step is not run, and the process does not die",
+        arguments: Place.allCases)
+    func gaveUp(place: Place) async throws {
+        let install = try await Install(place)
+        let steps = [place.step("1.1"), place.step("1.2", "kill"), place.step("2.0")]
+        for _ in 1...3 { #expect(try await install.signal("2.0+417", steps) == SIGKILL) }
+        for _ in 1...2 {
+            let launch = try await install.launch("2.0+417", steps)
+            #expect(launch.status == 0)
+            #expect(launch.output == Self.gaveUp("3 times"))
+        }
+        #expect(
+            install.effects == ["1.1 attempt 1", "1.2 attempt 1", "1.2 attempt 2", "1.2 attempt 3"],
+            "what is below stays settled, what is above does not run")
+    }
+
+    @Test("a new build of the app tries again, and still says how often that was", arguments: Place.allCases)
+    func newBuild(place: Place) async throws {
+        let install = try await Self.exhausted(place)
+        for _ in 1...3 {
+            #expect(try await install.signal("2.0+418", [place.step("1.2", "kill")]) == SIGKILL)
+        }
+        #expect(try await install.launch("2.0+418", [place.step("1.2")]).output == Self.gaveUp("3 times"))
+        let mended = try await install.launch("2.0+419", [place.step("1.2"), place.step("2.0")])
+        #expect(mended.output == "launch upgrade(from: 1.0)\ncompleted [1.2, 2.0]\n")
+        #expect(install.effects == (1...7).map { "1.2 attempt \($0)" } + ["2.0 attempt 1"])
+    }
+
+    @Test("migrate(retrying:) tries again, and counts afresh", arguments: Place.allCases)
+    func retrying(place: Place) async throws {
+        let install = try await Self.exhausted(place)
+        let dying = [place.step("1.2", "kill")]
+        #expect(try await install.signal("2.0+417", dying, ["--retrying", "1.2"]) == SIGKILL)
+        for _ in 1...2 { #expect(try await install.signal("2.0+417", dying) == SIGKILL) }
+        #expect(try await install.launch("2.0+417", dying).output == Self.gaveUp("3 times"))
+        let last = try await install.launch("2.0+417", [place.step("1.2")], ["--retrying", "1.2"])
+        #expect(last.output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
+        #expect(install.effects == (1...7).map { "1.2 attempt \($0)" })
+    }
+
+    @Test("skip(_:) goes on without the step", arguments: Place.allCases)
+    func skip(place: Place) async throws {
+        let install = try await Self.exhausted(place)
+        let steps = [place.step("1.2", "kill"), place.step("2.0")]
+        let launch = try await install.launch("2.0+417", steps, ["--skip", "1.2"])
+        #expect(launch.output == "launch upgrade(from: 1.0)\ncompleted [2.0]\n")
+        #expect(install.effects == (1...3).map { "1.2 attempt \($0)" } + ["2.0 attempt 1"])
+        #expect(try await install.launch("2.0+417", steps).output == "launch relaunch\ncompleted []\n")
+    }
+
+    @Test("maximumAttempts says how many deaths there may be")
+    func maximumAttempts() async throws {
+        let install = try await Install(.json)
+        let options = ["--maximum-attempts", "1"]
+        #expect(try await install.signal("2.0", ["1.2:kill"], options) == SIGKILL)
+        #expect(try await install.launch("2.0", ["1.2:kill"], options).output == Self.gaveUp("once"))
+        let generous = ["--maximum-attempts", "5"]
+        for _ in 2...5 {
+            #expect(try await install.signal("2.0", ["1.2:kill"], generous) == SIGKILL)
+        }
+        #expect(try await install.launch("2.0", ["1.2"], generous).output == Self.gaveUp("5 times"))
+    }
+
+    @Test("a step that throws, or is cancelled, has not died", arguments: ["fail", "cancel"])
+    func notADeath(action: String) async throws {
+        let install = try await Install(.json)
+        for _ in 1...4 {
+            let launch = try await install.launch("2.0", ["1.2:\(action)"])
+            #expect(
+                launch.output
+                    == (action == "cancel"
+                        ? "cancelled\n"
+                        : """
+                        stepFailed: Library: step 1.2 (Migrations.swift:7) failed: told to fail. What ran before it \
+                        is done; the next launch goes on with it.
+
+                        """))
+        }
+        #expect(install.effects == Array(repeating: "1.2 attempt 1", count: 4))
+    }
+
+    @Test("deaths before and after a step that threw are counted together")
+    func deathsAroundAFailure() async throws {
+        let install = try await Install(.json)
+        for action in ["kill", "kill", "fail", "kill"] { try await install.launch("2.0", ["1.2:\(action)"]) }
+        #expect(try await install.launch("2.0", ["1.2"]).output == Self.gaveUp("3 times"))
+        #expect(install.effects.map { $0.suffix(1) } == ["1", "2", "3", "3"])
+    }
+}

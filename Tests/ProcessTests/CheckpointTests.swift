@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Checkpoints")
+struct CheckpointTests {
+    @Test("a step that gets further each time may die as often as it likes")
+    func progress() async throws {
+        let install = try await Install(.json)
+        for _ in 1...5 {
+            #expect(try await install.signal("2.0", ["1.2:checkpoint,kill"]) == SIGKILL)
+        }
+        #expect(
+            try await install.launch("2.0", ["1.2"]).output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
+        #expect(install.effects == (1...6).map { "1.2 attempt \($0)" })
+    }
+
+    @Test("deaths are counted afresh from a checkpoint on", arguments: [Place.json, .sqlite])
+    func afresh(place: Place) async throws {
+        let install = try await Install(place)
+        for action in ["kill", "kill", "checkpoint,kill", "kill", "kill"] {
+            #expect(try await install.signal("2.0", ["1.2:\(action)"]) == SIGKILL)
+        }
+        #expect(try await install.launch("2.0", ["1.2"]).output == AttemptsTests.gaveUp("3 times"))
+    }
+
+    @Test("a checkpoint counts also when the step throws afterwards")
+    func thenFailure() async throws {
+        let install = try await Install(.json)
+        for action in ["kill", "kill", "checkpoint,fail", "kill", "kill"] {
+            try await install.launch("2.0", ["1.2:\(action)"])
+        }
+        #expect(
+            install.effects == [1, 2, 3, 3, 4].map { "1.2 attempt \($0)" },
+            "the two deaths before the checkpoint are forgiven")
+        try await install.launch("2.0", ["1.2:kill"])
+        #expect(try await install.launch("2.0", ["1.2"]).output == AttemptsTests.gaveUp("3 times"))
+    }
+
+    @Test("a step that is given a database has none, since it is done as a whole or not at all")
+    func inDatabase() async throws {
+        let install = try await Install(.own)
+        let launch = try await install.launch("2.0", ["1.2:in,checkpoint"])
+        #expect(
+            launch.output == """
+                stepFailed: Library: step 1.2 (Migrations.swift:7) failed: Library: step 1.2 (Migrations.swift:7) \
+                has no checkpoints, because it works in one transaction. Leave checkpoint() out, or work in \
+                several transactions in a step that is not given the database. What ran before it is done; the \
+                next launch goes on with it.
+
+                """)
+        #expect(try install.rows() == [])
+    }
+}

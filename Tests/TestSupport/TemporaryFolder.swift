@@ -1,0 +1,38 @@
+public import Foundation
+
+/// A folder that is removed with the test that made it.
+public final class TemporaryFolder: Sendable {
+    /// Where it is.
+    public let url: URL
+
+    /// Creates an empty folder.
+    public init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "AppMigrations-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// A file in the folder, which need not exist.
+    public func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// The names of all that is in the folder.
+    public var fileNames: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    }
+
+    /// Everything in the folder, by name, byte for byte.
+    public var contents: [String: Data] {
+        get throws {
+            let files = try fileNames.map { ($0, try Data(contentsOf: file($0))) }
+            return Dictionary(uniqueKeysWithValues: files)
+        }
+    }
+
+    /// The lines of a file; none when there is no such file.
+    public func lines(_ name: String) -> [String] {
+        let text = try? String(contentsOf: file(name), encoding: .utf8)
+        return text?.split(separator: "\n").map(String.init) ?? []
+    }
+}
