@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
         .executable(name: "app-migrations", targets: ["app-migrations"]),
+        .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -52,6 +53,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(name: "embed-migrations", dependencies: ["MigrationFiles"], swiftSettings: settings),
+        .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"]),
         .executableTarget(
             name: "Journal",
             dependencies: [
@@ -74,6 +77,16 @@ let package = Package(
             path: "Samples/QuickStart",
             resources: [.copy("Migrations")],
             swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "EmbeddedSQL",
+            dependencies: [
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/EmbeddedSQL",
+            swiftSettings: settings,
+            plugins: ["EmbedMigrations"]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .executableTarget(
