@@ -3,8 +3,13 @@ import Foundation
 import Testing
 
 /// What steps have written down about themselves.
-final class Log {
-    var lines: [String] = []
+final class Log: Sendable {
+    private let storage = Locked<[String]>([])
+
+    var lines: [String] {
+        get { storage.withLock { $0 } }
+        set { storage.withLock { $0 = newValue } }
+    }
 }
 
 struct StepError: Error, CustomStringConvertible {

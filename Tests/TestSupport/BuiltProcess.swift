@@ -57,6 +57,13 @@ public final class BuiltProcess {
         #endif
     }
 
+    /// Starts Swift's compiler, which finds the modules that have been built for the tests.
+    public static func compiler(_ arguments: [String]) throws -> BuiltProcess {
+        try BuiltProcess(
+            URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + arguments + Products.moduleSearchPaths(),
+            environment: nil)
+    }
+
     private static let script = "/usr/bin/script"
 
     /// Starts any executable.
@@ -115,6 +122,23 @@ public enum Products {
         else { throw NotBuilt(description: "No executable at any of \(candidates.map(\.path))") }
         return executable
     }
+
+    /// The arguments by which the compiler finds the modules of this package, and those that they need.
+    static func moduleSearchPaths() throws -> [String] {
+        guard let products = folders.first(where: { isThere($0.appendingPathComponent("Modules")) }) else {
+            throw NotBuilt(description: "No modules at any of \(folders.map(\.path))")
+        }
+        // <scratch folder>/<triple>/<configuration> holds the products, <scratch folder>/checkouts the sources.
+        let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
+        let maps = [
+            scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
+            products.appendingPathComponent("CSystem.build/module.modulemap"),
+        ]
+        return ["-I", products.appendingPathComponent("Modules").path]
+            + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
+    }
+
+    private static func isThere(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
     /// Where products may be: beside the test bundle, among the other products of the build.
     public static var folders: [URL] {

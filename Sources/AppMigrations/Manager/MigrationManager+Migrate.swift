@@ -34,8 +34,7 @@ extension MigrationManager {
     /// - Throws: ``MigrationError``, as ``migrate()`` does; also when the version is above the current one.
     @discardableResult
     public func migrate(through version: AppVersion) throws -> MigrationReport {
-        try checkNotAbove(version)
-        return try launch(.through(version))
+        try launch(.through(version))
     }
 
     /// Runs the steps that are pending up to a version, that version included.
@@ -45,8 +44,7 @@ extension MigrationManager {
     public func migrate(
         through version: AppVersion, isolation: isolated (any Actor)? = #isolation
     ) async throws -> MigrationReport {
-        try checkNotAbove(version)
-        return try await launch(.through(version), isolation: isolation)
+        try await launch(.through(version), isolation: isolation)
     }
 
     /// Runs every pending step, and tries one again that was given up.
@@ -70,14 +68,6 @@ extension MigrationManager {
         try forgive(version)
         return try await launch(.whole, isolation: isolation)
     }
-
-    private func checkNotAbove(_ version: AppVersion) throws {
-        guard version > currentVersion.ceiling else { return }
-        throw MigrationError(
-            .versionAboveCurrent,
-            "\(name): cannot migrate through \(version), above the current version \(currentVersion).",
-            remedy: "Ask for the current version or one below it.", manager: name, version: version)
-    }
 }
 
 // The two ways of waiting.
@@ -87,7 +77,7 @@ extension MigrationManager {
             try checkSynchronous()
             if let report = try reportIfSettled(survey(extent), extent) { return report }
             let interruption = Interruption()
-            let release = try lock()
+            let release = once(try lock())
             defer { release() }
             interruption.begin(name, expire: release)
             defer { interruption.end() }
@@ -115,33 +105,40 @@ extension MigrationManager {
         let peek = try await survey(extent, isolation: isolation)
         if let report = try reportIfSettled(peek, extent) { return report }
         let interruption = Interruption()
-        let release = try await lock(isolation: isolation)
+        let release = once(try await lock(isolation: isolation))
         defer { release() }
         interruption.begin(name, expire: release)
         defer { interruption.end() }
         let run = run(try await survey(extent, isolation: isolation), extent, interruption)
         return try await withTaskCancellationHandler {
-            while let piece = try run.next() {
-                let result: Result<MoveOutcome?, any Error>
-                do {
-                    switch piece {
-                    case .blocking(let work): result = .success(try await elsewhere(work))
-                    case .here(let body):
-                        try body()
-                        result = .success(nil)
-                    case .asynchronous(let body):
-                        try await body()
-                        result = .success(nil)
-                    }
-                } catch {
-                    result = .failure(error)
-                }
-                try run.ended(result)
-            }
-            return run.report
+            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
+            try await carryOut(run, isolation: isolation)
         } onCancel: {
             interruption.cancel()
         }
+    }
+
+    private func carryOut(
+        _ run: MigrationRun, isolation: isolated (any Actor)?
+    ) async throws -> MigrationReport {
+        while let piece = try run.next() {
+            let result: Result<MoveOutcome?, any Error>
+            do {
+                switch piece {
+                case .blocking(let work): result = .success(try await elsewhere(work))
+                case .here(let body):
+                    try body()
+                    result = .success(nil)
+                case .asynchronous(let body):
+                    try await body()
+                    result = .success(nil)
+                }
+            } catch {
+                result = .failure(error)
+            }
+            try run.ended(result)
+        }
+        return run.report
     }
 
     private func survey(
@@ -183,5 +180,17 @@ extension MigrationManager {
         throw MigrationError(
             .asynchronousStep, "\(name): \(step.title) (\(step.source)) is asynchronous.",
             remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)
+    }
+}
+
+/// A lock's release that does nothing when it is called again: somebody else may hold the lock by then.
+private func once(_ release: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let isHeld = Locked(true)
+    return {
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { release() }
     }
 }

@@ -34,10 +34,7 @@ extension MigrationManager {
         try exclusively {
             let steps = try places.flatMap { try ($0.store as? any HistoryStore)?.history(name) ?? [] }
             return MigrationHistory(
-                steps: steps.enumerated().sorted {
-                    ($0.element.date, $0.offset) < ($1.element.date, $1.offset)
-                }
-                .map(\.element),
+                steps: steps.sorted { ($0.date, $0.version) < ($1.date, $1.version) },
                 versions: try store.read(name).seen[options.line, default: []])
         }
     }

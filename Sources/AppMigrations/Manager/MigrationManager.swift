@@ -39,6 +39,7 @@ public final class MigrationManager {
     /// What has been told about this launch, once, so that all calls of `migrate` agree.
     private var decision: Decision?
     private var isMigrating = false
+    /// Whether anybody has called the manager: it was not forgotten.
     private var wasAsked = false
 
     private struct Decision {
@@ -96,7 +97,8 @@ public final class MigrationManager {
 
     deinit {
         guard !wasAsked, !steps.isEmpty else { return }
-        let warning = "\(name): released with \(steps.count) steps that were never migrated. Call migrate()."
+        let versions = steps.map(\.version.description).joined(separator: ", ")
+        let warning = "\(name): released with steps that were never migrated: \(versions). Call migrate()."
         assertionFailure(warning)
         NSLog("AppMigrations: %@", warning)
     }
@@ -127,6 +129,7 @@ extension MigrationManager {
     func inquiries(_ extent: MigrationExtent) throws -> [PlaceInquiry] {
         let places = self.places
         try checkRegistration(places: places)
+        try checkNotAbove(target(of: extent))
         let due = steps.filter { $0.version <= currentVersion.ceiling }
         return places.map { place in
             let here = due.filter { $0.place.id == place.id }
@@ -245,6 +248,14 @@ extension MigrationManager {
             remedy: mistakes.map(\.remedy).joined(separator: "\n"), manager: name)
         error.causes = mistakes
         throw error
+    }
+
+    private func checkNotAbove(_ version: AppVersion) throws {
+        guard version > currentVersion.ceiling else { return }
+        throw MigrationError(
+            .versionAboveCurrent,
+            "\(name): cannot migrate through \(version), above the current version \(currentVersion).",
+            remedy: "Ask for the current version or one below it.", manager: name, version: version)
     }
 
     private func checkMigrated(_ survey: MigrationSurvey, _ extent: MigrationExtent) throws {

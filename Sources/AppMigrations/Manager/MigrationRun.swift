@@ -128,7 +128,7 @@ final class MigrationRun {
         case .perform(let index, let context):
             do {
                 settle(survey.items[index], try result.get())
-                context.progress.completedUnitCount = context.progress.totalUnitCount
+                context.progress.finish()
                 tell(.didRun(description(of: index), duration: .now - started))
                 phase = index + 1 < survey.items.count ? .prepare(index + 1) : .tellChange(0)
             } catch {
@@ -259,6 +259,9 @@ final class MigrationRun {
         // A step that throws has not died in the middle of its work: what died before is all there is to count.
         if hasCheckpoint.withLock({ $0 }) { runningBefore?.forgiven = context.attempt - 1 }
         books[step.place.id]?.record.running = runningBefore
+        // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
+        context.progress.finish()
+        progress.completedUnitCount -= survey.items[index].weight
         tell(.didFail(description(of: index), error))
         if let stopped = interruption.error(manager: survey.subject.manager, progress) { return stopped }
         if error is CancellationError { return error }
@@ -335,6 +338,14 @@ typealias VersionChange = (_ from: AppVersion, _ to: AppVersion) throws -> Void
 extension MigrationSurvey.Item {
     /// How much of the run the item is: a migration of a schema counts as much as a step.
     fileprivate var weight: Int64 { Int64(max(1, schemaVersions.count)) }
+}
+
+extension Progress {
+    /// Completes whatever is left, also where the total was never known.
+    fileprivate func finish() {
+        totalUnitCount = max(1, totalUnitCount)
+        completedUnitCount = totalUnitCount
+    }
 }
 
 extension Launch {

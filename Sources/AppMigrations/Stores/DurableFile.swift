@@ -31,10 +31,14 @@ package struct DurableFile: Sendable {
         } catch let error as POSIXError where error.code == .ENOENT {
             _ = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             var status = stat()
+            guard lstat(url.path, &status) == 0 else {
+                try checkProtectedData()
+                return nil
+            }
             // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
-            guard lstat(url.path, &status) != 0 else { throw error }
-            try checkProtectedData()
-            return nil
+            guard status.st_mode & S_IFMT != S_IFLNK else { throw error }
+            // Another process has written the file for the first time just now.
+            return try contents()
         }
         return try read(file)
     }

@@ -1,0 +1,129 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Adoption by a file that exists")
+struct FileAdoptionTests {
+    let folder: TemporaryFolder
+    let store: JSONStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try JSONStore(at: folder.file("migrations.json"))
+    }
+
+    func launch(_ file: URL) throws -> MigrationReport {
+        try AppMigrationsTests.launch(
+            "2.0", steps: ["1.0", "1.1", "2.0"], store: store,
+            options: MigrationOptions(adopting: .fileExists(file, means: "1.0")))
+    }
+
+    @Test("an install that has it is at the version that it means")
+    func exists() throws {
+        try Data().write(to: folder.file("settings.plist"))
+        let report = try launch(folder.file("settings.plist"))
+        #expect(report.launch == .adoption(from: "1.0"))
+        #expect(report.completed == ["1.1", "2.0"])
+        try FileManager.default.removeItem(at: folder.file("settings.plist"))
+        #expect(
+            try launch(folder.file("settings.plist")).launch == .relaunch, "the record counts from now on")
+    }
+
+    @Test("a folder will do")
+    func folderExists() throws {
+        #expect(try launch(folder.url).launch == .adoption(from: "1.0"))
+    }
+
+    @Test("an install that does not have it is new")
+    func absent() throws {
+        #expect(try launch(folder.file("settings.plist")).launch == .freshInstall)
+    }
+
+    @Test("when it cannot be told, nothing runs and nothing is written")
+    func undecided() throws {
+        try Data().write(to: folder.file("settings"))
+        let file = folder.file("settings").appendingPathComponent("plist")
+        let error = try #require(throws: MigrationError.self) { try launch(file) }
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                It cannot be told whether \(file.path) exists: Not a directory. Nothing was run. Make its folder \
+                readable, and launch again.
+                """)
+        #expect(try folder.fileNames == ["settings"])
+    }
+}
+
+@Suite("Adoption from MFMigrationManager")
+final class MFMigrationManagerAdoptionTests {
+    let suiteName = "AppMigrations-\(UUID().uuidString)"
+    let defaults: UserDefaults
+    let store = InMemoryStore()
+    let log = Log()
+
+    init() throws {
+        defaults = try #require(UserDefaults(suiteName: suiteName))
+    }
+
+    deinit { defaults.removePersistentDomain(forName: suiteName) }
+
+    func launch(_ version: String, as name: String? = nil) throws -> MigrationReport {
+        try AppMigrationsTests.launch(
+            version, steps: ["1.0", "1.1", "1.1-1", "1.1-2", "2.0"].filter { $0 <= "2.0" }, store: store,
+            log: log,
+            options: MigrationOptions(adopting: .mfMigrationManager(name: name, defaults: defaults)))
+    }
+
+    @Test("what it has run is not run again, what it has not is")
+    func changingLibraries() throws {
+        defaults.set("1.1-1", forKey: "MFMigrationManagerLastVersionKey")
+        let report = try launch("2.0")
+        #expect(report.launch == .adoption(from: "1.1-1"))
+        #expect(report.completed == ["1.1-2", "2.0"])
+        #expect(try launch("2.0").completed == [])
+        #expect(log.lines == ["1.1-2", "2.0"])
+    }
+
+    @Test("a manager with a name has a key with that name")
+    func named() throws {
+        defaults.set("1.0", forKey: "MFMigrationManagerLastVersionKey")
+        defaults.set("2.0", forKey: "MFMigrationManagerLastVersionKey-Library")
+        let report = try launch("2.0", as: "Library")
+        #expect(report.launch == .adoption(from: "2.0"))
+        #expect(log.lines == [])
+    }
+
+    @Test("where it has left nothing the install is new")
+    func nothing() throws {
+        defaults.set("1.0", forKey: "MFMigrationManagerLastVersionKey-Other")
+        #expect(try launch("2.0", as: "Library").launch == .freshInstall)
+    }
+
+    @Test("a version that a newer app has left makes a downgrade")
+    func newer() throws {
+        defaults.set("3.0", forKey: "MFMigrationManagerLastVersionKey")
+        #expect(try launch("2.0").launch == .downgrade(from: "3.0"))
+        #expect(log.lines == [])
+    }
+
+    @Test("a value that is no version is an error, and nothing runs")
+    func garbage() throws {
+        defaults.set("last", forKey: "MFMigrationManagerLastVersionKey-Library")
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", as: "Library") }
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                The user default MFMigrationManagerLastVersionKey-Library holds last, which is not an app version. \
+                Nothing was run. Mend the default, or answer by a closure of your own.
+                """)
+        #expect(log.lines == [])
+        #expect(store.read("Library") == StoreState())
+    }
+
+    @Test("so is a value that is no text")
+    func number() throws {
+        defaults.set(2, forKey: "MFMigrationManagerLastVersionKey")
+        #expect(try #require(throws: MigrationError.self) { try launch("2.0") }.code == .undecided)
+    }
+}

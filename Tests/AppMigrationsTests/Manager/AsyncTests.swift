@@ -1,0 +1,133 @@
+import AppMigrations
+import Testing
+
+@MainActor
+@Suite("Launching asynchronously")
+struct AsyncTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    func manager(options: MigrationOptions = MigrationOptions()) throws -> MigrationManager {
+        try launch("1.0", store: store)
+        return try MigrationManager(name: "Library", currentVersion: "2.0", store: store, options: options)
+    }
+
+    @Test("plain and asynchronous steps run in order, the plain ones on the caller's actor")
+    func order() async throws {
+        let manager = try manager()
+        manager.whenMigratingToVersion("1.1") {
+            MainActor.assertIsolated()
+            log.lines.append("1.1")
+        }
+        manager.whenMigratingToVersion("1.2") { [log] in
+            await Task.yield()
+            await MainActor.run { log.lines.append("1.2") }
+        }
+        manager.whenMigratingToVersion("1.2-1") { context in
+            MainActor.assertIsolated()
+            log.lines.append("1.2-1 to \(context.to)")
+        }
+        manager.whenMigratingToVersion("2.0") { [log] context in
+            await MainActor.run { log.lines.append("2.0 from \(context.from ?? "0")") }
+        }
+        manager.whenVersionChanges { from, to in
+            MainActor.assertIsolated()
+            log.lines.append("\(from) to \(to)")
+        }
+        let report = try await manager.migrate()
+        #expect(log.lines == ["1.1", "1.2", "1.2-1 to 2.0", "2.0 from 1.0", "1.0 to 2.0"])
+        #expect(report.completed == ["1.1", "1.2", "1.2-1", "2.0"])
+        #expect(try await manager.migrate().completed == [])
+    }
+
+    @Test("plain steps run on an actor of the app's own")
+    func ownActor() async throws {
+        actor Library {
+            var steps: [AppVersion] = []
+
+            func migrate(_ store: InMemoryStore) async throws {
+                let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+                manager.whenMigratingToVersion("2.0") { context in
+                    self.preconditionIsolated()
+                    self.steps.append(context.version)
+                }
+                try await manager.migrate()
+            }
+        }
+        try launch("1.0", store: store)
+        let library = Library()
+        try await library.migrate(store)
+        #expect(await library.steps == ["2.0"])
+    }
+
+    @Test("the synchronous call refuses an asynchronous step before anything runs, though it is not pending")
+    func refusal() async throws {
+        let manager = try manager()
+        manager.whenMigratingToVersion("0.9", fileID: "App/Migrations.swift", line: 3) { await Task.yield() }
+        manager.register(["1.1"], log: log)
+        // In a closure that is not asynchronous, overload resolution takes the synchronous call.
+        let synchronously: () throws -> MigrationReport = { try manager.migrate() }
+        let error = try #require(throws: MigrationError.self) { try synchronously() }
+        #expect(error.code == .asynchronousStep)
+        #expect(
+            error.description
+                == "Library: step 0.9 (Migrations.swift:3) is asynchronous. Call it as try await manager.migrate()."
+        )
+        #expect(log.lines == [])
+        #expect(try await manager.migrate().completed == ["1.1"])
+    }
+
+    @Test("an asynchronous step that throws stops the manager like any other")
+    func failure() async throws {
+        let manager = try manager()
+        manager.register(["1.1"], log: log)
+        manager.whenMigratingToVersion("1.2", fileID: "App/Migrations.swift", line: 3) {
+            await Task.yield()
+            throw StepError(description: "the server is away.")
+        }
+        manager.register(["2.0"], log: log)
+        let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
+        #expect(error.code == .stepFailed)
+        #expect(
+            error.description == """
+                Library: step 1.2 (Migrations.swift:3) failed: the server is away. What ran before it is done; the \
+                next launch goes on with it.
+                """)
+        #expect(log.lines == ["1.1"])
+        #expect(try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store).completed == ["1.2", "2.0"])
+    }
+
+    @Test("migrate(through:) and migrate(retrying:) have asynchronous forms")
+    func otherForms() async throws {
+        let manager = try manager()
+        manager.whenMigratingToVersion("1.1") { await Task.yield() }
+        manager.register(["2.0"], log: log)
+        #expect(try await manager.migrate(through: "1.1").completed == ["1.1"])
+        #expect(try await manager.migrate(retrying: "2.0").completed == ["2.0"])
+        await #expect(throws: MigrationError.self) { try await manager.migrate(through: "2.1") }
+    }
+
+    @Test("another run is waited for without blocking the caller's actor")
+    func waitingForTheLock() async throws {
+        let manager = try manager()
+        manager.register(["2.0"], log: log)
+        guard case .acquired(let release) = store.lock("Library") else { return }
+        let launch = Task { try await manager.migrate() }
+        // Were the main actor blocked, nobody could release the lock, and the launch would end with `locked`.
+        for _ in 1...20 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(log.lines == [])
+        release()
+        #expect(try await launch.value.completed == ["2.0"])
+    }
+
+    @Test("it is not waited for for ever")
+    func waitingForTheLockEnds() async throws {
+        let manager = try manager(options: MigrationOptions(lockTimeout: .milliseconds(30)))
+        guard case .acquired(let release) = store.lock("Library") else { return }
+        defer { release() }
+        let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
+        #expect(error.code == .locked)
+        #expect(
+            error.message == "Library: this process is migrating, and has not finished within 0.03 seconds.")
+    }
+}

@@ -1,0 +1,112 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@MainActor
+@Suite("Cancelling a launch")
+struct CancellationTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    func manager() throws -> MigrationManager {
+        try launch("1.0", store: store)
+        return try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+    }
+
+    @Test("a task that is cancelled stops between steps; the same manager can go on afterwards")
+    func betweenSteps() async throws {
+        let manager = try manager()
+        manager.whenMigratingToVersion("1.1") {
+            log.lines.append("1.1")
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+        manager.register(["1.2", "2.0"], log: log)
+        let task = Task { try await manager.migrate() }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(log.lines == ["1.1"])
+        #expect(store.read("Library").record?.settled == ["1.1"])
+        #expect(store.read("Library").record?.running == nil)
+
+        let report = try await manager.migrate()
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed == ["1.2", "2.0"])
+        #expect(manager.progress.fractionCompleted == 1)
+        #expect(log.lines == ["1.1", "1.2", "2.0"])
+    }
+
+    @Test("a task that is cancelled stops inside a step that cooperates")
+    func insideStep() async throws {
+        let manager = try manager()
+        let attempts = Locked<[Int]>([])
+        let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
+        manager.register(["1.1"], log: log)
+        manager.whenMigratingToVersion("1.2") { context in
+            let isFirst = attempts.withLock { attempts in
+                attempts.append(context.attempt)
+                return attempts.count == 1
+            }
+            continuation.yield()
+            if isFirst { try await Task.sleep(for: .seconds(600)) }
+        }
+        let task = Task { try await manager.migrate() }
+        for await _ in reached { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(store.read("Library").record?.settled == ["1.1"])
+
+        #expect(try await manager.migrate().completed == ["1.2"])
+        #expect(manager.progress.fractionCompleted == 1)
+        #expect(attempts.withLock { $0 } == [1, 1], "a cancellation is not an attempt")
+    }
+
+    @Test("the progress of the step that is running is cancelled with the task")
+    func stepProgress() async throws {
+        let manager = try manager()
+        let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
+        manager.whenMigratingToVersion("2.0") { context in
+            continuation.yield()
+            while !context.progress.isCancelled { await Task.yield() }
+            throw CancellationError()
+        }
+        let task = Task { try await manager.migrate() }
+        for await _ in reached { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!manager.progress.isCancelled)
+    }
+
+    @Test("waiting for another run ends with the task")
+    func waitingForTheLock() async throws {
+        let manager = try manager()
+        guard case .acquired(let release) = store.lock("Library") else { return }
+        defer { release() }
+        let task = Task { try await manager.migrate() }
+        await Task.yield()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("a progress that is cancelled stops the run, and another manager goes on")
+    func cancelledProgress() throws {
+        let manager = try manager()
+        manager.whenMigratingToVersion("1.1") { [progress = manager.progress] in progress.cancel() }
+        manager.register(["1.2", "2.0"], log: log)
+        #expect(throws: CancellationError.self) { try manager.migrate() }
+        #expect(throws: CancellationError.self, "it stays cancelled") { try manager.migrate() }
+        #expect(log.lines == [])
+        let next = try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store, log: log)
+        #expect(next.completed == ["1.2", "2.0"])
+    }
+
+    @Test("a step that looks at its own progress stops inside, and has not failed")
+    func cancelledInsideStep() throws {
+        let manager = try manager()
+        manager.whenMigratingToVersion("2.0") { [progress = manager.progress] context in
+            progress.cancel()
+            if context.progress.isCancelled { throw CancellationError() }
+        }
+        #expect(throws: CancellationError.self) { try manager.migrate() }
+        #expect(store.read("Library").record?.settled == [])
+        #expect(store.read("Library").record?.running == nil)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+@Suite("Events")
+struct EventTests {
+    let store = InMemoryStore()
+    let events = Log()
+
+    /// Notes each event as its description, with durations left out.
+    var options: MigrationOptions {
+        MigrationOptions(onEvent: { [events] event in
+            events.lines.append("\(event)".replacing(#/in [\d.e-]+ seconds/#, with: "in TIME"))
+        })
+    }
+
+    @Test("an upgrade whose step fails tells what ran, what failed, and nothing after")
+    func failure() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: store, options: options)
+        manager.register(["1.1"], log: Log())
+        manager.whenMigratingToVersion("1.2") { throw StepError(description: "no space for the archive") }
+        manager.register(["2.0"], log: Log())
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        #expect(
+            events.lines == [
+                "Library: upgrade(from: 1.0)",
+                "Library: step 1.1 (1 of 3) begins",
+                "Library: step 1.1 (1 of 3) has run in TIME",
+                "Library: step 1.2 (2 of 3) begins",
+                "Library: step 1.2 (2 of 3) failed: no space for the archive",
+            ])
+
+        events.lines = []
+        try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store, options: options)
+        #expect(
+            events.lines == [
+                "Library: upgrade(from: 1.0)",
+                "Library: step 1.2 (1 of 2) begins",
+                "Library: step 1.2 (1 of 2) has run in TIME",
+                "Library: step 2.0 (2 of 2) begins",
+                "Library: step 2.0 (2 of 2) has run in TIME",
+                "Library: finished, 2 steps and 0 moves done",
+            ])
+    }
+
+    @Test("a relaunch and a fresh install tell what they are, and that they are finished")
+    func nothingToDo() throws {
+        try launch("1.0", steps: ["1.0"], store: store, options: options)
+        try launch("1.0", steps: ["1.0"], store: store, options: options)
+        #expect(
+            events.lines == [
+                "Library: freshInstall", "Library: finished, 0 steps and 0 moves done",
+                "Library: relaunch", "Library: finished, 0 steps and 0 moves done",
+            ])
+    }
+
+    @Test("nothing is told of a launch that is refused")
+    func refusal() throws {
+        #expect(throws: MigrationError.self) {
+            try launch("1.0", steps: ["2.0"], store: store, options: options)
+        }
+        #expect(events.lines == [])
+    }
+
+    @Test("an event has all that its description leaves out")
+    func contents() throws {
+        try launch("1.0", store: store)
+        var kinds: [MigrationEvent.Kind] = []
+        let report = try launch(
+            "2.0", steps: ["2.0"], store: store, options: MigrationOptions(onEvent: { kinds.append($0.kind) })
+        )
+        let step = MigrationEvent.Step(
+            version: "2.0", database: nil, schemaVersions: nil, attempt: 1, number: 1, count: 1)
+        try #require(kinds.count == 4)
+        if case .launchRecognized(let launch) = kinds[0] { #expect(launch == .upgrade(from: "1.0")) }
+        if case .willRun(let told) = kinds[1] { #expect(told == step) }
+        if case .didRun(let told, let duration) = kinds[2] {
+            #expect(told == step)
+            #expect(duration >= .zero)
+        } else {
+            Issue.record("\(kinds[2])")
+        }
+        if case .finished(let told) = kinds[3] {
+            #expect(told == report)
+        } else {
+            Issue.record("\(kinds[3])")
+        }
+    }
+
+    @Test("steps and asynchronous launches tell the same")
+    func asynchronous() async throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: store, options: options)
+        manager.whenMigratingToVersion("2.0") { await Task.yield() }
+        try await manager.migrate()
+        #expect(
+            events.lines == [
+                "Library: upgrade(from: 1.0)",
+                "Library: step 2.0 (1 of 1) begins",
+                "Library: step 2.0 (1 of 1) has run in TIME",
+                "Library: finished, 1 steps and 0 moves done",
+            ])
+    }
+}

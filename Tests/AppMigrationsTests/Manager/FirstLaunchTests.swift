@@ -1,0 +1,60 @@
+import AppMigrations
+import Testing
+
+@Suite("First launches")
+struct FirstLaunchTests {
+    let store = InMemoryStore()
+
+    struct Answer: Equatable {
+        let ever: Bool
+        let ofVersion: Bool
+    }
+
+    func launch(_ version: String, name: String = "Library", options: MigrationOptions = MigrationOptions())
+        throws -> Answer
+    {
+        let manager = try MigrationManager(
+            name: name, currentVersion: version, store: store, options: options)
+        let report = try manager.migrate()
+        #expect(try manager.migrate().isFirstLaunchOfVersion == report.isFirstLaunchOfVersion)
+        return Answer(ever: report.isFirstLaunchEver, ofVersion: report.isFirstLaunchOfVersion)
+    }
+
+    @Test("a fresh install is the first launch ever, and that of its version; a relaunch is neither")
+    func freshInstall() throws {
+        #expect(try launch("1.0") == Answer(ever: true, ofVersion: true))
+        #expect(try launch("1.0") == Answer(ever: false, ofVersion: false))
+    }
+
+    @Test("an upgrade and an adoption are the first of their version")
+    func upgrade() throws {
+        let adopting = MigrationOptions(adopting: Adoption { "1.0" })
+        #expect(try launch("1.1", options: adopting) == Answer(ever: false, ofVersion: true))
+        #expect(try launch("2.0") == Answer(ever: false, ofVersion: true))
+        #expect(try launch("2.0") == Answer(ever: false, ofVersion: false))
+    }
+
+    @Test("neither a downgrade nor the return from it is the first of its version; what goes beyond is")
+    func downgrade() throws {
+        _ = try launch("1.0")
+        _ = try launch("2.0")
+        #expect(try launch("1.0") == Answer(ever: false, ofVersion: false))
+        #expect(try launch("2.0") == Answer(ever: false, ofVersion: false))
+        _ = try launch("1.0")
+        #expect(try launch("3.0") == Answer(ever: false, ofVersion: true))
+    }
+
+    @Test("all managers of one launch agree, though the first one has written already")
+    func severalManagers() throws {
+        #expect(try launch("1.0", name: "Library") == Answer(ever: true, ofVersion: true))
+        #expect(try launch("1.0", name: "Settings") == Answer(ever: true, ofVersion: true))
+        #expect(try launch("2.0", name: "Library") == Answer(ever: false, ofVersion: true))
+        #expect(try launch("2.0", name: "Settings") == Answer(ever: false, ofVersion: true))
+    }
+
+    @Test("a second object of one manager in the same launch sees a relaunch")
+    func secondObject() throws {
+        #expect(try launch("1.0").ever)
+        #expect(try launch("1.0") == Answer(ever: false, ofVersion: false))
+    }
+}

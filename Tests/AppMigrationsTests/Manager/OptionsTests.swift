@@ -1,0 +1,85 @@
+import AppMigrations
+import Testing
+
+@Suite("Options")
+struct OptionsTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    @Test("steps above the current version are left out when asked, until the app has reached them")
+    func leaveOut() throws {
+        let options = MigrationOptions(aboveCurrent: .leaveOut)
+        try launch("1.0", store: store)
+        let steps: [AppVersion] = ["1.1", "2.0", "2.0-1", "3.0"]
+        #expect(try launch("1.1", steps: steps, store: store, options: options).completed == ["1.1"])
+        #expect(
+            try launch("2.0", steps: steps, store: store, options: options).completed == ["2.0", "2.0-1"])
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: steps, store: store)
+        }
+        #expect(error.code == .invalidRegistration)
+    }
+
+    @Test("steps above the current version are not taken for settled on a fresh install")
+    func leaveOutOnFreshInstall() throws {
+        let options = MigrationOptions(aboveCurrent: .leaveOut)
+        try launch("1.0", steps: ["1.0", "2.0"], store: store, options: options)
+        #expect(
+            try launch("2.0", steps: ["1.0", "2.0"], store: store, options: options).completed == ["2.0"])
+    }
+
+    @Test("data from before the oldest supported version is refused, and left alone")
+    func tooOld() throws {
+        try launch("2.9", store: store)
+        let before = store.read("Library")
+        let error = try #require(throws: MigrationError.self) {
+            try launch(
+                "4.0", steps: ["4.0"], store: store, log: log,
+                options: MigrationOptions(oldestSupported: "3.0"))
+        }
+        #expect(error.code == .tooOld)
+        #expect(error.version == "2.9")
+        #expect(
+            error.description == """
+                Library: the data of memory is at version 2.9; the oldest that can be migrated is 3.0. Nothing was \
+                changed. Launch a version of the app that still migrates it, and then this one.
+                """)
+        #expect(log.lines == [])
+        #expect(store.read("Library") == before)
+    }
+
+    @Test("so is an adopted install from before it")
+    func tooOldAdoption() throws {
+        let options = MigrationOptions(adopting: Adoption { "2.9" }, oldestSupported: "3.0")
+        let error = try #require(throws: MigrationError.self) {
+            try launch("4.0", store: store, options: options)
+        }
+        #expect(error.code == .tooOld)
+        #expect(store.read("Library") == StoreState())
+    }
+
+    @Test("the oldest supported version itself, a relaunch, a fresh install and a downgrade are not refused")
+    func notTooOld() throws {
+        let options = MigrationOptions(oldestSupported: "3.0")
+        try launch("3.0", store: store)
+        #expect(try launch("4.0", store: store, options: options).launch == .upgrade(from: "3.0"))
+        let strict = MigrationOptions(oldestSupported: "9.0")
+        #expect(try launch("4.0", store: store, options: strict).launch == .relaunch)
+        #expect(try launch("3.5", store: store, options: strict).launch == .downgrade(from: "4.0"))
+        #expect(try launch("4.0", store: InMemoryStore(), options: strict).launch == .freshInstall)
+    }
+
+    @Test("versions of a line of its own say nothing about the app, and the app's nothing about it")
+    func line() throws {
+        let plugin = MigrationOptions(line: "Plugin")
+        try launch("1.0", name: "Plugin", store: store, options: plugin)
+        try launch("1.5", name: "Plugin", store: store, options: plugin)
+        let app = try launch("2.0", steps: ["2.0"], name: "Library", store: store, log: log)
+        #expect(app.launch == .freshInstall, "that the plug-in has had 1.5 does not make the app an old one")
+
+        let other = try launch("7.0", steps: ["7.0"], name: "Filter", store: store, options: plugin)
+        #expect(other.launch == .adoption(from: "1.5"), "of its own line it has seen 1.5, of the app's 2.0")
+        #expect(store.read("Library").seen["app"]?.map(\.version) == ["2.0"])
+        #expect(store.read("Library").seen["Plugin"]?.map(\.version) == ["1.0", "1.5", "7.0"])
+    }
+}

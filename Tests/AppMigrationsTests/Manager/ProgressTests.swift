@@ -1,0 +1,84 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("Progress")
+struct ProgressTests {
+    let store = InMemoryStore()
+
+    @Test("it counts the steps, and what a step tells of itself")
+    func fractions() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let progress = manager.progress
+        var fractions: [Double] = []
+        manager.whenMigratingToVersion("1.1") { fractions.append(progress.fractionCompleted) }
+        manager.whenMigratingToVersion("1.2") { context in
+            fractions.append(progress.fractionCompleted)
+            context.progress.totalUnitCount = 10
+            context.progress.completedUnitCount = 5
+            fractions.append(progress.fractionCompleted)
+            context.progress.completedUnitCount = 10
+            fractions.append(progress.fractionCompleted)
+        }
+        manager.whenMigratingToVersion("1.3") { context in
+            fractions.append(progress.fractionCompleted)
+            context.progress.totalUnitCount = 10
+            context.progress.completedUnitCount = 3
+        }
+        manager.whenMigratingToVersion("2.0") { fractions.append(progress.fractionCompleted) }
+        #expect(progress.fractionCompleted == 0)
+        try manager.migrate()
+        #expect(fractions == [0, 0.25, 0.375, 0.5, 0.5, 0.75])
+        #expect(progress.fractionCompleted == 1)
+        #expect(progress.isFinished)
+    }
+
+    @Test("it is complete after a launch on which there was nothing to do")
+    func nothingToDo() throws {
+        for _ in 1...2 {
+            let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+            manager.register(["1.0"], log: Log())
+            try manager.migrate()
+            #expect(manager.progress.fractionCompleted == 1)
+        }
+    }
+
+    @Test("it stops where a step has failed, and goes on with what is left")
+    func failure() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        var fails = true
+        var fractions: [Double] = []
+        manager.register(["1.1"], log: Log())
+        manager.whenMigratingToVersion("1.2") { [progress = manager.progress] context in
+            context.progress.totalUnitCount = 2
+            context.progress.completedUnitCount = 1
+            fractions.append(progress.fractionCompleted)
+            if fails { throw StepError(description: "not today") }
+        }
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        #expect(fractions == [0.75])
+        #expect(manager.progress.fractionCompleted == 0.5)
+        fails = false
+        try manager.migrate()
+        #expect(fractions == [0.75, 0.5])
+        #expect(manager.progress.fractionCompleted == 1)
+    }
+
+    @Test("a step that does not know its total counts as one, when it is done")
+    func indeterminate() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let progress = manager.progress
+        var fractions: [Double] = []
+        manager.whenMigratingToVersion("1.1") { context in
+            context.progress.totalUnitCount = -1
+            fractions.append(progress.fractionCompleted)
+        }
+        manager.whenMigratingToVersion("1.2") { fractions.append(progress.fractionCompleted) }
+        try manager.migrate()
+        #expect(fractions == [0, 0.5])
+        #expect(manager.progress.fractionCompleted == 1)
+    }
+}

@@ -1,0 +1,41 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("A manager that is released with steps never migrated")
+struct ReleasedManagerTests {
+    #if DEBUG && (os(macOS) || os(Linux))
+        @Test("stops a debug build, and says why", arguments: [1, 2])
+        func released(count: Int) async throws {
+            let result = await #expect(
+                processExitsWith: .failure, observing: [\.standardErrorContent]
+            ) { [count] in
+                let manager = try MigrationManager(
+                    name: "Library", currentVersion: "2.0", store: InMemoryStore())
+                for version in ["1.0", "2.0"].prefix(count) {
+                    manager.whenMigratingToVersion(try AppVersion(parsing: version)) {}
+                }
+            }
+            let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            #expect(
+                errors.contains(
+                    "Library: released with steps that were never migrated: \(count == 1 ? "1.0" : "1.0, 2.0"). Call migrate()."
+                ), "\(errors)")
+        }
+    #endif
+
+    @Test("is no mistake when it has none, when it was asked what is pending, or when it refused to go")
+    func notAMistake() throws {
+        let store = InMemoryStore()
+        _ = try MigrationManager(currentVersion: "2.0", store: store)
+        for call: (MigrationManager) throws -> Void in [
+            { _ = try $0.pendingVersions() },
+            { try $0.forget() },
+            { manager in #expect(throws: MigrationError.self) { try manager.migrate(through: "3.0") } },
+        ] {
+            let manager = try MigrationManager(currentVersion: "2.0", store: store)
+            manager.register(["2.0"], log: Log())
+            try call(manager)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Replacing a record")
+struct ReplaceRecordTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let store: JSONStore
+    let log = Log()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("migrations.json")
+        store = try JSONStore(at: url)
+    }
+
+    func manager(_ name: String = "Library") throws -> MigrationManager {
+        let manager = try MigrationManager(name: name, currentVersion: "2.0", store: store)
+        manager.register(["1.0", "1.5", "2.0"], log: log)
+        return manager
+    }
+
+    var setAside: [String] {
+        get throws { try folder.fileNames.filter { $0.contains(".damaged-") } }
+    }
+
+    @Test(
+        "what is damaged or of a newer format is set aside with its bytes, and the version assumed is gone on from",
+        arguments: [
+            "", "{", "{\"format\": \"1.0\"}", "{\"format\": \"2.0\", \"managers\": []}",
+            #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "x"}}}"#,
+        ])
+    func damaged(contents: String) throws {
+        try Data(contents.utf8).write(to: url)
+        let manager = try manager()
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        try manager.replaceRecord(assuming: "1.0")
+        let report = try manager.migrate()
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed == ["1.5", "2.0"])
+
+        let name = try #require(try setAside.first)
+        #expect(try setAside.count == 1)
+        #expect(name.contains(#/^migrations\.json\.damaged-\d{8}T\d{6}Z-[0-9A-F]{4}$/#))
+        #expect(try Data(contentsOf: folder.file(name)) == Data(contents.utf8))
+    }
+
+    @Test("the other managers of the store go on from the same version")
+    func otherManagers() throws {
+        try launch("1.0", name: "Settings", store: store)
+        try Data("{".utf8).write(to: url)
+        try manager().replaceRecord(assuming: "1.0")
+        let report = try manager("Settings").migrate()
+        #expect(report.launch == .adoption(from: "1.0"))
+        #expect(report.completed == ["1.5", "2.0"])
+    }
+
+    @Test("a folder in place of the file is set aside too")
+    func folderInPlace() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        try Data("kept".utf8).write(to: url.appendingPathComponent("file"))
+        let manager = try manager()
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        try manager.replaceRecord(assuming: "1.5")
+        #expect(try manager.migrate().completed == ["2.0"])
+        let aside = folder.file(try #require(try setAside.first))
+        #expect(try Data(contentsOf: aside.appendingPathComponent("file")) == Data("kept".utf8))
+    }
+
+    @Test("a record that can be read is replaced for this manager alone")
+    func readable() throws {
+        try launch("1.0", name: "Library", store: store)
+        try launch("1.0", name: "Settings", store: store)
+        try manager("Library").migrate()
+        try manager("Settings").migrate()
+        let settings = try store.read("Settings").record
+        log.lines = []
+
+        let manager = try manager()
+        #expect(try manager.migrate().launch == .relaunch)
+        try manager.replaceRecord(assuming: "1.5")
+        #expect(try manager.migrate().launch == .upgrade(from: "1.5"))
+        #expect(log.lines == ["2.0"])
+        #expect(try store.read("Settings").record == settings)
+        #expect(try setAside == [])
+    }
+
+    @Test("two replacements in one second set two files aside")
+    func twice() throws {
+        for text in ["{", "["] {
+            try Data(text.utf8).write(to: url)
+            try manager().replaceRecord(assuming: "1.0")
+        }
+        #expect(try setAside.count == 2)
+    }
+}

@@ -1,0 +1,86 @@
+import AppMigrations
+import Testing
+
+@Suite("When the version changes")
+struct VersionChangeTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    /// Launches an app with a step for its version and two handlers of a change.
+    func launch(_ version: String, adopting: AppVersion? = nil, failing: Bool = false) throws {
+        let options = MigrationOptions(adopting: adopting.map { version in Adoption { version } })
+        let manager = try MigrationManager(currentVersion: version, store: store, options: options)
+        manager.whenVersionChanges { from, to in log.lines.append("\(from) to \(to)") }
+        manager.register([try AppVersion(parsing: version)], log: log)
+        manager.whenVersionChanges { _, _ in
+            if failing { throw StepError(description: "no window yet") }
+            log.lines.append("again")
+        }
+        try manager.migrate()
+    }
+
+    @Test("it is told once for each upgrade, after the steps, in the order of registration")
+    func upgrade() throws {
+        try launch("1.0")
+        try launch("2.0")
+        try launch("2.0")
+        try launch("3.0")
+        #expect(log.lines == ["2.0", "1.0 to 2.0", "again", "3.0", "2.0 to 3.0", "again"])
+    }
+
+    @Test("it is told on an adoption, unless the version is the one adopted")
+    func adoption() throws {
+        try launch("2.0", adopting: "1.0")
+        #expect(log.lines == ["2.0", "1.0 to 2.0", "again"])
+        let other = VersionChangeTests()
+        try other.launch("2.0", adopting: "2.0")
+        #expect(other.log.lines == [])
+    }
+
+    @Test("it is not told on a fresh install, a relaunch and a downgrade, but on the return from one")
+    func others() throws {
+        try launch("2.0")
+        try launch("2.0")
+        try launch("1.0")
+        try launch("1.0")
+        #expect(log.lines == [])
+        try launch("2.0")
+        #expect(log.lines == ["1.0 to 2.0", "again"])
+    }
+
+    @Test("it is told again at the next launch when it has thrown, and the steps stay done")
+    func failure() throws {
+        try launch("1.0")
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", failing: true) }
+        #expect(error.code == .stepFailed)
+        #expect(
+            error.description == """
+                default: what was to run when the version changes failed: no window yet. The steps are done; the next \
+                launch runs it again.
+                """)
+        try launch("2.0")
+        #expect(log.lines == ["2.0", "1.0 to 2.0", "1.0 to 2.0", "again"])
+        try launch("2.0")
+        #expect(log.lines.count == 4)
+    }
+
+    @Test("it is told on an adoption again when it has thrown")
+    func failureOnAdoption() throws {
+        #expect(throws: MigrationError.self) { try launch("2.0", adopting: "1.0", failing: true) }
+        try launch("2.0")
+        #expect(log.lines == ["2.0", "1.0 to 2.0", "1.0 to 2.0", "again"])
+    }
+
+    @Test("migrate(through:) leaves it to migrate()")
+    func through() throws {
+        try launch("1.0")
+        let manager = try MigrationManager(currentVersion: "2.0", store: store)
+        manager.register(["1.1", "2.0"], log: log)
+        manager.whenVersionChanges { from, to in log.lines.append("\(from) to \(to)") }
+        try manager.migrate(through: "2.0")
+        #expect(log.lines == ["1.1", "2.0"])
+        try manager.migrate()
+        try manager.migrate()
+        #expect(log.lines == ["1.1", "2.0", "1.0 to 2.0"])
+    }
+}

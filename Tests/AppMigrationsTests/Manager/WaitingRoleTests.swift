@@ -1,0 +1,83 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A process that waits for the app")
+struct WaitingRoleTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let options = MigrationOptions(role: .waits)
+    let log = Log()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("migrations.json")
+    }
+
+    /// Launches the extension, which must leave everything as it is.
+    func refusal(_ version: String, steps: [AppVersion]) throws -> MigrationError {
+        let before = try folder.contents
+        let error = try #require(throws: MigrationError.self) {
+            try launch(version, steps: steps, store: JSONStore(at: url), log: log, options: options)
+        }
+        #expect(try folder.contents == before)
+        #expect(log.lines == [])
+        return error
+    }
+
+    static let notYetMigrated =
+        "Library: the data is not yet at version 2.0. Leave the data alone until the app has been launched."
+
+    @Test("before the app was ever launched it is told so, and makes no file")
+    func first() throws {
+        let error = try refusal("2.0", steps: [])
+        #expect(error.code == .notYetMigrated)
+        #expect(error.description == Self.notYetMigrated)
+        #expect(try folder.fileNames == [])
+    }
+
+    @Test(
+        "as long as the app has not been upgraded it is told so, with steps and without",
+        arguments: [[], ["2.0"]])
+    func upgrade(steps: [AppVersion]) throws {
+        try launch("1.0", store: JSONStore(at: url))
+        let error = try refusal("2.0", steps: steps)
+        #expect(error.code == .notYetMigrated)
+        #expect(error.description == Self.notYetMigrated)
+    }
+
+    @Test("where a newer version of the app has been, it is told so")
+    func newer() throws {
+        try launch("1.0", store: JSONStore(at: url))
+        try launch("2.0", store: JSONStore(at: url))
+        let error = try refusal("1.5", steps: [])
+        #expect(error.code == .newerThanThisProcess)
+        #expect(
+            error.description == """
+                Library: version 2.0 of the app has been here; this process is at 1.5. Leave the data alone until \
+                this process has been updated as well.
+                """)
+    }
+
+    @Test("when the app has done everything it gets the report, without writing")
+    func settled() throws {
+        try launch("1.0", store: JSONStore(at: url))
+        try launch("2.0", steps: ["2.0"], store: JSONStore(at: url))
+        let before = try folder.contents
+        let report = try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log, options: options)
+        #expect(report.launch == .relaunch)
+        #expect(report.completed == [])
+        #expect(try folder.contents == before)
+        #expect(log.lines == [])
+    }
+
+    @Test("asynchronously too")
+    func asynchronous() async throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: JSONStore(at: url), options: options)
+        let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
+        #expect(error.code == .notYetMigrated)
+        #expect(try folder.fileNames == [])
+    }
+}

@@ -1,0 +1,82 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@MainActor
+@Suite("Launching asynchronously, with databases")
+struct BridgeAsyncTests {
+    let app: App
+
+    init() throws { app = try App() }
+
+    @Test("plain, asynchronous and database steps and moves run in the order of their versions, moves first")
+    func order() async throws {
+        try app.launch("1.0")
+        let database = try app.open()
+        let manager = try app.manager("2.0")
+        let schema = try app.schema()
+        let log = app.log
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
+        manager.whenMigratingToVersion("1.1") {
+            MainActor.assertIsolated()
+            log.add("plain, of \(try app.columns().count) columns")
+        }
+        manager.whenMigratingToVersion("1.2", in: database) { db in
+            #expect(!Thread.isMainThread)
+            log.add("in the database, of \(try db.columns(in: "book").count) columns")
+        }
+        manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
+        manager.whenMigratingToVersion("1.3") {
+            await Task.yield()
+            log.add("asynchronous")
+        }
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
+        manager.whenMigratingToVersion("2.0") {
+            MainActor.assertIsolated()
+            log.add("plain, of \(try app.columns().count) columns")
+        }
+        let report = try await manager.migrate()
+        #expect(
+            log.lines == [
+                "plain, of 2 columns", "in the database, of 3 columns", "asynchronous", "plain, of 4 columns",
+            ])
+        #expect(report.completed == ["1.1", "1.2", "1.3", "2.0"])
+        #expect(report.moves.map(\.applied) == [["12"], ["20"]])
+    }
+
+    @Test("the main actor is free while a step works in a database")
+    func freeActor() async throws {
+        try app.launch("1.0")
+        let database = try app.open()
+        let manager = try app.manager("1.2")
+        let isFree = DispatchSemaphore(value: 0)
+        manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in
+            // Ends at once when the main actor can run; the limit keeps a blocked one from hanging the tests.
+            log.add(isFree.wait(timeout: .now() + 60) == .success ? "free" : "blocked")
+        }
+        let launch = Task { try await manager.migrate() }
+        Task { isFree.signal() }
+        #expect(try await launch.value.completed == ["1.2"])
+        #expect(app.log.lines == ["free"])
+    }
+
+    @Test("a task that is cancelled in a database step that throws leaves nothing of it")
+    func cancellation() async throws {
+        try app.launch("1.0")
+        let database = try app.open()
+        let manager = try app.manager("1.2")
+        let fails = Locked(true)
+        manager.whenMigratingToVersion("1.2", in: database) { db, context in
+            try db.execute(sql: "INSERT INTO book(title) VALUES ('by 1.2')")
+            if fails.withLock({ $0 }) { throw CancellationError() }
+            #expect(context.attempt == 1)
+        }
+        await #expect(throws: CancellationError.self) { try await manager.migrate() }
+        #expect(try app.titles() == [])
+        fails.withLock { $0 = false }
+        #expect(try await manager.migrate().completed == ["1.2"])
+        #expect(try app.titles() == ["by 1.2"])
+    }
+}

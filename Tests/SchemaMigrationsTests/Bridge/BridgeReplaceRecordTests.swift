@@ -1,0 +1,87 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Replacing a record in a database")
+struct BridgeReplaceRecordTests {
+    let app: App
+    let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        database = try app.open()
+    }
+
+    func manager(_ name: String = "Library") throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: name, currentVersion: "2.0", store: SQLiteStore(database))
+        for version in ["1.0", "1.5", "2.0"] as [AppVersion] {
+            manager.whenMigratingToVersion(version) { [log = app.log] in log.add("\(name) \(version)") }
+        }
+        return manager
+    }
+
+    func damage(_ sql: String) throws {
+        try manager().migrate()
+        try manager("Settings").migrate()
+        try database.write { try $0.execute(sql: sql) }
+    }
+
+    func tablesSetAside() throws -> [String] {
+        try database.read {
+            try String.fetchAll(
+                $0,
+                sql:
+                    "SELECT name FROM sqlite_master WHERE name LIKE 'app\\_migrations\\_damaged\\_%' ESCAPE '\\'"
+            )
+        }
+    }
+
+    @Test(
+        "a damaged table is renamed with its rows, and the version assumed is gone on from",
+        arguments: [
+            "UPDATE app_migrations SET value = '{' WHERE name = 'Library'",
+            "UPDATE app_migrations SET value = x'00' WHERE name = 'Library'",
+            "UPDATE app_migrations SET value = '\"2.0\"' WHERE part = 'format'",
+        ])
+    func damaged(sql: String) throws {
+        try damage(sql)
+        let rows = try database.read {
+            try Row.fetchAll($0, sql: "SELECT * FROM app_migrations ORDER BY part, name")
+        }
+        let manager = try manager()
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try manager.migrate().completed == ["1.5", "2.0"])
+        #expect(try self.manager("Settings").migrate().completed == ["1.5", "2.0"])
+        #expect(app.log.lines == ["Library 1.5", "Library 2.0", "Settings 1.5", "Settings 2.0"])
+
+        let aside = try #require(try tablesSetAside().first)
+        #expect(aside.contains(#/^app_migrations_damaged_\d{8}T\d{6}Z_[0-9A-F]{4}$/#))
+        let kept = try database.read {
+            try Row.fetchAll($0, sql: "SELECT * FROM \(aside) ORDER BY part, name")
+        }
+        #expect(kept == rows)
+    }
+
+    @Test("two replacements in one second set two tables aside")
+    func twice() throws {
+        for _ in 1...2 {
+            try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
+            try manager().replaceRecord(assuming: "2.0")
+        }
+        #expect(try tablesSetAside().count == 2)
+    }
+
+    @Test("a database whose only tables are records that were set aside is empty")
+    func empty() throws {
+        try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
+        try SQLiteStore(database).setAside()
+        let manager = try MigrationManager(name: "Other", currentVersion: "2.0", store: InMemoryStore())
+        manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
+        try manager.migrate()
+        #expect(app.log.lines == [], "no step is needed in a new database")
+    }
+}
