@@ -53,7 +53,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .executableTarget(name: "embed-migrations", dependencies: ["MigrationFiles"], swiftSettings: settings),
+        .executableTarget(
+            name: "embed-migrations", dependencies: ["MigrationFiles"], swiftSettings: settings),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"]),
         .executableTarget(
             name: "Journal",
@@ -64,8 +65,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/Journal",
-            resources: [.copy("Migrations")],
-            swiftSettings: settings
+            swiftSettings: settings,
+            plugins: ["EmbedMigrations"]
         ),
         .executableTarget(
             name: "QuickStart",
@@ -113,6 +114,11 @@ let package = Package(
                 "AppMigrations", "app-migrations", "SchemaMigrations", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            exclude: ["Help"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EmbedTests",
+            dependencies: ["embed-migrations", "EmbeddedSQL", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ProcessTests",

@@ -6,10 +6,12 @@ struct SwiftLiteral {
         // Scalars, not characters: CR LF is one character, and each of both counts.
         let scalars = value.unicodeScalars
         let hashes = String(repeating: "#", count: Self.hashCount(for: scalars))
+        // The compiler takes tabs in literals of several lines only.
+        let isLong = scalars.contains { $0 == "\n" || $0 == "\t" }
         var body = ""
         for scalar in scalars { body += Self.escaped(scalar, hashes) }
         text =
-            scalars.contains("\n")
+            isLong
             ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
     }
 

@@ -11,7 +11,8 @@ struct SwiftSource {
             switch migration {
             case .sql(let version, let name, let sql, let down):
                 var arguments = [
-                    "version: \(version)", "name: \(SwiftLiteral(name).text)", "sql: \(SwiftLiteral(sql).text)",
+                    "version: \(version)", "name: \(SwiftLiteral(name).text)",
+                    "sql: \(SwiftLiteral(sql).text)",
                 ]
                 if let down { arguments.append("down: \(SwiftLiteral(down).text)") }
                 elements.append("        SQLMigration(\(arguments.joined(separator: ", "))),")
@@ -45,6 +46,7 @@ struct SwiftSource {
 
     /// A literal without `#`, which is all that `#sourceLocation` takes.
     private static func plainLiteral(_ text: String) -> String {
-        "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"") + "\""
+        "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+            + "\""
     }
 }

@@ -60,8 +60,8 @@ public final class BuiltProcess {
     /// Starts Swift's compiler, which finds the modules that have been built for the tests.
     public static func compiler(_ arguments: [String]) throws -> BuiltProcess {
         try BuiltProcess(
-            URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + arguments + Products.moduleSearchPaths(),
-            environment: nil)
+            running: URL(fileURLWithPath: "/usr/bin/env"),
+            ["swiftc"] + arguments + Products.moduleSearchPaths())
     }
 
     private static let script = "/usr/bin/script"
@@ -83,7 +83,6 @@ public final class BuiltProcess {
         process.arguments = arguments
         if let environment { process.environment = environment }
         process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = errors
         process.terminationHandler = { _ in continuation.finish() }

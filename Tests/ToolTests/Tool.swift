@@ -13,8 +13,13 @@ struct Tool {
 
     /// Runs `app-migrations` with arguments that blanks separate.
     func callAsFunction(_ arguments: String) async throws -> BuiltProcess.Result {
+        try await run(arguments.words)
+    }
+
+    /// Runs `app-migrations`.
+    func run(_ arguments: [String]) async throws -> BuiltProcess.Result {
         try await BuiltProcess(
-            running: Products.executable("app-migrations"), arguments.words, in: folder.url
+            running: Products.executable("app-migrations"), arguments, in: folder.url
         ).result()
     }
 
