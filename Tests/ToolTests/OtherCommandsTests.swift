@@ -50,8 +50,8 @@ struct OtherCommandsTests {
         let tool = try Tool()
         try makeStore(at: tool.folder.file("store.json"))
         let run = try await tool("history --store store.json")
-        let lines = run.output.replacing(#/\d{4}-[^ ]*Z/#, with: "DATE").replacing(
-            #/ +\d+\.\d ms/#, with: " TIME")
+        // How wide a column is depends on the durations.
+        let lines = run.output.withoutTimes.replacing(#/ +by/#, with: " by")
         #expect(
             lines == """
                 Library
