@@ -1,5 +1,5 @@
 SWIFT ?= swift
-SOURCES = Package.swift Sources Tests Samples
+SOURCES = Package.swift Sources Plugins Tests Samples
 
 .PHONY: help demo test check format setup
 

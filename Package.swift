@@ -15,6 +15,8 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
+        .executable(name: "app-migrations", targets: ["app-migrations"]),
+        .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -28,16 +30,32 @@ let package = Package(
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
+        .target(name: "MigrationFiles", swiftSettings: settings),
         .target(
             name: "SchemaMigrations",
             dependencies: [
                 "AppMigrations",
+                "MigrationFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "app-migrations",
+            dependencies: [
+                "AppMigrations",
+                "MigrationFiles",
+                "SchemaMigrations",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "embed-migrations", dependencies: ["MigrationFiles"], swiftSettings: settings),
+        .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"]),
         .executableTarget(
             name: "Journal",
             dependencies: [
@@ -47,8 +65,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/Journal",
-            resources: [.copy("Migrations")],
-            swiftSettings: settings
+            swiftSettings: settings,
+            plugins: ["EmbedMigrations"]
         ),
         .executableTarget(
             name: "QuickStart",
@@ -60,6 +78,16 @@ let package = Package(
             path: "Samples/QuickStart",
             resources: [.copy("Migrations")],
             swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "EmbeddedSQL",
+            dependencies: [
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/EmbeddedSQL",
+            swiftSettings: settings,
+            plugins: ["EmbedMigrations"]
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .executableTarget(
@@ -84,7 +112,19 @@ let package = Package(
         ),
         .testTarget(
             name: "SchemaMigrationsTests",
-            dependencies: ["SchemaLauncher", "SchemaMigrations", "TestSupport"],
+            dependencies: ["MigrationFiles", "SchemaLauncher", "SchemaMigrations", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ToolTests",
+            dependencies: [
+                "AppMigrations", "app-migrations", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["Help"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EmbedTests",
+            dependencies: ["embed-migrations", "EmbeddedSQL", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ProcessTests",

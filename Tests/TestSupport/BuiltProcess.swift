@@ -27,16 +27,25 @@ public final class BuiltProcess {
     ///   - name: that of an executable target on which the test target depends, so that it has been built.
     ///   - arguments: what it is given.
     public convenience init(_ name: String, _ arguments: [String] = []) throws {
-        try self.init(Products.executable(name), arguments, environment: nil)
+        try self.init(running: Products.executable(name), arguments)
     }
 
     /// Starts an executable on a terminal of its own, as `script` of util-linux provides it.
-    public convenience init(onTerminal name: String, _ arguments: [String] = []) throws {
+    ///
+    /// - Parameters:
+    ///   - name: that of an executable target on which the test target depends.
+    ///   - arguments: what it is given.
+    ///   - folder: the folder in which it is run; nil for this process's.
+    ///   - environment: all variables that it has.
+    public convenience init(
+        onTerminal name: String, _ arguments: [String] = [], in folder: URL? = nil,
+        environment: [String: String] = ["TERM": "xterm"]
+    ) throws {
         let words = try [Products.executable(name).path] + arguments
         try self.init(
-            URL(fileURLWithPath: Self.script),
+            running: URL(fileURLWithPath: Self.script),
             ["-q", "-e", "-c", words.map { "'\($0)'" }.joined(separator: " "), "/dev/null"],
-            environment: ["TERM": "xterm"])
+            in: folder, environment: environment)
     }
 
     /// Whether there is a `script` that executables can be run with.
@@ -51,18 +60,29 @@ public final class BuiltProcess {
     /// Starts Swift's compiler, which finds the modules that have been built for the tests.
     public static func compiler(_ arguments: [String]) throws -> BuiltProcess {
         try BuiltProcess(
-            URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + arguments + Products.moduleSearchPaths(),
-            environment: nil)
+            running: URL(fileURLWithPath: "/usr/bin/env"),
+            ["swiftc"] + arguments + Products.moduleSearchPaths())
     }
 
     private static let script = "/usr/bin/script"
 
-    private init(_ executable: URL, _ arguments: [String], environment: [String: String]?) throws {
+    /// Starts any executable.
+    ///
+    /// - Parameters:
+    ///   - executable: where it is.
+    ///   - arguments: what it is given.
+    ///   - folder: the folder in which it is run; nil for this process's.
+    ///   - environment: all variables that it has; nil for this process's.
+    public init(
+        running executable: URL, _ arguments: [String], in folder: URL? = nil,
+        environment: [String: String]? = nil
+    ) throws {
         let (end, continuation) = AsyncStream.makeStream(of: Never.self)
         self.end = end
         process.executableURL = executable
         process.arguments = arguments
         if let environment { process.environment = environment }
+        process.currentDirectoryURL = folder
         process.standardOutput = output
         process.standardError = errors
         process.terminationHandler = { _ in continuation.finish() }

@@ -11,9 +11,10 @@ struct Entries {
 
     init(file: URL, release: Release) throws {
         database = try DatabaseQueue(path: file.path)
-        // An app passes the bundle's migrations as they are. An old release did not have those of later ones.
-        let all = try SchemaMigrator(bundle: .module, subdirectory: "Migrations")
-        schema = try SchemaMigrator(migrations: all.migrations.filter { $0.version <= release.latestSchema })
+        // An app passes all migrations that the build has embedded. An old release did not have those of later
+        // ones.
+        schema = try SchemaMigrator(
+            migrations: Migrations.all.filter { $0.version <= release.latestSchema })
     }
 }
 

@@ -52,7 +52,8 @@ public protocol HistoryStore: MigrationStore {
 
 /// A line of a history, as it is stored.
 package struct HistoryEntry: Codable {
-    let manager: String
+    /// The manager whose step it was.
+    package let manager: String
     let version: AppVersion
     let outcome: String
     let date: Date
@@ -70,9 +71,12 @@ package struct HistoryEntry: Codable {
 
     /// Nil for another manager's line, and for one that a newer version of this package wrote.
     package func step(of manager: String) -> SettledStep? {
-        guard manager == self.manager, let outcome = SettledStep.Outcome(rawValue: outcome) else {
-            return nil
-        }
+        manager == self.manager ? step : nil
+    }
+
+    /// Nil for a line that a newer version of this package wrote.
+    package var step: SettledStep? {
+        guard let outcome = SettledStep.Outcome(rawValue: outcome) else { return nil }
         return SettledStep(version: version, outcome: outcome, date: date, seconds: seconds, appVersion: app)
     }
 

@@ -77,11 +77,19 @@ public struct JSONStore: HistoryStore, RecoverableStore {
 
     /// Every step of a manager that was settled, in the order of time.
     public func history(_ manager: String) throws -> [SettledStep] {
+        try historyEntries().compactMap { $0.step(of: manager) }
+    }
+
+    /// Every manager's steps that were settled, in the order of time.
+    package func historyEntries() throws -> [HistoryEntry] {
         let contents = try reading { try history.contents() } ?? Data()
         // A line that is cut off is the trace of a crash; the record knows better.
-        return contents.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            HistoryEntry(json: Data(line))?.step(of: manager)
-        }
+        return contents.split(separator: UInt8(ascii: "\n")).compactMap { HistoryEntry(json: Data($0)) }
+    }
+
+    /// The managers that have a record, by name.
+    package func managerNames() throws -> [String] {
+        try document().managerNames
     }
 
     /// Renames the file to `<file>.damaged-<date>`.

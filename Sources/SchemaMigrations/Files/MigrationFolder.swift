@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationFiles
 
 /// Finds the migrations in a folder, by the names of its files.
 ///
@@ -24,30 +25,29 @@ enum MigrationFolder {
     }
 
     private static func files(named names: [String], in folder: URL) throws -> [SQLFile] {
-        var ups: [SQLFile] = []
-        var downs: [String: URL] = [:]
-        for name in names.sorted() {
-            guard let parsed = try MigrationFileName(name) else { continue }
-            let url = folder.appendingPathComponent(name)
-            switch parsed.direction {
-            case .up: ups.append(SQLFile(version: parsed.version, name: parsed.name, url: url, down: nil))
-            case .down: downs[String(name.dropLast(".down.sql".count))] = url
-            }
+        let set = MigrationFileSet(names: names, .sql)
+        // Two files of one version are refused by the migrator, which also knows the other folders.
+        let problems = set.problems.filter { $0.kind != .doubleVersion }
+        // That there is nothing says more than that something is missing beside it.
+        if let problem = problems.first(where: { $0.kind == .malformedName }) {
+            throw SchemaMigrationError(problem)
         }
-        guard !ups.isEmpty else {
+        guard !set.entries.isEmpty else {
             throw SchemaMigrationError(
                 .noMigrations, "The folder \(folder.path) holds no migration.",
                 remedy: "Migrations are files named <version>_<name>.sql.", file: folder.path)
         }
-        for index in ups.indices {
-            ups[index].down = downs.removeValue(forKey: String(ups[index].fileName.dropLast(".sql".count)))
-        }
-        if let (stem, url) = downs.min(by: { $0.key < $1.key }) {
-            throw SchemaMigrationError(
-                .malformedFileName, "\(url.lastPathComponent): there is no \(stem).sql that it takes back.",
-                remedy: "Give both the same name, or remove it.", file: url.lastPathComponent)
-        }
-        return ups
+        if let problem = problems.first { throw SchemaMigrationError(problem) }
+        return set.entries.map { SQLFile($0, in: folder) }
+    }
+}
+
+extension SchemaMigrationError {
+    /// What is wrong with a file's name, as an error.
+    init(_ problem: MigrationFileProblem) {
+        self.init(
+            problem.kind == .doubleVersion ? .duplicateVersion : .malformedFileName,
+            "\(problem.fileName): \(problem.problem).", remedy: problem.remedy, file: problem.fileName)
     }
 }
 
@@ -58,6 +58,13 @@ struct SQLFile: SQLSource {
     let url: URL
     /// The file that takes it back.
     var down: URL?
+
+    init(_ entry: MigrationFileSet.Entry, in folder: URL) {
+        version = entry.parsed.version
+        name = entry.parsed.name
+        url = folder.appendingPathComponent(entry.fileName)
+        down = entry.down.map(folder.appendingPathComponent)
+    }
 
     var fileName: String { url.lastPathComponent }
     var hasDown: Bool { down != nil }

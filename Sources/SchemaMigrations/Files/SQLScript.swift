@@ -22,6 +22,7 @@ struct SQLScript {
     let fileName: String
     let sql: String
     let statements: [Statement]
+    let comments: [SQLReader.Comment]
     let settings: SQLFileSettings
     /// Tells an edit that matters: white space, comments and line ends do not count.
     let checksum: String
@@ -44,6 +45,7 @@ struct SQLScript {
         var reader = SQLReader(bytes: bytes, fileName: fileName)
         try reader.read()
         statements = reader.statements
+        comments = reader.comments
         checksum = reader.checksum
         settings = try SQLFileSettings(comments: reader.comments, statements: statements, fileName: fileName)
         try refuse()
@@ -60,6 +62,28 @@ struct SQLScript {
                 if words.starts(with: ["IF", "EXISTS"]) { words.removeFirst(2) }
                 return words.count > 2 && words[1] == "." ? words[2] : words.first
             })
+    }
+
+    /// A statement's tokens, bare words in upper case and names without their quotes.
+    func tokens(of statement: Statement) -> [Token] {
+        let part = Array(bytes[statement.range])
+        return SQLLexer(part).map { token in
+            let text = String(decoding: part[token.range], as: UTF8.self)
+            let isWord = token.kind == .word
+            return Token(
+                keyword: isWord ? text.uppercased() : text, name: text.trimmingQuotes.lowercased(),
+                isWord: isWord)
+        }
+    }
+
+    /// A part of a statement.
+    struct Token {
+        /// As a keyword or symbol: a bare word in upper case.
+        let keyword: String
+        /// As a name: without quotes, in lower case.
+        let name: String
+        /// Whether it is a bare word.
+        let isWord: Bool
     }
 
     // MARK: Refusals

@@ -1,5 +1,5 @@
 public import Foundation
-import GRDB
+package import GRDB
 
 /// The `schema_migrations` table of a database, as it was read: which migrations it has had.
 ///
@@ -210,7 +210,7 @@ public struct AppliedMigration: Sendable, Hashable {
     let checksum: String?
 
     /// Every migration that a database has had, ascending.
-    static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
+    package static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
         let ledger = try Ledger(db)
         let hasDetails = try db.hasTable("schema_migrations_details")
         let rows = try hasDetails ? Row.fetchAll(db, sql: "SELECT * FROM main.schema_migrations_details") : []

@@ -96,7 +96,7 @@ extension DatabaseError {
 
 extension SchemaMigrationError {
     /// Turns what SQLite says into an error that says what to do.
-    static func describing<Result>(_ body: () throws -> Result) throws -> Result {
+    package static func describing<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as DatabaseError {

@@ -1,3 +1,4 @@
+import Foundation
 public import GRDB
 
 // Opening a database that other processes open at the same moment.
@@ -16,6 +17,38 @@ extension DatabaseQueue {
         path: String, configuration: Configuration = .waiting, waitingFor limit: Duration = .seconds(10)
     ) throws -> DatabaseQueue {
         try retryingWhileBusy(for: limit) { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+}
+
+extension DatabaseQueue {
+    /// Opens a database file for reading only, and leaves it and its folder as they are, as far as SQLite can.
+    ///
+    /// - Parameter path: a file that exists.
+    package static func reading(path: String) throws -> DatabaseQueue {
+        var configuration = Configuration.waiting
+        configuration.readonly = true
+        return try DatabaseQueue(path: immutableURI(path) ?? path, configuration: configuration)
+    }
+
+    /// The address of a file in WAL mode that nobody has open.
+    ///
+    /// To read one SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot remove them
+    /// (wal.html, "Read-Only Databases"). Without them nobody is using it, and it can be read as `immutable`.
+    private static func immutableURI(_ path: String) -> String? {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),
+            let file = FileHandle(forReadingAtPath: path)
+        else { return nil }
+        defer { try? file.close() }
+        // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL.
+        guard let header = try? file.read(upToCount: 20), header.count == 20, header[19] == 2 else {
+            return nil
+        }
+        var components = URLComponents()
+        components.scheme = "file"
+        components.path = URL(fileURLWithPath: path).path
+        components.queryItems = [URLQueryItem(name: "immutable", value: "1")]
+        return components.string
     }
 }
 

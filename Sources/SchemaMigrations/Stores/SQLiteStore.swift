@@ -60,12 +60,16 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     public func history(_ manager: String) throws -> [SettledStep] {
         try describing(.unreadableStore, "read") {
             try writer.readingConsistently { db in
-                guard try db.hasTable(Self.historyTable) else { return [] }
-                let lines = try String.fetchAll(
-                    db, sql: "SELECT entry FROM main.\(Self.historyTable) ORDER BY id")
-                return lines.compactMap { HistoryEntry(json: Data($0.utf8))?.step(of: manager) }
+                try Self.historyEntries(db).compactMap { $0.step(of: manager) }
             }
         }
+    }
+
+    /// Every manager's steps that were settled in a database, in the order of time.
+    package static func historyEntries(_ db: Database) throws -> [HistoryEntry] {
+        guard try db.hasTable(historyTable) else { return [] }
+        return try String.fetchAll(db, sql: "SELECT entry FROM main.\(historyTable) ORDER BY id")
+            .compactMap { HistoryEntry(json: Data($0.utf8)) }
     }
 
     /// Renames the table to `app_migrations_damaged_<date>`.

@@ -1,3 +1,4 @@
+import MigrationFiles
 import Testing
 
 @testable import SchemaMigrations
@@ -5,7 +6,7 @@ import Testing
 @Suite("A migration's file name")
 struct MigrationFileNameTests {
     @Test(
-        "gives version, name and direction",
+        "gives version, name and kind",
         arguments: [
             ("1.sql", 1, "", .up),
             ("0.sql", 0, "", .up),
@@ -18,13 +19,14 @@ struct MigrationFileNameTests {
             ("00000000000000000000000000007_many.sql", 7, "many", .up),
             ("1.down.sql", 1, "", .down),
             ("017_x.down.sql", 17, "x", .down),
-        ] as [(String, Int64, String, MigrationFileName.Direction)])
-    func valid(fileName: String, version: Int64, name: String, direction: MigrationFileName.Direction) throws
-    {
+            ("017_AddMoods.swift", 17, "AddMoods", .code),
+            ("1__Private2.swift", 1, "_Private2", .code),
+        ] as [(String, Int64, String, MigrationFileName.Kind)])
+    func valid(fileName: String, version: Int64, name: String, kind: MigrationFileName.Kind) throws {
         let parsed = try #require(try MigrationFileName(fileName))
         #expect(parsed.version == version)
         #expect(parsed.name == name)
-        #expect(parsed.direction == direction)
+        #expect(parsed.kind == kind)
     }
 
     @Test(
@@ -64,9 +66,27 @@ struct MigrationFileNameTests {
             ("1_x.down.down.sql", "its name has a character that a name may not have"),
         ])
     func malformed(fileName: String, problem: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try MigrationFileName(fileName) }
+        let problem = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
+        let error = SchemaMigrationError(problem)
         #expect(error.code == .malformedFileName)
         #expect(error.file == fileName)
         #expect(error.description == "\(fileName): \(problem). \(Self.remedy)")
+    }
+
+    @Test(
+        "of Swift code is refused when it cannot be a type's",
+        arguments: [
+            ("1.swift", "after the version, only an _ and a name may follow"),
+            ("1AddMoods.swift", "after the version, only an _ and a name may follow"),
+            ("1_.swift", "\"\" cannot be the name of a type"),
+            ("1_2.swift", "\"2\" cannot be the name of a type"),
+            ("1_add moods.swift", "\"add moods\" cannot be the name of a type"),
+            ("1_a.down.swift", "\"a.down\" cannot be the name of a type"),
+            ("9223372036854775808_A.swift", "its version is above 9223372036854775807"),
+        ])
+    func malformedCode(fileName: String, problem: String) throws {
+        let error = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
+        #expect(error.problem == problem)
+        #expect(error.remedy.hasPrefix("Name it <version>_<TypeName>.swift, "))
     }
 }

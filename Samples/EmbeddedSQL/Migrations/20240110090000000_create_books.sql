@@ -1,0 +1,4 @@
+CREATE TABLE book(
+    id INTEGER PRIMARY KEY,
+    title TEXT NOT NULL
+);

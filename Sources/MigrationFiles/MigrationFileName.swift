@@ -1,0 +1,82 @@
+/// What a migration's file name says: `<version>[_<name>].sql`, `<version>[_<name>].down.sql`, or
+/// `<version>_<TypeName>.swift`.
+package struct MigrationFileName: Hashable, Sendable {
+    /// What a file holds.
+    package enum Kind: Hashable, Sendable {
+        /// The statements of a migration.
+        case up
+        /// The statements that take a migration back.
+        case down
+        /// Swift code: a type of the file's name.
+        case code
+    }
+
+    /// The migration's version.
+    package let version: Int64
+    /// Empty when the file has none.
+    package let name: String
+    /// What the file holds.
+    package let kind: Kind
+
+    /// Reads a file's name.
+    ///
+    /// - Returns: nil when the file is not meant to be a migration: it does not end in `.sql` or `.swift`, or
+    ///   does not begin with a digit.
+    /// - Throws: when it is meant to be one and is malformed.
+    package init?(_ fileName: String) throws(MigrationFileProblem) {
+        let digits = fileName.utf8.prefix { (0x30...0x39).contains($0) }
+        let isCode = fileName.hasSuffix(".swift")
+        guard !digits.isEmpty, isCode || fileName.lowercased().hasSuffix(".sql") else { return nil }
+
+        func malformed(_ problem: String) -> MigrationFileProblem {
+            MigrationFileProblem(
+                .malformedName, fileName, problem, remedy: isCode ? Self.codeRemedy : Self.remedy)
+        }
+        guard isCode || fileName.hasSuffix(".sql") else { throw malformed("its ending is not written .sql") }
+        var stem = fileName.dropLast(isCode ? 6 : 4)
+        kind = isCode ? .code : stem.hasSuffix(".down") ? .down : .up
+        if kind == .down { stem = stem.dropLast(5) }
+
+        guard let version = Int64(String(Substring(digits))) else {
+            throw malformed("its version is above \(Int64.max)")
+        }
+        self.version = version
+        var rest = stem.utf8.dropFirst(digits.count)[...]
+        if rest.isEmpty, !isCode {
+            name = ""
+            return
+        }
+        guard rest.popFirst() == UInt8(ascii: "_") else {
+            throw malformed("after the version, only an _ and a name may follow")
+        }
+        name = String(Substring(rest))
+        if isCode {
+            guard name.isTypeName else { throw malformed("\"\(name)\" cannot be the name of a type") }
+            return
+        }
+        guard !name.isEmpty, name.last != "_" else { throw malformed("its name is empty or ends with an _") }
+        guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == " " || $0 == "_" || $0 == "-" }) else {
+            throw malformed("its name has a character that a name may not have")
+        }
+    }
+
+    private static let remedy = """
+        Name it <version>_<name>.sql, the version in digits, the name in letters, digits, spaces, _ and -; \
+        or begin its name with something else than a digit if it is no migration.
+        """
+
+    private static let codeRemedy = """
+        Name it <version>_<TypeName>.swift, the version in digits, after the type that it declares; \
+        or begin its name with something else than a digit if it is no migration.
+        """
+}
+
+extension String {
+    /// Whether a type may have this name: ASCII letters, digits and `_`, and no digit first.
+    fileprivate var isTypeName: Bool {
+        let isWord = utf8.allSatisfy { byte in
+            (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_")
+        }
+        return isWord && !isEmpty && self != "_" && !(0x30...0x39).contains(utf8.first ?? 0)
+    }
+}

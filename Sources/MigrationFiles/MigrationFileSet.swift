@@ -1,0 +1,62 @@
+/// The migrations of one folder, by the names of its files, with everything that is wrong with these.
+package struct MigrationFileSet: Sendable {
+    /// A migration's files.
+    package struct Entry: Sendable {
+        /// The name of the file that migrates.
+        package let fileName: String
+        /// What that name says.
+        package let parsed: MigrationFileName
+        /// The name of the file that takes the migration back.
+        package fileprivate(set) var down: String?
+    }
+
+    /// What kinds of migrations count.
+    package enum Languages: Sendable {
+        /// Only `.sql` files do.
+        case sql
+        /// `.sql` and `.swift` files do.
+        case sqlAndSwift
+    }
+
+    /// The migrations, ascending by version, and by file name where two have one.
+    package private(set) var entries: [Entry] = []
+    /// What is wrong, in the order of the file names.
+    package private(set) var problems: [MigrationFileProblem] = []
+
+    /// Reads the names of a folder's files.
+    package init(names: some Sequence<String>, _ languages: Languages) {
+        var downs: [String: String] = [:]
+        for name in names.sorted() {
+            do throws(MigrationFileProblem) {
+                guard let parsed = try MigrationFileName(name) else { continue }
+                switch parsed.kind {
+                case .code where languages == .sql: continue
+                case .up, .code: entries.append(Entry(fileName: name, parsed: parsed))
+                case .down: downs[String(name.dropLast(".down.sql".count))] = name
+                }
+            } catch {
+                if languages == .sqlAndSwift || !name.hasSuffix(".swift") { problems.append(error) }
+            }
+        }
+        for index in entries.indices where entries[index].parsed.kind == .up {
+            entries[index].down = downs.removeValue(
+                forKey: String(entries[index].fileName.dropLast(".sql".count)))
+        }
+        for (stem, name) in downs {
+            problems.append(
+                MigrationFileProblem(
+                    .lonelyDown, name, "there is no \(stem).sql that it takes back",
+                    remedy: "Give both the same name, or remove it."))
+        }
+        entries.sort { ($0.parsed.version, $0.fileName) < ($1.parsed.version, $1.fileName) }
+        for (first, second) in zip(entries, entries.dropFirst())
+        where first.parsed.version == second.parsed.version {
+            problems.append(
+                MigrationFileProblem(
+                    .doubleVersion, second.fileName,
+                    "has version \(second.parsed.version), which \(first.fileName) has too",
+                    remedy: "Give the newer one a version of its own."))
+        }
+        problems.sort { $0.fileName < $1.fileName }
+    }
+}

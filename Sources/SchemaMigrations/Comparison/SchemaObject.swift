@@ -1,0 +1,44 @@
+import GRDB
+
+/// A table, index, view or trigger of a database, as SQL.
+struct SchemaObject: Hashable, Sendable {
+    let type: String
+    let name: String
+    let table: String
+    let sql: String
+
+    var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
+
+    /// The SQL, ended: that of a view can end with a comment.
+    var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
+
+    /// Every object of the database, but for SQLite's own, this package's, and the tables that a virtual table
+    /// makes for itself; in the order in which they were made.
+    static func fetchAll(_ db: Database) throws -> [SchemaObject] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name, tbl_name, sql FROM main.sqlite_master
+                WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                    AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow')
+                ORDER BY rowid
+                """
+        ).map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
+            .filter { !Ledger.isOwn(table: $0.table) }
+    }
+
+    /// The SQL in one line, so that neither white space nor comments count, nor how a name is quoted.
+    ///
+    /// SQLite quotes a table's name when it renames the table.
+    var comparable: [String] {
+        let bytes = Array(sql.utf8)
+        return SQLLexer(bytes).map { token in
+            let text = String(decoding: bytes[token.range], as: UTF8.self)
+            switch token.kind {
+            case .quotedName: return text.trimmingQuotes.lowercased()
+            case .word: return text.lowercased()
+            default: return text
+            }
+        }
+    }
+}

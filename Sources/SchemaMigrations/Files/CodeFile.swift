@@ -1,0 +1,48 @@
+package import Foundation
+import GRDB
+import MigrationFiles
+
+/// A migration that stands in a folder as Swift code, as tools see it: known by its name, and run by the app.
+struct CodeFile: SchemaMigration {
+    let version: SchemaVersion
+    let name: String
+
+    /// The name of the file.
+    let fileName: String
+
+    func migrate(_ db: Database) throws {
+        throw SchemaMigrationError(
+            .migrationFailed, "\(fileName): is written in Swift, which only the app can run.",
+            remedy: "Let the app migrate the database, or migrate up to the version before it.",
+            file: fileName)
+    }
+}
+
+extension MigrationFolder {
+    /// The migrations of a folder, those in Swift as well.
+    ///
+    /// - Throws: ``SchemaMigrationError``.
+    static func filesAndCode(in folder: URL) throws -> [any SchemaMigration] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let set = MigrationFileSet(names: names, .sqlAndSwift)
+        let code = set.entries.filter { $0.parsed.kind == .code }
+        if let problem = set.problems.first(where: { $0.fileName.hasSuffix(".swift") }) {
+            throw SchemaMigrationError(problem)
+        }
+        let files: [any SchemaMigration] =
+            code.isEmpty || set.entries.count > code.count ? try files(in: folder) : []
+        return files
+            + code.map { CodeFile(version: $0.parsed.version, name: $0.parsed.name, fileName: $0.fileName) }
+    }
+}
+
+extension SchemaMigrator {
+    /// Creates a migrator for a tool, which knows the migrations in Swift of a folder by their files' names.
+    ///
+    /// It tells where they stand in the order, and cannot run them.
+    ///
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
+    package init(sourcesIn directory: URL, options: SchemaOptions = SchemaOptions()) throws {
+        try self.init(migrations: MigrationFolder.filesAndCode(in: directory), options: options)
+    }
+}

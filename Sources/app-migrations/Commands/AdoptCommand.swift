@@ -1,0 +1,123 @@
+import ArgumentParser
+import GRDB
+import SchemaMigrations
+
+/// Marks what a database has had that another tool has migrated.
+struct AdoptCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Take over a database that another tool has migrated.",
+        discussion: """
+            Marks every migration up to the version that the database is at as applied, and runs none. Where that \
+            version is read from:
+
+              schema_info   the table of fmdb-migration-manager, which holds a number
+              grdb          the table of GRDB's DatabaseMigrator, which holds identifiers
+              user_version  PRAGMA user_version
+              version       your own knowledge, as --version
+
+            --map says which version such a number or identifier stands for; pass it once for each.
+
+            EXAMPLE
+              app-migrations adopt --database library.sqlite \\
+                --from user_version --map 1=20240110090000000
+              app-migrations adopt --database library.sqlite \\
+                --from version --version 20240110090000000
+            """)
+
+    /// Where the version that a database is at is read from.
+    enum Origin: String, ExpressibleByArgument, CaseIterable {
+        case schemaInfo = "schema_info"
+        case grdb
+        case userVersion = "user_version"
+        case version
+    }
+
+    /// Which version something stands for.
+    struct Mapping: ExpressibleByArgument {
+        let key: String
+        let version: SchemaVersion
+
+        init?(argument: String) {
+            guard let sign = argument.lastIndex(of: "="),
+                let version = SchemaVersion(argument[argument.index(after: sign)...])
+            else { return nil }
+            key = String(argument[..<sign])
+            self.version = version
+        }
+    }
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Option(help: "Where the version is read from.")
+    var from: Origin
+
+    @Option(
+        help: ArgumentHelp("What another tool's number or identifier stands for.", valueName: "key=version"))
+    var map: [Mapping] = []
+
+    @Option(help: "The version that the database is at, with --from version.")
+    var version: SchemaVersion?
+
+    func validate() throws {
+        switch from {
+        case .version:
+            guard version != nil, map.isEmpty else {
+                throw ValidationError("--from version needs --version, and no --map.")
+            }
+        case .schemaInfo, .userVersion, .grdb:
+            guard version == nil, !map.isEmpty else {
+                throw ValidationError("--from \(from.rawValue) needs --map, and no --version.")
+            }
+            if from != .grdb, let odd = map.first(where: { Int($0.key) == nil }) {
+                throw ValidationError("--map \(odd.key)=\(odd.version): \"\(odd.key)\" is not a number.")
+            }
+        }
+        if Set(map.map(\.key)).count < map.count { throw ValidationError("--map has a key twice.") }
+    }
+
+    func run() throws {
+        let migrator = try folder.migrator()
+        let marked = try database.writing { queue in
+            let (status, version) = try queue.read { db in (try migrator.status(db), try found(db)) }
+            guard !status.hasMigrationsTable else {
+                throw Failure(
+                    "\(database.database) has been migrated by this package, and cannot be adopted.",
+                    remedy: "See where it is by `app-migrations status`. Nothing was changed.")
+            }
+            guard let version else {
+                throw Failure(
+                    "\(database.database) has nothing that \(from.rawValue) is read from.",
+                    remedy:
+                        "Find out which tool has migrated it, or say the version by --from version. Nothing was changed."
+                )
+            }
+            try migrator.markApplied(queue, upTo: version)
+            return try queue.read(migrator.history)
+        }
+        let style = Style()
+        print(
+            "\(style.heading(database.database)): \(marked.count.counting("migration")) marked as applied, and none was run"
+        )
+        var table = Table(.left, .right, .left)
+        for migration in marked {
+            table.add(
+                .init(text: "✓", highlight: style.good), .init(text: "\(migration.version)"),
+                .init(text: migration.name ?? ""))
+        }
+        table.print()
+    }
+
+    private func found(_ db: Database) throws -> SchemaVersion? {
+        let numbers = Dictionary(map.map { (Int($0.key) ?? 0, $0.version) }, uniquingKeysWith: { $1 })
+        switch from {
+        case .version: return version
+        case .schemaInfo: return try SchemaAdoption.schemaInfo(numbers)(db)
+        case .userVersion: return try SchemaAdoption.userVersion(numbers)(db)
+        case .grdb:
+            return try SchemaAdoption.grdb(
+                Dictionary(map.map { ($0.key, $0.version) }, uniquingKeysWith: { $1 }))(db)
+        }
+    }
+}

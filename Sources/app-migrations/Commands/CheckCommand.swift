@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import SchemaMigrations
+
+/// Reads the migrations as a reviewer would.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read the migrations as a reviewer would, and run them on an empty database.",
+        discussion: """
+            Ends with status 1 when it finds an error. A comment on the line above a statement, or for what concerns \
+            a whole file before its first statement, allows what is meant: -- allow: drop-table
+
+            ERRORS
+            \(list(.error))
+
+            WARNINGS
+            \(list(.warning))
+
+            With --database, files are compared with what that database has had.
+
+            EXAMPLE
+              app-migrations check
+              app-migrations check --directory Sources/Library/Migrations
+              app-migrations check --database library.sqlite --json
+            """)
+
+    @OptionGroup var folder: DirectoryOption
+
+    @Option(
+        help: ArgumentHelp("A SQLite database to compare the files with.", valueName: "file"),
+        completion: .file())
+    var database: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let review =
+            if let database {
+                try DatabaseFile(path: database).reading {
+                    try MigrationReview(directory: folder.url, database: $0)
+                }
+            } else {
+                try MigrationReview(directory: folder.url)
+            }
+        let output = CheckOutput(review)
+        if json { try printJSON(output) } else { output.print(in: folder.directory) }
+        if output.errors > 0 { throw ExitCode.failure }
+    }
+
+    private static func list(_ severity: ReviewRule.Severity) -> String {
+        ReviewRule.allCases.filter { $0.severity == severity }.map { rule in
+            let blanks = String(repeating: " ", count: max(1, 22 - rule.rawValue.count))
+            return "  \(rule.rawValue)\(blanks)\(rule.summary)"
+        }.joined(separator: "\n")
+    }
+}
+
+/// What `check` prints.
+private struct CheckOutput: Encodable {
+    let migrations: Int
+    let errors: Int
+    let warnings: Int
+    let findings: [Finding]
+
+    struct Finding: Encodable {
+        let file: String
+        let line: Int
+        let rule: String
+        let severity: String
+        let reason: String
+    }
+
+    init(_ review: MigrationReview) {
+        migrations = review.count
+        errors = review.findings.count { $0.rule.severity == .error }
+        warnings = review.findings.count { $0.rule.severity == .warning }
+        findings = review.findings.map {
+            Finding(
+                file: $0.file, line: $0.line, rule: $0.rule.rawValue, severity: $0.rule.severity.rawValue,
+                reason: $0.reason)
+        }
+    }
+
+    /// Prints a line for each finding, as compilers do, so that editors can go there.
+    func print(in directory: String) {
+        let style = Style()
+        for finding in findings {
+            let path = (directory as NSString).appendingPathComponent(finding.file)
+            let severity =
+                finding.severity == "error" ? style.bad("error:") : style.notable("warning:")
+            Swift.print(
+                "\(path):\(finding.line): \(severity) \(finding.reason) \(style.faint("[\(finding.rule)]"))")
+        }
+        let sum = "\(migrations.counting("migration")) checked"
+        if findings.isEmpty {
+            Swift.print("\(style.good("✓")) \(sum): nothing found")
+        } else {
+            Swift.print("\(sum): \(errors.counting("error")), \(warnings.counting("warning"))")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import AppMigrations
+import ArgumentParser
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// Tells what was done, when, and by which version of the app.
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Tell what was done to a database or a store, when, and by which version of the app.",
+        discussion: """
+            A database has had schema migrations, and steps of managers that work in it. A store is the JSON file of \
+            a JSONStore, beside which stands its history.
+
+            EXAMPLE
+              app-migrations history --database library.sqlite
+              app-migrations history --store migrations.json --json
+            """)
+
+    @Option(help: ArgumentHelp("The SQLite database.", valueName: "file"), completion: .file())
+    var database: String?
+
+    @Option(help: ArgumentHelp("The JSON file of a store.", valueName: "file"), completion: .file())
+    var store: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (database == nil) != (store == nil) else {
+            throw ValidationError("Pass either --database or --store.")
+        }
+    }
+
+    func run() throws {
+        let output =
+            if let database {
+                try DatabaseFile(path: database).reading { queue in
+                    try queue.read { db in
+                        HistoryOutput(
+                            migrations: try AppliedMigration.fetchAll(db),
+                            entries: try SQLiteStore.historyEntries(db))
+                    }
+                }
+            } else {
+                try history(ofStore: store ?? "")
+            }
+        if json { try printJSON(output) } else { output.print() }
+    }
+
+    private func history(ofStore path: String) throws -> HistoryOutput {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                "There is no store \(path).",
+                remedy: "Pass the path of the JSON file of a JSONStore as --store.")
+        }
+        let store = try JSONStore(at: URL(fileURLWithPath: path))
+        return HistoryOutput(
+            migrations: [], entries: try store.historyEntries(), managers: try store.managerNames())
+    }
+}
+
+/// What `history` prints.
+private struct HistoryOutput: Encodable {
+    let migrations: [Migration]
+    let managers: [Manager]
+
+    struct Migration: Encodable {
+        let version: String
+        let name: String?
+        let origin: String
+        let applied: Date?
+        let seconds: Double?
+        let appVersion: String?
+    }
+
+    struct Manager: Encodable {
+        let name: String
+        let steps: [Step]
+    }
+
+    struct Step: Encodable {
+        let version: String
+        let outcome: String
+        let date: Date
+        let seconds: Double?
+        let appVersion: String
+    }
+
+    init(migrations: [AppliedMigration], entries: [HistoryEntry], managers names: [String] = []) {
+        self.migrations = migrations.map {
+            Migration(
+                version: "\($0.version)", name: $0.name, origin: $0.origin.rawValue, applied: $0.date,
+                seconds: $0.seconds, appVersion: $0.appVersion)
+        }
+        managers = Set(names).union(entries.map(\.manager)).sorted().map { name in
+            Manager(
+                name: name,
+                steps: entries.compactMap { $0.step(of: name) }.map {
+                    Step(
+                        version: "\($0.version)", outcome: $0.outcome.rawValue, date: $0.date,
+                        seconds: $0.seconds, appVersion: "\($0.appVersion)")
+                })
+        }
+    }
+
+    func print() {
+        let style = Style()
+        if migrations.isEmpty, managers.isEmpty { Swift.print("Nothing was done yet.") }
+        if !migrations.isEmpty {
+            Swift.print(style.heading("Schema migrations"))
+            var table = Table(.right, .left, .left, .left, .right, .left)
+            for migration in migrations {
+                table.add(
+                    migration.version, migration.name ?? "", migration.applied?.asText ?? "",
+                    migration.origin,
+                    migration.seconds?.asDuration ?? "", migration.appVersion.map { "by \($0)" } ?? "")
+            }
+            table.print()
+        }
+        for manager in managers {
+            Swift.print(style.heading(manager.name))
+            var table = Table(.left, .left, .left, .right, .left)
+            for step in manager.steps {
+                table.add(
+                    step.version, step.date.asText, step.outcomeInWords, step.seconds?.asDuration ?? "",
+                    "by \(step.appVersion)")
+            }
+            table.print()
+            if manager.steps.isEmpty { Swift.print("  no step was settled") }
+        }
+    }
+}
+
+extension HistoryOutput.Step {
+    fileprivate var outcomeInWords: String {
+        outcome == SettledStep.Outcome.notNeeded.rawValue ? "not needed" : outcome
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import GRDB
+import SchemaMigrations
+
+/// Applies what is pending.
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Apply the pending migrations, oldest first.",
+        discussion: """
+            The database is made if it is not there. Each migration is atomic; when one fails, those before it \
+            stay, unless --all-or-nothing is given. Control-C stops it, and leaves nothing half-done.
+
+            EXAMPLE
+              app-migrations migrate --database library.sqlite
+              app-migrations migrate --database library.sqlite --all-or-nothing
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Option(help: ArgumentHelp("The version to go to; the latest by default.", valueName: "version"))
+    var upTo: SchemaVersion?
+
+    @Flag(help: "Commit all migrations together: when one fails, none stays.")
+    var allOrNothing = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print nothing but errors.")
+    var quiet = false
+
+    func run() throws {
+        let options = SchemaOptions(commits: allOrNothing ? .allOrNothing : .grouped())
+        let migrator = try folder.migrator(options: options)
+        let output = try DatabaseFile(path: database.database).creating { queue in
+            let report = try ProgressBar(visibility: json || quiet ? .hidden : .shown).during {
+                try migrator.migrate(queue, upTo: upTo, progress: $0)
+            }
+            return try queue.read { db in
+                let history = try migrator.history(db)
+                return MigrateOutput(
+                    database: database.database, currentVersion: history.last.map { "\($0.version)" },
+                    applied: report.applied.map { version in
+                        let note = history.first { $0.version == version }
+                        return .init(version: "\(version)", name: note?.name, seconds: note?.seconds)
+                    },
+                    warnings: report.warnings, edited: try migrator.status(db).edited.map(String.init))
+            }
+        }
+        if quiet { return }
+        if json { try printJSON(output) } else { output.print() }
+    }
+}
+
+/// What `migrate` prints.
+private struct MigrateOutput: Encodable {
+    let database: String
+    let currentVersion: String?
+    let applied: [Step]
+    let warnings: [String]
+    let edited: [String]
+
+    struct Step: Encodable {
+        let version: String
+        let name: String?
+        let seconds: Double?
+    }
+
+    func print() {
+        let style = Style()
+        var table = Table(.left, .right, .left, .right)
+        for step in applied {
+            table.add(
+                .init(text: "✓", highlight: style.good), .init(text: step.version),
+                .init(text: step.name ?? ""),
+                .init(text: step.seconds.map(\.asDuration) ?? "", highlight: style.faint))
+        }
+        let version = currentVersion.map { "at version \($0)" } ?? "at no version"
+        if applied.isEmpty {
+            Swift.print("Nothing is pending: \(style.heading(database)) is \(version).")
+        } else {
+            Swift.print(
+                "\(style.heading(database)): \(applied.count.counting("migration")) applied, now \(version)")
+        }
+        table.print()
+        for warning in warnings { Swift.print("\(style.notable("warning:")) \(warning)") }
+        for version in edited {
+            Swift.print("\(style.notable("warning:")) \(version) was edited after it had been applied.")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import GRDB
+import SchemaMigrations
+
+/// Tells what `migrate` would do.
+struct PlanCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Tell what migrate would do, without doing it.",
+        discussion: """
+            The database is only read, and the pending files are looked through.
+
+            EXAMPLE
+              app-migrations plan --database library.sqlite
+              app-migrations plan --database library.sqlite --up-to 20240601120000000
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Option(help: ArgumentHelp("The version to go to; the latest by default.", valueName: "version"))
+    var upTo: SchemaVersion?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let migrator = try folder.migrator()
+        let (pending, status) = try database.reading { queue in
+            try queue.read { db in (try migrator.pending(db, upTo: upTo), try migrator.status(db)) }
+        }
+        let plan = PlanOutput(
+            database: database.database, currentVersion: status.currentVersion.map(String.init),
+            pending: try pending.map { version in
+                PlanOutput.Step(
+                    try migrator.outline(of: version), isLate: version < status.currentVersion ?? version)
+            })
+        if json { try printJSON(plan) } else { plan.print() }
+    }
+}
+
+/// What `plan` prints.
+private struct PlanOutput: Encodable {
+    let database: String
+    let currentVersion: String?
+    let pending: [Step]
+
+    struct Step: Encodable {
+        let version: String
+        let name: String
+        let file: String
+        let statements: Int?
+        let foreignKeys: String
+        let transaction: String
+        let isReversible: Bool
+        let isLate: Bool
+
+        init(_ outline: MigrationOutline, isLate: Bool) {
+            version = "\(outline.version)"
+            name = outline.name
+            file = outline.title
+            statements = outline.statements
+            foreignKeys = "\(outline.foreignKeys)"
+            transaction = outline.isInTransaction ? "wrapped" : "none"
+            isReversible = outline.isReversible
+            self.isLate = isLate
+        }
+
+        var words: String {
+            var words = [statements.map { $0.counting("statement") } ?? "in Swift: only the app can run it"]
+            if foreignKeys != "off" { words.append("foreign keys \(foreignKeys)") }
+            if transaction == "none" { words.append("without a transaction") }
+            if isLate { words.append("late: the database is further already") }
+            return words.joined(separator: ", ")
+        }
+    }
+
+    func print() {
+        guard !pending.isEmpty else {
+            Swift.print("Nothing is pending.")
+            return
+        }
+        Swift.print("\(Style().heading(database)): \(pending.count.counting("migration")) would be applied")
+        var table = Table(.right, .left, .left)
+        for step in pending { table.add(step.version, step.name, step.words) }
+        table.print()
+    }
+}

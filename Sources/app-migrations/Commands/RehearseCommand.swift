@@ -1,0 +1,136 @@
+import ArgumentParser
+import SchemaMigrations
+
+/// Migrates a copy of a database, and tells what that does.
+struct RehearseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rehearse",
+        abstract: "Migrate a copy of a database, and tell what that does.",
+        discussion: """
+            The database is only read, by SQLite's backup. The copy stands in the temporary folder, and is removed in \
+            the end. Tells the time of each migration, what becomes different in the schema, the number of rows in \
+            each table, violated foreign keys, and the size. Run it on the biggest database that you have.
+
+            EXAMPLE
+              app-migrations rehearse --database library.sqlite
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let migrator = try folder.migrator()
+        let rehearsal = try database.reading { queue in
+            try ProgressBar(visibility: json ? .hidden : .shown).during {
+                try migrator.rehearse(queue, progress: $0)
+            }
+        }
+        let output = RehearseOutput(rehearsal, database: database.database)
+        if json { try printJSON(output) } else { output.print() }
+    }
+}
+
+/// What `rehearse` prints.
+private struct RehearseOutput: Encodable {
+    let database: String
+    let seconds: Double
+    let migrations: [Step]
+    let schema: [Change]
+    let rows: [RowCount]
+    let foreignKeyViolations: [Violation]
+    let warnings: [String]
+    let sizeBefore: Int64
+    let sizeAfter: Int64
+
+    struct Step: Encodable {
+        let version: String
+        let name: String
+        let seconds: Double
+    }
+
+    struct Change: Encodable {
+        let subject: String
+        let before: String?
+        let after: String?
+        let sentence: String
+    }
+
+    struct RowCount: Encodable {
+        let table: String
+        let before: Int?
+        let after: Int?
+    }
+
+    struct Violation: Encodable {
+        let table: String
+        let parent: String
+        let before: Int
+        let after: Int
+    }
+
+    init(_ rehearsal: Rehearsal, database: String) {
+        self.database = database
+        seconds = rehearsal.seconds
+        migrations = rehearsal.steps.map {
+            Step(version: "\($0.version)", name: $0.name, seconds: $0.seconds)
+        }
+        schema = rehearsal.schema.changes.map {
+            Change(subject: $0.subject, before: $0.before, after: $0.after, sentence: $0.sentence)
+        }
+        rows = rehearsal.rows.map { RowCount(table: $0.table, before: $0.before, after: $0.after) }
+        foreignKeyViolations = rehearsal.violations.map {
+            Violation(table: $0.table, parent: $0.parent, before: $0.before, after: $0.after)
+        }
+        warnings = rehearsal.warnings
+        sizeBefore = rehearsal.sizeBefore
+        sizeAfter = rehearsal.sizeAfter
+    }
+
+    func print() {
+        let style = Style()
+        guard !migrations.isEmpty else {
+            Swift.print("Nothing is pending: there is nothing to rehearse.")
+            return
+        }
+        Swift.print(
+            "\(style.heading(database)): \(migrations.count.counting("migration")) on a copy, in \(seconds.asDuration)"
+        )
+        var steps = Table(.left, .right, .left, .right)
+        for step in migrations {
+            steps.add(
+                .init(text: "✓", highlight: style.good), .init(text: step.version), .init(text: step.name),
+                .init(text: step.seconds.asDuration, highlight: style.faint))
+        }
+        steps.print()
+
+        Swift.print("\n" + style.heading("Schema"))
+        if schema.isEmpty { Swift.print("  stays as it is") }
+        for change in schema { Swift.print("  \(change.sentence)") }
+
+        Swift.print("\n" + style.heading("Rows"))
+        var counts = Table(.left, .right, .left, .right, .left)
+        for row in rows {
+            let isFewer = row.before.map { row.after ?? 0 < $0 } ?? false
+            counts.add(
+                .init(text: row.table), .init(text: row.before.map(String.init) ?? "-"), .init(text: "→"),
+                .init(text: row.after.map(String.init) ?? "-"),
+                .init(text: isFewer ? "fewer" : "", highlight: style.bad))
+        }
+        counts.print()
+
+        Swift.print("\n" + style.heading("Foreign keys"))
+        if foreignKeyViolations.isEmpty { Swift.print("  no row refers to one that does not exist") }
+        for violation in foreignKeyViolations {
+            Swift.print(
+                "  \(violation.table): \(violation.after.counting("row")) without a row of \(violation.parent), \(violation.before) before"
+            )
+        }
+        for warning in warnings { Swift.print("  \(style.notable("warning:")) \(warning)") }
+
+        Swift.print("\n" + style.heading("Size"))
+        Swift.print("  \(sizeBefore.asSize) → \(sizeAfter.asSize)")
+    }
+}

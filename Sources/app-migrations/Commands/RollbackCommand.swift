@@ -1,0 +1,41 @@
+import ArgumentParser
+import SchemaMigrations
+
+/// Takes migrations back.
+struct RollbackCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollback",
+        abstract: "Take back every migration above a version, newest first.",
+        discussion: """
+            For the developer's desk: an app never migrates down. Each migration needs its .down.sql file; when one \
+            has none, nothing is changed.
+
+            EXAMPLE
+              app-migrations rollback --database library.sqlite --to 20240110090000000
+              app-migrations rollback --database library.sqlite --to 0
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Option(help: ArgumentHelp("The version that stays; 0 to take back everything.", valueName: "version"))
+    var to: SchemaVersion
+
+    func run() throws {
+        let migrator = try folder.migrator()
+        let versions = try database.writing { try migrator.rollback($0, to: to) }
+        guard !versions.isEmpty else {
+            print("Nothing is above version \(to).")
+            return
+        }
+        let style = Style()
+        print("\(style.heading(database.database)): \(versions.count.counting("migration")) taken back")
+        var table = Table(.left, .right, .left)
+        for version in versions {
+            table.add(
+                .init(text: "✓", highlight: style.good), .init(text: "\(version)"),
+                .init(text: migrator.migration(version: version)?.name ?? ""))
+        }
+        table.print()
+    }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// Tells which migrations a database has had, and which are pending.
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Tell which migrations a database has had, and which are pending.",
+        discussion: """
+            The database is only read. A migration is applied, pending, edited (its file has changed since), \
+            unknown (there is no file of it), or below the floor (the database began above it).
+
+            EXAMPLE
+              app-migrations status --database library.sqlite
+              app-migrations status --database library.sqlite --json --exit-code
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "End with status 2 when something is pending.")
+    var exitCode = false
+
+    func run() throws {
+        let migrator = try folder.migrator()
+        let status = try database.reading { queue in
+            try queue.read { db in
+                try StatusOutput(
+                    database: database.database, migrator: migrator, status: migrator.status(db),
+                    history: migrator.history(db))
+            }
+        }
+        if json { try printJSON(status) } else { status.print() }
+        if exitCode, status.needsMigration { throw ExitCode(2) }
+    }
+}
+
+/// What `status` prints.
+private struct StatusOutput: Encodable {
+    let database: String
+    let hasMigrationsTable: Bool
+    let originVersion: String?
+    let currentVersion: String?
+    let latestVersion: String?
+    let needsMigration: Bool
+    let migrations: [Line]
+
+    struct Line: Encodable {
+        let version: String
+        let name: String?
+        let state: State
+        let origin: String?
+        let applied: Date?
+        let seconds: Double?
+        let appVersion: String?
+    }
+
+    enum State: String, Encodable {
+        case applied
+        case pending
+        case edited
+        case unknown
+        case belowFloor = "below-floor"
+    }
+
+    init(database: String, migrator: SchemaMigrator, status: SchemaStatus, history: [AppliedMigration]) {
+        self.database = database
+        hasMigrationsTable = status.hasMigrationsTable
+        originVersion = status.originVersion.map(String.init)
+        currentVersion = status.currentVersion.map(String.init)
+        latestVersion = status.latestVersion.map(String.init)
+        needsMigration = status.needsMigration
+        let applied = Dictionary(history.map { ($0.version, $0) }, uniquingKeysWith: { $1 })
+        let pending = Set(status.pendingVersions)
+        let edited = Set(status.edited)
+        let unknown = Set(status.unknown)
+        migrations = Set(migrator.migrations.map(\.version)).union(status.unknown).sorted().map { version in
+            let note = applied[version]
+            let state: State =
+                unknown.contains(version)
+                ? .unknown
+                : edited.contains(version)
+                    ? .edited : pending.contains(version) ? .pending : note == nil ? .belowFloor : .applied
+            return Line(
+                version: "\(version)", name: migrator.migration(version: version)?.name ?? note?.name,
+                state: state, origin: note?.origin.rawValue, applied: note?.date, seconds: note?.seconds,
+                appVersion: note?.appVersion)
+        }
+    }
+
+    func print() {
+        let style = Style()
+        let pending = migrations.count { $0.state == .pending }
+        Swift.print(
+            "\(style.heading(database)) is "
+                + (currentVersion.map { "at version \($0)" } ?? "at no version")
+                + (pending == 0
+                    ? ", and nothing is pending"
+                    : ", and \(pending.counting("migration")) \(pending == 1 ? "is" : "are") pending"))
+        var table = Table(.left, .right, .left, .left, .right)
+        for line in migrations {
+            let (mark, highlight): (String, (String) -> String) =
+                switch line.state {
+                case .applied: ("✓", style.good)
+                case .pending: ("·", style.notable)
+                case .belowFloor: ("-", style.faint)
+                case .edited, .unknown: ("!", style.bad)
+                }
+            table.add(
+                .init(text: mark, highlight: highlight), .init(text: line.version),
+                .init(text: line.name ?? ""), .init(text: line.words, highlight: highlight),
+                .init(text: line.seconds.map(\.asDuration) ?? "", highlight: style.faint))
+        }
+        table.print()
+    }
+}
+
+extension StatusOutput.Line {
+    fileprivate var words: String {
+        let date = applied.map { " \($0.asText)" } ?? ""
+        return switch state {
+        case .applied:
+            switch origin {
+            case "marked": "marked\(date)"
+            case "snapshot": "by snapshot\(date)"
+            default: "applied\(date)"
+            }
+        case .pending: "pending"
+        case .edited: "edited after it was applied\(date)"
+        case .unknown: "applied\(date), no such file"
+        case .belowFloor: "below the floor"
+        }
+    }
+}

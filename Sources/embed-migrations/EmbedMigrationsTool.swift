@@ -1,0 +1,40 @@
+import Foundation
+import MigrationFiles
+
+/// The build tool behind the plugin `EmbedMigrations`: writes a Swift file that holds a folder's migrations.
+///
+///     embed-migrations <output> <folder> [<file> …]
+///
+/// Errors are printed as compilers do, `path:line:column: error: message`, so that editors can go there.
+@main
+struct EmbedMigrationsTool {
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count >= 2 else {
+            report(["error: usage: embed-migrations <output> <folder> [<file> …]"])
+        }
+        let output = URL(fileURLWithPath: arguments[1])
+        let folder = URL(fileURLWithPath: arguments[2], isDirectory: true)
+        do {
+            let migrations = try EmbeddedMigrations(
+                files: arguments.dropFirst(2).map { URL(fileURLWithPath: $0) }, folder: folder)
+            try write(SwiftSource(migrations).text, to: output)
+        } catch let error as EmbeddingErrors {
+            report(error.errors.map(\.description))
+        } catch {
+            report(["\(output.path):1:1: error: cannot be written: \(error.localizedDescription)"])
+        }
+    }
+
+    /// Leaves the file alone when it says the same already, so that nothing is compiled again.
+    private static func write(_ text: String, to output: URL) throws {
+        let data = Data(text.utf8)
+        if let old = try? Data(contentsOf: output), old == data { return }
+        try data.write(to: output, options: .atomic)
+    }
+
+    private static func report(_ lines: [String]) -> Never {
+        FileHandle.standardError.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+        exit(1)
+    }
+}

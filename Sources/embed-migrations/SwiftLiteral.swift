@@ -1,0 +1,42 @@
+/// A text as a literal of Swift, which gives back the very same bytes.
+struct SwiftLiteral {
+    let text: String
+
+    init(_ value: String) {
+        // Scalars, not characters: CR LF is one character, and each of both counts.
+        let scalars = value.unicodeScalars
+        let hashes = String(repeating: "#", count: Self.hashCount(for: scalars))
+        // The compiler takes tabs in literals of several lines only.
+        let isLong = scalars.contains { $0 == "\n" || $0 == "\t" }
+        var body = ""
+        for scalar in scalars { body += Self.escaped(scalar, hashes) }
+        text =
+            isLong
+            ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
+    }
+
+    /// As many as no quote and no backslash in the text is followed by, and one more.
+    private static func hashCount(for scalars: String.UnicodeScalarView) -> Int {
+        var longest = 0
+        var current: Int?
+        for scalar in scalars {
+            switch scalar {
+            case "\"", "\\": current = 0
+            case "#": current = current.map { $0 + 1 }
+            default: current = nil
+            }
+            longest = max(longest, current ?? 0)
+        }
+        return longest + 1
+    }
+
+    /// A scalar as it is, but for those that the compiler changes or refuses, or that an editor does not show.
+    private static func escaped(_ scalar: Unicode.Scalar, _ hashes: String) -> String {
+        switch scalar.properties.generalCategory {
+        case .control where scalar == "\n" || scalar == "\t": String(scalar)
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate:
+            "\\\(hashes)u{\(String(scalar.value, radix: 16))}"
+        default: String(scalar)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The plugin's tool refuses")
+struct EmbedErrorTests {
+    @Test(
+        "files, by path, line and column",
+        arguments: [
+            (
+                ["1-a.sql": Data("SELECT 1;".utf8)],
+                """
+                1-a.sql:1:1: error: after the version, only an _ and a name may follow. Name it <version>_<name>.sql, \
+                the version in digits, the name in letters, digits, spaces, _ and -; or begin its name with something \
+                else than a digit if it is no migration.
+                """
+            ),
+            (
+                ["1_add moods.swift": Data()],
+                """
+                1_add moods.swift:1:1: error: "add moods" cannot be the name of a type. Name it \
+                <version>_<TypeName>.swift, the version in digits, after the type that it declares; or begin its name \
+                with something else than a digit if it is no migration.
+                """
+            ),
+            (
+                ["17_b.sql": Data("SELECT 1;".utf8), "017_a.sql": Data("SELECT 1;".utf8)],
+                """
+                17_b.sql:1:1: error: has version 17, which 017_a.sql has too. Give the newer one a version of its own.
+                """
+            ),
+            (
+                ["1_a.sql": Data("SELECT 1;".utf8), "2_b.down.sql": Data("SELECT 1;".utf8)],
+                """
+                2_b.down.sql:1:1: error: there is no 2_b.sql that it takes back. Give both the same name, or remove it.
+                """
+            ),
+            (
+                ["1_a.sql": Data("SELECT 1;\nSELECT '\u{e9}".utf8) + Data([0xe9]) + Data("';".utf8)],
+                "1_a.sql:2:11: error: is not UTF-8 text. Save it as UTF-8."
+            ),
+            (
+                ["1_a.sql": Data("SELECT 1;\n\n \0".utf8)],
+                """
+                1_a.sql:3:2: error: holds a NUL byte. Remove it: SQLite would pass over the rest of the file in silence.
+                """
+            ),
+            (
+                ["1_A.swift": Data(), "2_A.swift": Data()],
+                "2_A.swift:1:1: error: there is another migration that is named A."
+            ),
+        ] as [([String: Data], String)])
+    func files(files: [String: Data], message: String) async throws {
+        let tool = try EmbedTool(files)
+        let run = try await tool()
+        #expect(run.errors == "\(tool.migrations.path)/\(message)\n")
+        #expect(run.output == "")
+        #expect(run.status == 1)
+        #expect(!FileManager.default.fileExists(atPath: tool.output.path))
+    }
+
+    @Test("a folder that holds no migration")
+    func empty() async throws {
+        let tool = try EmbedTool(["README.md": "Nothing here."])
+        #expect(
+            try await tool().errors == """
+                \(tool.migrations.path):1:1: error: the folder holds no migration. Migrations are files named \
+                <version>_<name>.sql or <version>_<TypeName>.swift.
+
+                """)
+    }
+
+    @Test("everything at once")
+    func several() async throws {
+        let tool = try EmbedTool(["1-a.sql": "", "2-b.sql": "", "3_c.sql": "\0"])
+        #expect(try await tool().errors.split(separator: "\n").count == 3)
+    }
+}

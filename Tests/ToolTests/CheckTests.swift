@@ -1,0 +1,259 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("app-migrations check")
+struct CheckTests {
+    /// What `check` finds in one file after a table `book` and a table `shelf` that refers to it, without the path.
+    private func findings(_ sql: String, named name: String = "3_c.sql") async throws -> [String] {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT);",
+            "2_b.sql": "CREATE TABLE note(book INTEGER REFERENCES book(id));\nCREATE TABLE shelf(x);",
+            name: sql,
+        ])
+        let run = try await tool("check")
+        #expect(run.errors == "")
+        return run.output.split(separator: "\n").dropLast().map {
+            $0.replacingOccurrences(of: "Migrations/", with: "")
+        }
+    }
+
+    @Test("finds nothing in a set that is in order")
+    func nothing() async throws {
+        let run = try await Tool(Tool.books)("check")
+        #expect(run.output == "✓ 2 migrations checked: nothing found\n")
+        #expect(run.status == 0)
+    }
+
+    @Test(
+        "finds what destroys data",
+        arguments: [
+            (
+                "DROP TABLE shelf;",
+                "3_c.sql:1: error: Table `shelf` is dropped: its rows are lost. [drop-table]"
+            ),
+            (
+                "-- Gone.\n\ndrop table if exists main.\"Shelf\";",
+                "3_c.sql:3: error: Table `shelf` is dropped: its rows are lost. [drop-table]"
+            ),
+            (
+                "ALTER TABLE book DROP COLUMN title;",
+                "3_c.sql:1: error: Column `title` of table `book` is dropped: what is in it is lost. [drop-column]"
+            ),
+            (
+                "ALTER TABLE book DROP title;",
+                "3_c.sql:1: error: Column `title` of table `book` is dropped: what is in it is lost. [drop-column]"
+            ),
+            (
+                "DELETE FROM book;",
+                "3_c.sql:1: error: Every row of table `book` is deleted: DELETE has no WHERE. [delete-without-where]"
+            ),
+            (
+                "WITH x AS (SELECT 1 WHERE 1) DELETE FROM book;",
+                "3_c.sql:1: error: Every row of table `book` is deleted: DELETE has no WHERE. [delete-without-where]"
+            ),
+        ])
+    func destructive(sql: String, finding: String) async throws {
+        #expect(try await findings(sql) == [finding])
+    }
+
+    private static let rebuild = """
+        CREATE TABLE book_new(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
+        INSERT INTO book_new SELECT id, ifnull(title, '') FROM book;
+        DROP TABLE book;
+        ALTER TABLE book_new RENAME TO book;
+        """
+
+    @Test(
+        "finds nothing in what keeps data, or is allowed",
+        arguments: [
+            rebuild,
+            "DELETE FROM book WHERE id = 1;",
+            "CREATE TEMP TABLE scratch(x); DELETE FROM scratch; DROP TABLE scratch;",
+            "CREATE TRIGGER t AFTER DELETE ON shelf BEGIN DELETE FROM book; END;",
+            "SELECT 'DROP TABLE book; DELETE FROM book';",
+            "-- allow: drop-table\nDROP TABLE shelf;",
+            "-- allow: drop-table, delete-without-where\n-- since nobody uses it\nDROP TABLE shelf;",
+            """
+            ALTER TABLE shelf RENAME TO shelf_old;
+            CREATE TABLE shelf(x INTEGER);
+            INSERT INTO shelf SELECT x FROM shelf_old;
+            DROP TABLE shelf_old;
+            """,
+        ])
+    func harmless(sql: String) async throws {
+        #expect(try await findings(sql) == [])
+    }
+
+    @Test("wants the comment directly above the statement")
+    func faraway() async throws {
+        #expect(try await findings("-- allow: drop-table\n\nDROP TABLE shelf;").count == 1)
+        #expect(try await findings("DROP TABLE shelf; -- allow: drop-table").count == 1)
+        #expect(
+            try await findings("-- allow: drop-tables\nSELECT 1;").first?.hasPrefix(
+                "3_c.sql:1: warning: There is no rule drop-tables. There are malformed-name, ") == true)
+    }
+
+    @Test("tells a rebuild that is no copy from one that is")
+    func emptyRebuild() async throws {
+        let sql = """
+            CREATE TABLE shelf_new(x INTEGER);
+            DROP TABLE shelf;
+            ALTER TABLE shelf_new RENAME TO shelf;
+            """
+        #expect(
+            try await findings(sql) == [
+                "3_c.sql:2: error: Table `shelf` is dropped: its rows are lost. [drop-table]"
+            ])
+    }
+
+    @Test("finds a rebuild whose foreign keys are wrong")
+    func foreignKeys() async throws {
+        #expect(
+            try await findings("-- migrations: foreign-keys=on\n" + Self.rebuild) == [
+                """
+                3_c.sql:4: error: Table `book` is rebuilt while foreign keys are on: dropping it deletes the rows that \
+                refer to it, where they say ON DELETE CASCADE. Take foreign-keys=on out. [rebuild-foreign-keys]
+                """
+            ])
+        let renamedFirst = """
+            ALTER TABLE book RENAME TO book_old;
+            CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
+            INSERT INTO book SELECT id, ifnull(title, '') FROM book_old;
+            DROP TABLE book_old;
+            """
+        #expect(
+            try await findings(renamedFirst).first == """
+                3_c.sql:4: error: Table `book` was renamed before it is dropped, and the foreign keys that refer to it \
+                were renamed with it. Make the new table under another name, copy, drop the old one, and rename the \
+                new one. [rebuild-foreign-keys]
+                """)
+    }
+
+    @Test(
+        "finds files that cannot be run",
+        arguments: [
+            (
+                "3-c.sql", "SELECT 1;",
+                """
+                3-c.sql:1: error: After the version, only an _ and a name may follow. Name it <version>_<name>.sql, the \
+                version in digits, the name in letters, digits, spaces, _ and -; or begin its name with something else \
+                than a digit if it is no migration. [malformed-name]
+                """
+            ),
+            (
+                "2_c.sql", "SELECT 1;",
+                """
+                2_c.sql:1: error: Has version 2, which 2_b.sql has too. Give the newer one a version of its own. \
+                [double-version]
+                """
+            ),
+            (
+                "99990101000000000_c.sql", "SELECT 1;",
+                """
+                99990101000000000_c.sql:1: error: Version 99990101000000000 lies in the future: until then every new \
+                migration comes before it. Name it after the time at which it was written. [future-version]
+                """
+            ),
+            (
+                "3_c.sql", "SELECT 1;\nSELECT 'x",
+                """
+                3_c.sql:2: error: A comment, text or quoted name begins here and does not end. [unreadable-file]
+                """
+            ),
+            (
+                "3_c.sql", "SELECT 1;\nCOMMIT;",
+                "3_c.sql:2: error: COMMIT in a file that is run in a transaction. [refused-statement]"
+            ),
+            (
+                "3_c.sql", "SELECT 1;\n\nCREATE TABEL x(y);",
+                "3_c.sql:3: error: Near \"TABEL\": syntax error (SQLite 1). [does-not-apply]"
+            ),
+            (
+                "3_c.sql", "-- Nothing yet.",
+                """
+                3_c.sql:1: warning: It holds no statement: once it is applied, what is written into it later never \
+                runs. [no-statement]
+                """
+            ),
+        ])
+    func files(name: String, sql: String, finding: String) async throws {
+        #expect(try await findings(sql, named: name) == [finding])
+    }
+
+    @Test("finds missing ways back, and ones that fail")
+    func downs() async throws {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);", "2_b.down.sql": "DROP TABLE b;",
+            "3_c.sql": "CREATE TABLE c(x);", "4_d.sql": "CREATE TABLE d(x);", "4_d.down.sql": "DROP TABLE e;",
+        ])
+        let run = try await tool("check")
+        #expect(
+            run.output == """
+                Migrations/3_c.sql:1: warning: There is no 3_c.down.sql, where older migrations have one. [missing-down]
+                Migrations/4_d.down.sql:1: error: No such table: e (SQLite 1). [down-does-not-apply]
+                4 migrations checked: 1 error, 1 warning
+
+                """)
+        #expect(run.status == 1)
+    }
+
+    @Test("compares files with a database")
+    func database() async throws {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE a(x);", "3_c.sql": "CREATE TABLE c(x);", "4_d.sql": "CREATE TABLE d(x);",
+        ])
+        _ = try await tool("migrate --database app.sqlite")
+        try tool.write("CREATE TABLE a(x, y);", to: "Migrations/1_a.sql")
+        try tool.write("CREATE TABLE b(x);", to: "Migrations/2_b.sql")
+        try FileManager.default.removeItem(at: tool.folder.file("Migrations/3_c.sql"))
+        let run = try await tool("check --database app.sqlite")
+        #expect(
+            run.output == """
+                Migrations/1_a.sql:1: error: It was edited after it had been applied to this database. Take the edit back, \
+                and write a new migration. [edited]
+                Migrations/2_b.sql:1: warning: It is pending, and older than 4, which the database has had: it will run \
+                after that. [late-version]
+                Migrations/3:1: warning: The database has had version 3, and there is no file of it. Was it removed or \
+                renamed? [unknown-version]
+                3 migrations checked: 1 error, 2 warnings
+
+                """)
+        #expect(run.status == 1)
+
+        let accepted = try await tool("accept --database app.sqlite 1")
+        #expect(accepted.output == "✓ 1 a is taken as it is now\n")
+        #expect(try await tool("check --database app.sqlite").status == 0)
+    }
+
+    @Test("prints JSON")
+    func json() async throws {
+        let run = try await Tool(["1_a.sql": "SELECT 1;", "2_b.sql": "DROP TABLE a;"])("check --json")
+        #expect(
+            run.output == """
+                {
+                  "errors" : 2,
+                  "findings" : [
+                    {
+                      "file" : "2_b.sql",
+                      "line" : 1,
+                      "reason" : "No such table: a (SQLite 1).",
+                      "rule" : "does-not-apply",
+                      "severity" : "error"
+                    },
+                    {
+                      "file" : "2_b.sql",
+                      "line" : 1,
+                      "reason" : "Table `a` is dropped: its rows are lost.",
+                      "rule" : "drop-table",
+                      "severity" : "error"
+                    }
+                  ],
+                  "migrations" : 2,
+                  "warnings" : 0
+                }
+
+                """)
+        #expect(run.status == 1)
+    }
+}

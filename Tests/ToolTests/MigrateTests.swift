@@ -1,0 +1,295 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("app-migrations migrate, status, plan and rollback")
+struct MigrateTests {
+    @Test("take a database there and back")
+    func thereAndBack() async throws {
+        let tool = try Tool(Tool.books)
+        let migrated = try await tool("migrate --database app.sqlite")
+        #expect(
+            migrated.output.withoutTimes == """
+                app.sqlite: 2 migrations applied, now at version 20240601120000000
+                  ✓  20240110090000000  create_books TIME
+                  ✓  20240601120000000  add_shelves TIME
+
+                """)
+        #expect(migrated.errors == "")
+        #expect(migrated.status == 0)
+
+        let again = try await tool("migrate --database app.sqlite")
+        #expect(again.output == "Nothing is pending: app.sqlite is at version 20240601120000000.\n")
+
+        let back = try await tool("rollback --database app.sqlite --to 20240110090000000")
+        #expect(
+            back.output == """
+                app.sqlite: 1 migration taken back
+                  ✓  20240601120000000  add_shelves
+
+                """)
+        #expect(
+            try await tool("rollback --database app.sqlite --to 20240110090000000").output
+                == "Nothing is above version 20240110090000000.\n")
+
+        let status = try await tool("status --database app.sqlite")
+        #expect(
+            status.output.withoutTimes == """
+                app.sqlite is at version 20240110090000000, and 1 migration is pending
+                  ✓  20240110090000000  create_books  applied DATE TIME
+                  ·  20240601120000000  add_shelves   pending
+
+                """)
+        #expect(status.status == 0)
+
+        let plan = try await tool("plan --database app.sqlite")
+        #expect(
+            plan.output == """
+                app.sqlite: 1 migration would be applied
+                  20240601120000000  add_shelves  2 statements
+
+                """)
+    }
+
+    @Test("say with --exit-code whether something is pending")
+    func exitCode() async throws {
+        let tool = try Tool(Tool.books)
+        _ = try await tool("migrate --database app.sqlite --up-to 20240110090000000 --quiet")
+        #expect(try await tool("status --database app.sqlite --exit-code").status == 2)
+        #expect(try await tool("status --database app.sqlite --exit-code --json").status == 2)
+        let rest = try await tool("migrate --database app.sqlite --quiet")
+        #expect(rest.output == "")
+        #expect(try await tool("status --database app.sqlite --exit-code").status == 0)
+        #expect(try await tool("plan --database app.sqlite").output == "Nothing is pending.\n")
+    }
+
+    @Test("print JSON")
+    func json() async throws {
+        let tool = try Tool(Tool.books)
+        let migrated = try await tool("migrate --database app.sqlite --up-to 20240110090000000 --json")
+        #expect(
+            migrated.output.withoutTimes == """
+                {
+                  "applied" : [
+                    {
+                      "name" : "create_books",
+                      "seconds" : SECONDS,
+                      "version" : "20240110090000000"
+                    }
+                  ],
+                  "currentVersion" : "20240110090000000",
+                  "database" : "app.sqlite",
+                  "edited" : [
+
+                  ],
+                  "warnings" : [
+
+                  ]
+                }
+
+                """)
+        #expect(
+            try await tool("status --database app.sqlite --json").output.withoutTimes == """
+                {
+                  "currentVersion" : "20240110090000000",
+                  "database" : "app.sqlite",
+                  "hasMigrationsTable" : true,
+                  "latestVersion" : "20240601120000000",
+                  "migrations" : [
+                    {
+                      "applied" : "DATE",
+                      "name" : "create_books",
+                      "origin" : "applied",
+                      "seconds" : SECONDS,
+                      "state" : "applied",
+                      "version" : "20240110090000000"
+                    },
+                    {
+                      "name" : "add_shelves",
+                      "state" : "pending",
+                      "version" : "20240601120000000"
+                    }
+                  ],
+                  "needsMigration" : true,
+                  "originVersion" : "20240110090000000"
+                }
+
+                """)
+        #expect(
+            try await tool("plan --database app.sqlite --json").output == """
+                {
+                  "currentVersion" : "20240110090000000",
+                  "database" : "app.sqlite",
+                  "pending" : [
+                    {
+                      "file" : "20240601120000000_add_shelves.sql",
+                      "foreignKeys" : "off",
+                      "isLate" : false,
+                      "isReversible" : true,
+                      "name" : "add_shelves",
+                      "statements" : 2,
+                      "transaction" : "wrapped",
+                      "version" : "20240601120000000"
+                    }
+                  ]
+                }
+
+                """)
+    }
+
+    @Test("stop at a file that fails, and keep what came before it")
+    func failure() async throws {
+        var migrations = Tool.books
+        migrations["20240601120000000_add_shelves.sql"] =
+            "CREATE TABLE shelf(id INTEGER);\nCREATE TABEL x(y);\n"
+        let tool = try Tool(migrations)
+        let failed = try await tool("migrate --database app.sqlite")
+        #expect(failed.output == "")
+        #expect(
+            failed.errors == """
+                error: 20240601120000000_add_shelves.sql, line 2: near "TABEL": syntax error (SQLite 1).
+                Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+
+                """)
+        #expect(failed.status == 1)
+        #expect(try tool.strings("SELECT version FROM schema_migrations") == ["20240110090000000"])
+    }
+
+    @Test("keep nothing with --all-or-nothing")
+    func allOrNothing() async throws {
+        var migrations = Tool.books
+        migrations["20240601120000000_add_shelves.sql"] = "CREATE TABEL x(y);\n"
+        let tool = try Tool(migrations)
+        #expect(try await tool("migrate --database app.sqlite --all-or-nothing").status == 1)
+        #expect(try tool.strings("SELECT name FROM sqlite_master WHERE name = 'book'") == [])
+    }
+
+    @Test(
+        "tell cause and remedy",
+        arguments: [
+            (
+                "status --database nowhere.sqlite",
+                """
+                error: There is no database nowhere.sqlite.
+                Pass the path of a SQLite database as --database; only `app-migrations migrate` makes one.
+                """
+            ),
+            (
+                "status --database Migrations",
+                """
+                error: Migrations is a folder.
+                Pass the path of a SQLite database as --database; only `app-migrations migrate` makes one.
+                """
+            ),
+            (
+                "status --database noise.sqlite",
+                """
+                error: noise.sqlite: file is not a database (SQLite 26).
+                Restore the database from a backup.
+                """
+            ),
+            (
+                "status --database app.sqlite --directory empty",
+                """
+                error: The folder PLACE/empty holds no migration.
+                Pass another folder as --directory, or make a first migration by `app-migrations new <name>`.
+                """
+            ),
+            (
+                "migrate --database unmanaged.sqlite",
+                """
+                error: The database has tables, but no ledger says which migrations they come from.
+                Mark what it has had by `app-migrations adopt`. Nothing was changed.
+                """
+            ),
+            (
+                "migrate --database app.sqlite --up-to 5",
+                """
+                error: No migration has version 5.
+                The latest is 20240601120000000.
+                """
+            ),
+            (
+                "rollback --database app.sqlite --to 0",
+                """
+                error: There is no way back from 20240110090000000_create_books.sql.
+                Write a .down.sql file beside each, or a rollback in Swift. Nothing was changed.
+                """
+            ),
+            (
+                "accept --database app.sqlite 20240110090000000",
+                """
+                error: 20240110090000000 was not edited after it had been applied to app.sqlite.
+                No file was: there is nothing to accept.
+                """
+            ),
+            (
+                "history --store nowhere.json",
+                """
+                error: There is no store nowhere.json.
+                Pass the path of the JSON file of a JSONStore as --store.
+                """
+            ),
+            (
+                "new a,b",
+                """
+                error: "a,b" cannot be a migration's name: its name has a character that a name may not have.
+                Use letters, digits, _ and -, and something else than _ at the end.
+                """
+            ),
+        ])
+    func errors(arguments: String, expected: String) async throws {
+        let tool = try Tool(Tool.books)
+        try tool.write(String(repeating: "noise ", count: 500), to: "noise.sqlite")
+        try tool.write("", to: "empty/README.md")
+        _ = try await tool("migrate --database app.sqlite --quiet")
+        _ = try await tool("dump --database app.sqlite")
+        let unmanaged = try Tool()
+        try unmanaged.execute("CREATE TABLE note(text)")
+        try tool.write(
+            Data(contentsOf: unmanaged.folder.file("app.sqlite")), to: "unmanaged.sqlite")
+
+        let run = try await tool(arguments)
+        #expect(
+            run.errors.replacingOccurrences(of: tool.folder.url.path, with: "PLACE") == expected + "\n")
+        #expect(run.output == "")
+        #expect(run.status == 1)
+    }
+
+    @Test(
+        "call wrong usage by status 64",
+        arguments: [
+            "status", "migrate", "nonsense", "plan --database app.sqlite --up-to soon", "history",
+            "history --database a --store b", "adopt --database app.sqlite --from version",
+            "adopt --database app.sqlite --from grdb",
+            "adopt --database app.sqlite --from user_version --map a=5",
+            "adopt --database app.sqlite --from grdb --map a",
+        ])
+    func usage(arguments: String) async throws {
+        let run = try await Tool(Tool.books)(arguments)
+        #expect(run.status == 64)
+        #expect(run.errors.hasPrefix("Error: "), "\(run.errors)")
+    }
+
+    @Test("know migrations in Swift, and leave them to the app")
+    func swift() async throws {
+        var migrations = Tool.books
+        migrations["20240301000000000_AddAuthors.swift"] = "struct AddAuthors {}\n"
+        let tool = try Tool(migrations)
+        let failed = try await tool("migrate --database app.sqlite")
+        #expect(
+            failed.errors == """
+                error: 20240301000000000_AddAuthors.swift: is written in Swift, which only the app can run.
+                Let the app migrate the database, or migrate up to the version before it.
+
+                """)
+        #expect(
+            try await tool("plan --database app.sqlite").output == """
+                app.sqlite: 2 migrations would be applied
+                  20240301000000000  AddAuthors   in Swift: only the app can run it
+                  20240601120000000  add_shelves  2 statements
+
+                """)
+        #expect(try await tool("check").status == 0)
+    }
+}

@@ -1,0 +1,176 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("app-migrations new, history, adopt and --help")
+struct OtherCommandsTests {
+    @Test("new makes a file that is named after the time, and prints its path")
+    func new() async throws {
+        let tool = try Tool()
+        let run = try await tool.run(["new", "create books", "--down"])
+        let paths = run.output.split(separator: "\n").map(String.init)
+        #expect(paths.count == 2)
+        let path = try #require(paths.first)
+        let version = try #require(path.firstMatch(of: #/^Migrations/(\d{17})_create_books\.sql$/#)?.output.1)
+        #expect(paths.last == "Migrations/\(version)_create_books.down.sql")
+        let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+        #expect(abs((Int(version.prefix(4)) ?? 0) - year) <= 1)
+        #expect(
+            try String(contentsOf: tool.folder.file(path), encoding: .utf8) == """
+                -- create_books
+                --
+                -- Runs once, in a transaction together with its record: it needs no BEGIN and no COMMIT.
+                -- Foreign keys are off while it runs, and are checked before it is committed.
+                -- Statements that destroy data need a comment above them for `app-migrations check`,
+                -- such as `-- allow: drop-table`. To be able to take it back, write \(version)_create_books.down.sql.
+
+                -- CREATE TABLE example(
+                --     id INTEGER PRIMARY KEY,
+                --     name TEXT NOT NULL
+                -- );
+
+                """)
+        let other = try await tool("new add_shelves --directory Sources/Migrations")
+        #expect(other.output.hasPrefix("Sources/Migrations/"))
+    }
+
+    private func makeStore(at url: URL) throws {
+        for version in ["1.0", "2.0"] {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: version, store: JSONStore(at: url))
+            manager.whenMigratingToVersion("1.0") {}
+            if version == "2.0" { manager.whenMigratingToVersion("2.0") {} }
+            try manager.migrate()
+        }
+    }
+
+    @Test("history reads a store")
+    func store() async throws {
+        let tool = try Tool()
+        try makeStore(at: tool.folder.file("store.json"))
+        let run = try await tool("history --store store.json")
+        // How wide a column is depends on the durations.
+        let lines = run.output.withoutTimes.replacing(#/ +by/#, with: " by")
+        #expect(
+            lines == """
+                Library
+                  1.0  DATE  not needed by 1.0
+                  2.0  DATE  ran TIME by 2.0
+
+                """)
+    }
+
+    @Test("history reads a database")
+    func database() async throws {
+        let tool = try Tool(Tool.books)
+        _ = try await tool("migrate --database app.sqlite")
+        #expect(
+            try await tool("history --database app.sqlite").output.withoutTimes == """
+                Schema migrations
+                  20240110090000000  create_books  DATE  applied TIME
+                  20240601120000000  add_shelves   DATE  applied TIME
+
+                """)
+        try tool.write("", to: "empty.sqlite")
+        #expect(try await tool("history --database empty.sqlite").output == "Nothing was done yet.\n")
+    }
+
+    @Test(
+        "adopt takes over what another tool has migrated",
+        arguments: [
+            (
+                "PRAGMA user_version = 1",
+                "--from user_version --map 1=20240110090000000 --map 2=20240601120000000"
+            ),
+            (
+                "CREATE TABLE schema_info(version INTEGER); INSERT INTO schema_info VALUES (1)",
+                "--from schema_info --map 1=20240110090000000"
+            ),
+            (
+                "CREATE TABLE grdb_migrations(identifier TEXT); INSERT INTO grdb_migrations VALUES ('a=b')",
+                "--from grdb --map a=b=20240110090000000"
+            ),
+            ("SELECT 1", "--from version --version 20240110090000000"),
+        ])
+    func adopt(sql: String, arguments: String) async throws {
+        let tool = try Tool(Tool.books)
+        try tool.execute("CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);" + sql)
+        let run = try await tool("adopt --database app.sqlite \(arguments)")
+        #expect(
+            run.output == """
+                app.sqlite: 1 migration marked as applied, and none was run
+                  ✓  20240110090000000  create_books
+
+                """)
+        #expect(try await tool("migrate --database app.sqlite").status == 0)
+        let again = try await tool("adopt --database app.sqlite \(arguments)")
+        #expect(
+            again.errors == """
+                error: app.sqlite has been migrated by this package, and cannot be adopted.
+                See where it is by `app-migrations status`. Nothing was changed.
+
+                """)
+    }
+
+    @Test("adopt refuses a number that stands for nothing")
+    func adoptUnknown() async throws {
+        let tool = try Tool(Tool.books)
+        try tool.execute("CREATE TABLE book(id); PRAGMA user_version = 7")
+        #expect(
+            try await tool("adopt --database app.sqlite --from user_version --map 1=20240110090000000").errors
+                == """
+                error: user_version says 7, for which no version is given.
+                Add it to those that are passed for adoption. Nothing was changed.
+
+                """)
+        #expect(try tool.strings("SELECT name FROM sqlite_master") == ["book"])
+    }
+
+    @Test("a terminal gets colour, unless NO_COLOR is set", .enabled(if: BuiltProcess.hasTerminal))
+    func terminal() async throws {
+        let tool = try Tool(Tool.books)
+        let check = try await tool.onTerminal("check")
+        #expect(check.output == "\u{1B}[32m✓\u{1B}[0m 2 migrations checked: nothing found\r\n")
+        let plain = try await tool.onTerminal("check", environment: ["NO_COLOR": "1"])
+        #expect(plain.output == "✓ 2 migrations checked: nothing found\r\n")
+        let failed = try await tool.onTerminal("status --database nowhere")
+        #expect(failed.output.hasPrefix("\u{1B}[31merror:\u{1B}[0m There is no database nowhere.\r\n"))
+        #expect(failed.status == 1)
+    }
+
+    @Test("long work shows how far it is on a terminal", .enabled(if: BuiltProcess.hasTerminal))
+    func progress() async throws {
+        let count =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000000) SELECT count(*) FROM n;"
+        let tool = try Tool(["1_a.sql": "SELECT 1;", "2_b.sql": count])
+        let run = try await tool.onTerminal("migrate --database app.sqlite")
+        #expect(run.output.contains("\r\u{1B}[K███████████████░░░░░░░░░░░░░░░ 50%"))
+        #expect(
+            run.output.contains("\r\u{1B}[Kapp.sqlite")
+                || run.output.contains("\r\u{1B}[K\u{1B}[1mapp.sqlite"))
+    }
+
+    @Test(
+        "every command has a help text, with an example",
+        arguments: [
+            "", "new", "status", "plan", "migrate", "rollback", "check", "rehearse", "snapshot",
+            "snapshot write",
+            "snapshot verify", "dump", "history", "adopt", "accept",
+        ])
+    func help(command: String) async throws {
+        let run = try await Tool()("\(command) --help")
+        #expect(run.output.contains("EXAMPLE\n  app-migrations "))
+        let name = command.isEmpty ? "app-migrations" : command.replacingOccurrences(of: " ", with: "-")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Help/\(name).txt")
+        #expect(run.output == (try? String(contentsOf: file, encoding: .utf8)), "\(name).txt is out of date")
+    }
+
+    @Test("a shell can complete its arguments", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) async throws {
+        let run = try await Tool()("--generate-completion-script \(shell)")
+        #expect(run.status == 0)
+        #expect(run.output.contains("rehearse"))
+    }
+}

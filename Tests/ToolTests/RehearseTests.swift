@@ -1,0 +1,176 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("app-migrations rehearse, dump and snapshot")
+struct RehearseTests {
+    private static let migrations = [
+        "1_a.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, note TEXT);\nCREATE TABLE junk(x);",
+        "2_b.sql": """
+        CREATE TABLE book_new(id INTEGER PRIMARY KEY, title TEXT NOT NULL, shelf INTEGER REFERENCES shelf(id));
+        INSERT INTO book_new SELECT id, title, 1 FROM book WHERE title IS NOT NULL;
+        DROP TABLE book;
+        ALTER TABLE book_new RENAME TO book;
+        CREATE TABLE shelf(id INTEGER PRIMARY KEY);
+        INSERT INTO shelf VALUES (1);
+        CREATE INDEX by_title ON book(title);
+        DROP TABLE junk;
+        """,
+    ]
+
+    private func tool() async throws -> Tool {
+        let tool = try Tool(Self.migrations)
+        _ = try await tool("migrate --database app.sqlite --up-to 1")
+        try tool.execute("INSERT INTO book(title) VALUES ('Middlemarch'), (NULL)")
+        return tool
+    }
+
+    @Test("tells what migrating does, and leaves the database alone")
+    func rehearse() async throws {
+        let tool = try await tool()
+        let before = try Data(contentsOf: tool.folder.file("app.sqlite"))
+        let run = try await tool("rehearse --database app.sqlite")
+        #expect(
+            run.output.withoutTimes.replacing(#/in TIME/#, with: "in TIME") == """
+                app.sqlite: 1 migration on a copy, in TIME
+                  ✓  2  b TIME
+
+                Schema
+                  index `by_title` was added
+                  table `book`: column `title` was TEXT, and is TEXT NOT NULL
+                  table `book`: column `note` was removed: it was TEXT
+                  table `book`: column `shelf` was added: INTEGER
+                  table `book`: foreign key (shelf) was added: `shelf`(id)
+                  table `junk` was removed
+                  table `shelf` was added
+
+                Rows
+                  book   2  →  1  fewer
+                  junk   0  →  -
+                  shelf  -  →  1
+
+                Foreign keys
+                  no row refers to one that does not exist
+
+                Size
+                  24.0 KiB → 32.0 KiB
+
+                """)
+        #expect(run.status == 0)
+        #expect(try Data(contentsOf: tool.folder.file("app.sqlite")) == before)
+        #expect(try tool.folder.fileNames == ["Migrations", "app.sqlite"])
+    }
+
+    @Test("prints JSON")
+    func json() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "ALTER TABLE a ADD COLUMN y TEXT;"])
+        _ = try await tool("migrate --database app.sqlite --up-to 1")
+        #expect(
+            try await tool("rehearse --database app.sqlite --json").output.withoutTimes == """
+                {
+                  "database" : "app.sqlite",
+                  "foreignKeyViolations" : [
+
+                  ],
+                  "migrations" : [
+                    {
+                      "name" : "b",
+                      "seconds" : SECONDS,
+                      "version" : "2"
+                    }
+                  ],
+                  "rows" : [
+                    {
+                      "after" : 0,
+                      "before" : 0,
+                      "table" : "a"
+                    }
+                  ],
+                  "schema" : [
+                    {
+                      "after" : "TEXT",
+                      "sentence" : "table `a`: column `y` was added: TEXT",
+                      "subject" : "table `a`: column `y`"
+                    }
+                  ],
+                  "seconds" : SECONDS,
+                  "sizeAfter" : 20480,
+                  "sizeBefore" : 20480,
+                  "warnings" : [
+
+                  ]
+                }
+
+                """)
+    }
+
+    @Test("names a row that refers to none, and was there before")
+    func violations() async throws {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a(id));",
+            "2_b.sql": "ALTER TABLE b ADD COLUMN y TEXT;",
+        ])
+        _ = try await tool("migrate --database app.sqlite --up-to 1")
+        try tool.execute("PRAGMA foreign_keys = OFF; INSERT INTO b VALUES (5)")
+        let run = try await tool("rehearse --database app.sqlite")
+        #expect(run.output.contains("\nForeign keys\n  b: 1 row without a row of a, 1 before\n"))
+    }
+
+    @Test("reads a database in WAL mode and leaves nothing beside it")
+    func writeAheadLog() async throws {
+        let tool = try await tool()
+        try tool.execute("PRAGMA journal_mode = WAL")
+        let before = try Data(contentsOf: tool.folder.file("app.sqlite"))
+        for command in ["status", "plan", "rehearse", "history", "dump"] {
+            let run = try await tool("\(command) --database app.sqlite")
+            #expect(run.errors == "")
+            #expect(run.status == 0)
+            #expect(try tool.folder.fileNames == ["Migrations", "app.sqlite"], "\(command)")
+        }
+        #expect(try Data(contentsOf: tool.folder.file("app.sqlite")) == before)
+    }
+
+    @Test("dump prints the schema in an order of its own")
+    func dump() async throws {
+        let tool = try await tool()
+        _ = try await tool("migrate --database app.sqlite")
+        let run = try await tool("dump --database app.sqlite")
+        #expect(
+            run.output == """
+                -- A schema at version 2, by app-migrations dump.
+
+                CREATE TABLE "book"(id INTEGER PRIMARY KEY, title TEXT NOT NULL, shelf INTEGER REFERENCES shelf(id));
+
+                CREATE TABLE shelf(id INTEGER PRIMARY KEY);
+
+                CREATE INDEX by_title ON book(title);
+
+                """)
+    }
+
+    @Test("snapshot writes, verifies, and finds what has changed since")
+    func snapshot() async throws {
+        let tool = try Tool(Self.migrations)
+        #expect(try await tool("snapshot write --output schema.sql").output == "schema.sql: 2 migrations\n")
+        let verified = try await tool("snapshot verify --output schema.sql")
+        #expect(verified.output == "✓ schema.sql makes the same schema as the migrations do\n")
+
+        try tool.write(
+            "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT);CREATE TABLE junk(x);",
+            to: "Migrations/1_a.sql")
+        #expect(try await tool("snapshot verify --output schema.sql").status == 0)
+        try tool.write(
+            Self.migrations["2_b.sql"]?.replacingOccurrences(of: "title TEXT NOT NULL", with: "title BLOB")
+                ?? "",
+            to: "Migrations/2_b.sql")
+        let stale = try await tool("snapshot verify --output schema.sql")
+        #expect(
+            stale.errors == """
+                error: schema.sql: is not what the migrations make: table `book`: column `title` is BLOB after all \
+                migrations, TEXT NOT NULL after the snapshot.
+                Write it anew by `app-migrations snapshot write`.
+
+                """)
+        #expect(stale.status == 1)
+    }
+}

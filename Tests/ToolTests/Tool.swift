@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import TestSupport
+
+/// A folder with migrations, in which the tool is run.
+struct Tool {
+    let folder: TemporaryFolder
+
+    init(_ migrations: [String: String] = [:]) throws {
+        folder = try TemporaryFolder()
+        for (name, text) in migrations { try write(text, to: "Migrations/\(name)") }
+    }
+
+    /// Runs `app-migrations` with arguments that blanks separate.
+    func callAsFunction(_ arguments: String) async throws -> BuiltProcess.Result {
+        try await run(arguments.words)
+    }
+
+    /// Runs `app-migrations`.
+    func run(_ arguments: [String]) async throws -> BuiltProcess.Result {
+        try await BuiltProcess(
+            running: Products.executable("app-migrations"), arguments, in: folder.url
+        ).result()
+    }
+
+    /// Runs `app-migrations` on a terminal.
+    func onTerminal(_ arguments: String, environment: [String: String] = [:]) async throws
+        -> BuiltProcess.Result
+    {
+        try await BuiltProcess(
+            onTerminal: "app-migrations", arguments.words, in: folder.url,
+            environment: environment.merging(["TERM": "xterm"]) { $1 }
+        ).result()
+    }
+
+    /// Writes a text into a file, whose folder is made.
+    func write(_ text: String, to path: String) throws {
+        try write(Data(text.utf8), to: path)
+    }
+
+    /// Writes a file, whose folder is made.
+    func write(_ data: Data, to path: String) throws {
+        let file = folder.file(path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
+
+    /// Feeds the database `app.sqlite` with SQL.
+    func execute(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    /// The texts that a query finds in the database `app.sqlite`.
+    func strings(_ sql: String) throws -> [String] {
+        let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
+        let strings = try queue.read { try String.fetchAll($0, sql: sql) }
+        try queue.close()
+        return strings
+    }
+
+    /// Two tables, of which the second has a way back.
+    static let books = [
+        "20240110090000000_create_books.sql":
+            "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);\n",
+        "20240601120000000_add_shelves.sql": """
+        CREATE TABLE shelf(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        ALTER TABLE book ADD COLUMN shelf_id INTEGER REFERENCES shelf(id);
+
+        """,
+        "20240601120000000_add_shelves.down.sql": """
+        ALTER TABLE book DROP COLUMN shelf_id;
+        DROP TABLE shelf;
+
+        """,
+    ]
+}
+
+extension String {
+    fileprivate var words: [String] { split(separator: " ").map(String.init) }
+
+    /// The text with `TIME` for each duration, `DATE` for each date, and one blank for many.
+    var withoutTimes: String {
+        replacing(#/ +\d+\.\d ms/#, with: " TIME").replacing(
+            #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "DATE"
+        )
+        .replacing(#/"seconds" : [\d.e-]+/#, with: "\"seconds\" : SECONDS")
+    }
+}
