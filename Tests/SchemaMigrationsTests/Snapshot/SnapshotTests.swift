@@ -180,16 +180,16 @@ struct BadSnapshotTests {
         arguments: [
             (
                 "CREATE TABLE a(x, y); INSERT INTO a(x) VALUES (1);",
-                "table a is «CREATE TABLE a(x, y)» after all migrations, «CREATE TABLE a(x)» after the snapshot; table a has 1 rows after all migrations, 1 after the snapshot, with other values"
+                "table `a`: column `y` is missing after the snapshot; table `a` has 1 rows after all migrations, 1 after the snapshot, with other values"
             ),
-            ("CREATE TABLE a(x);", "table a has 0 rows after all migrations, 1 after the snapshot"),
+            ("CREATE TABLE a(x);", "table `a` has 0 rows after all migrations, 1 after the snapshot"),
             (
                 "CREATE TABLE a(x); INSERT INTO a VALUES (2);",
-                "table a has 1 rows after all migrations, 1 after the snapshot, with other values"
+                "table `a` has 1 rows after all migrations, 1 after the snapshot, with other values"
             ),
             (
                 "CREATE TABLE a(x); INSERT INTO a VALUES (1); CREATE INDEX i ON a(x)",
-                "index i is missing after the snapshot"
+                "index `i` is missing after the snapshot"
             ),
         ])
     func edited(sql: String, differences: String) throws {
@@ -198,7 +198,7 @@ struct BadSnapshotTests {
 
     @Test("because a migration in it makes less than before says what")
     func less() throws {
-        try expectStale(["2_b.sql": "-- Nothing."], "view b is missing after all migrations")
+        try expectStale(["2_b.sql": "-- Nothing."], "view `b` is missing after all migrations")
     }
 
     @Test("is as good as new when only white space and comments differ")
@@ -266,8 +266,8 @@ struct BadSnapshotTests {
         let error = try failure { try schema.writeSnapshot(to: url) }
         #expect(
             error.message == """
-                snapshot.sql: is not what the migrations make: table search has 1 rows after all migrations, 0 after the \
-                snapshot.
+                snapshot.sql: is not what the migrations make: table `search` has 1 rows after all migrations, 0 after \
+                the snapshot.
                 """)
     }
 
