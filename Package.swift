@@ -104,9 +104,15 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations", "TestSupport"],
             swiftSettings: settings),
+        .executableTarget(
+            name: "SchemaLauncher",
+            dependencies: ["SchemaMigrations", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/SchemaLauncher",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SchemaMigrationsTests",
-            dependencies: ["MigrationFiles", "SchemaMigrations", "TestSupport"],
+            dependencies: ["MigrationFiles", "SchemaLauncher", "SchemaMigrations", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ToolTests",

@@ -76,7 +76,9 @@ extension SchemaMigrator {
     {
         if version != 0 { try check(version) }
         return try writing(database) { db in
-            let applied = try ledger(of: db).applied.filter { $0 > version }.sorted(by: >)
+            let applied = try retryingWhileBusy(for: options.busyTimeout) {
+                try db.consistently { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+            }
             let ways = try applied.map { version in
                 guard let migration = migration(version: version), migration.isReversible else {
                     throw irreversible(applied)
@@ -118,12 +120,12 @@ extension SchemaMigrator {
             return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
         }
         if isDone {
-            if let progress { progress.completedUnitCount = progress.totalUnitCount }
+            progress.map(RunProgress.finish)
             return SchemaReport()
         }
-        let child = progress.map { Progress(totalUnitCount: 1, watching: $0, cancel: interrupter.cancel) }
+        let runProgress = progress.map { RunProgress(in: $0, stopping: interrupter) }
         return try writing(database) { db in
-            try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: child)
+            try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: runProgress)
                 .migrate(upTo: target)
         }
     }
@@ -159,19 +161,5 @@ extension SchemaMigrator {
         return SchemaMigrationError(
             .irreversible, "There is no way back from \(missing.joined(separator: ", ")).",
             remedy: "Write a .down.sql file beside each, or a rollback in Swift. Nothing was changed.")
-    }
-}
-
-extension Progress {
-    /// A progress for the whole of a run: what it counts shows in the other one, and cancelling that one is heard.
-    fileprivate convenience init(
-        totalUnitCount: Int64, watching parent: Progress, cancel: @escaping @Sendable () -> Void
-    ) {
-        parent.totalUnitCount = max(1, parent.totalUnitCount)
-        self.init(
-            totalUnitCount: totalUnitCount, parent: parent,
-            pendingUnitCount: parent.totalUnitCount - parent.completedUnitCount)
-        cancellationHandler = cancel
-        if parent.isCancelled { cancel() }
     }
 }

@@ -11,9 +11,7 @@ public struct SchemaOptions: Sendable {
     /// What becomes of a file that was edited after it had been applied.
     public var editedMigrations: EditedMigrationRule
 
-    /// Whether the database is copied before it is changed.
-    ///
-    /// By default it is not.
+    /// Whether the database is copied before it is changed; by default it is not.
     public var backup: Backup?
 
     /// The version of the app, to be noted beside each migration that it applies.
@@ -38,9 +36,7 @@ public struct SchemaOptions: Sendable {
         self.busyTimeout = busyTimeout
     }
 
-    /// When migrations are committed.
-    ///
-    /// Each is atomic in any case, together with its row in the ledger.
+    /// When migrations are committed; each is atomic in any case, together with its row in the ledger.
     public enum Commits: Sendable, Hashable {
         /// Many at once, so that a hundred small files cost one sync; what was committed stays when a later
         /// migration fails, when the run is cancelled, and when the process dies.
@@ -95,10 +91,9 @@ public struct SchemaReport: Sendable, Hashable {
     /// The versions that were applied, in order.
     public internal(set) var applied: [SchemaVersion] = []
 
-    /// What was found to be wrong with the database from before, and locks nobody out: rows that refer to rows
-    /// that do not exist, views and triggers that do not compile.
+    /// What was found to be wrong with the database from before, and locks nobody out: a sentence each.
     ///
-    /// A sentence each.
+    /// There are rows that refer to rows that do not exist, and views and triggers that do not compile.
     public internal(set) var warnings: [String] = []
 
     /// The copy that was made before the database was changed.

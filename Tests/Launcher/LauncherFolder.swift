@@ -12,9 +12,14 @@ struct LauncherFolder: Sendable {
         try file.write(contentsOf: Data("\(line)\n".utf8))
     }
 
+    /// Waits until there is a file; not for ever, since the test that is to make it may have been stopped.
     func wait(for name: String) throws {
         let file = url.appendingPathComponent(name).path
-        while !FileManager.default.fileExists(atPath: file) { usleep(500) }
+        let deadline = ContinuousClock.now + .seconds(120)
+        while !FileManager.default.fileExists(atPath: file) {
+            guard ContinuousClock.now < deadline else { throw CocoaError(.fileNoSuchFile) }
+            usleep(500)
+        }
     }
 
     /// Opens the database in which steps work.

@@ -22,7 +22,8 @@ struct RehearsalTests {
         let rehearsal = try schema.rehearse(queue)
         #expect(rehearsal.steps.map(\.version) == [2])
         #expect(rehearsal.rows.map { [$0.before, $0.after] } == [[2, 1]])
-        #expect(rehearsal.schema.changes.map(\.sentence) == ["table `a`: column `y` was added: without a type"])
+        #expect(
+            rehearsal.schema.changes.map(\.sentence) == ["table `a`: column `y` was added: without a type"])
         #expect(rehearsal.violations == [])
         #expect(try queue.ledger() == [1])
         #expect(try queue.read { db in try schema.pending(db) } == [2])
@@ -30,7 +31,9 @@ struct RehearsalTests {
 
     @Test("fails as migrating would, and leaves no copy behind")
     func failure() throws {
-        let schema = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "a", sql: "DROP TABLE a;")])
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "DROP TABLE a;")
+        ])
         let copies = folder.url.appendingPathComponent("copies")
         let error = try #require(throws: SchemaMigrationError.self) {
             try schema.rehearse(folder.queue(), in: copies)

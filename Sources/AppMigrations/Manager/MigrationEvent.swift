@@ -54,7 +54,7 @@ extension MigrationEvent: CustomStringConvertible {
         case .didRun(let step, let duration): "\(manager): \(step) has run in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error)"
         case .finished(let report):
-            "\(manager): finished, \(report.completed.count) steps and \(report.moves.count) moves done"
+            "\(manager): finished; steps: \(report.completed.count), moves: \(report.moves.count)"
         }
     }
 }

@@ -151,6 +151,11 @@ extension MigrationManager {
     }
 
     func lock() throws -> @Sendable () -> Void {
+        guard options.role == .migrates else {
+            throw MigrationError(
+                .notYetMigrated, "\(name): this process waits for another one to migrate, and never writes.",
+                remedy: "Do it in the process that migrates, or leave out the role .waits.", manager: name)
+        }
         do {
             return try waiting(
                 for: options.lockTimeout ?? .seconds(5), taking: { try store.lock(name) },

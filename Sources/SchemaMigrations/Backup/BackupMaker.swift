@@ -27,7 +27,7 @@ struct BackupMaker {
             try FileManager.default.createDirectory(at: backup.folder, withIntermediateDirectories: true)
             try checkSpace(for: file)
             let copy = try write(file)
-            prune(copiesOf: file)
+            prune(copiesOf: file, like: copy)
             return copy
         } catch let error as SchemaMigrationError {
             throw error
@@ -62,6 +62,8 @@ struct BackupMaker {
             let source = try DatabaseQueue(path: file.path, configuration: configuration)
             let destination = try DatabaseQueue(path: partial.path)
             try source.backup(to: destination)
+            // One file, also where the original has a write-ahead log: reading the copy leaves none beside it.
+            try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
             try destination.close()
             try source.close()
             try FileManager.default.moveItem(at: partial, to: copy)
@@ -72,13 +74,14 @@ struct BackupMaker {
         return copy
     }
 
-    /// Removes older copies.
-    ///
-    /// Failing to is no reason not to migrate.
-    private func prune(copiesOf file: URL) {
+    /// Removes older copies; failing to is no reason not to migrate.
+    private func prune(copiesOf file: URL, like copy: URL) {
         let prefix = file.lastPathComponent + "-"
+        // A copy of "app-2" begins like one of "app", and is longer.
+        let length = copy.lastPathComponent.count
         let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
-        let copies = names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") }.sorted()
+        let copies = names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length }
+            .sorted()
         for name in copies.dropLast(backup.keep) {
             try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
         }

@@ -17,7 +17,7 @@ package struct SchemaDump: Sendable {
         }
         let version = try Ledger(db).currentVersion.map { "at version \($0)" } ?? "without a version"
         text =
-            (["-- A schema \(version), by app-migrations dump."] + objects.map { "\($0.sql);" })
+            (["-- A schema \(version), by app-migrations dump."] + objects.map(\.statement))
             .joined(separator: "\n\n") + "\n"
     }
 }

@@ -9,6 +9,9 @@ struct SchemaObject: Hashable, Sendable {
 
     var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
 
+    /// The SQL, ended: that of a view can end with a comment.
+    var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
+
     /// Every object of the database, but for SQLite's own, this package's, and the tables that a virtual table
     /// makes for itself; in the order in which they were made.
     static func fetchAll(_ db: Database) throws -> [SchemaObject] {

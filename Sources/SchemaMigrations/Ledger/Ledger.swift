@@ -90,13 +90,6 @@ struct Ledger: Sendable {
     }
 
     private static func versions(_ db: Database) throws -> Set<SchemaVersion> {
-        func damaged(_ what: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
-            SchemaMigrationError(
-                .damagedLedger, "The table schema_migrations \(what).",
-                remedy:
-                    "It is left as it is. Mend it by hand: a column version, with an integer for each migration.",
-                underlyingError: error)
-        }
         var versions: Set<SchemaVersion> = []
         do {
             let rows = try DatabaseValue.fetchCursor(db, sql: "SELECT version FROM main.schema_migrations")
@@ -110,6 +103,14 @@ struct Ledger: Sendable {
             throw damaged("has no column version", error)
         }
         return versions
+    }
+
+    private static func damaged(_ what: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .damagedLedger, "The table schema_migrations \(what).",
+            remedy:
+                "It is left as it is. Mend it by hand: a column version, with an integer for each migration.",
+            underlyingError: error)
     }
 
     /// Whether the database has tables of its own.
@@ -150,8 +151,14 @@ struct Ledger: Sendable {
     }
 
     static func insert(_ entry: Entry, _ db: Database) throws {
-        try db.cachedStatement(sql: "INSERT INTO main.schema_migrations(version) VALUES (?)")
-            .execute(arguments: [entry.version])
+        do {
+            try db.cachedStatement(sql: "INSERT INTO main.schema_migrations(version) VALUES (?)")
+                .execute(arguments: [entry.version])
+        } catch let error as DatabaseError
+            where [.SQLITE_CONSTRAINT, .SQLITE_ERROR].contains(error.resultCode)
+        {
+            throw damaged("takes no version: \(error.message ?? "a constraint failed")", error)
+        }
         try db.cachedStatement(
             sql: "INSERT OR REPLACE INTO main.schema_migrations_details VALUES (?, ?, ?, ?, ?, ?, ?)"
         )

@@ -9,12 +9,11 @@ struct ConnectionSettings {
 
     init(_ db: Database) throws {
         self.db = db
+        foreignKeys = try db.pragma("foreign_keys")
+        synchronous = try db.pragma("main.synchronous")
         // Asking for the journal mode reads the file.
-        (foreignKeys, synchronous, isWAL) = try retryingWhileBusy(for: .seconds(10)) {
-            (
-                try db.pragma("foreign_keys"), try db.pragma("main.synchronous"),
-                try String.fetchOne(db, sql: "PRAGMA main.journal_mode") == "wal"
-            )
+        isWAL = try retryingWhileBusy(for: .seconds(10)) {
+            try String.fetchOne(db, sql: "PRAGMA main.journal_mode") == "wal"
         }
     }
 

@@ -3,23 +3,6 @@ import Foundation
 import GRDB
 
 extension Database {
-    /// Runs several queries on one state of the database, again from the start when another connection was
-    /// committing.
-    func consistently<Value>(
-        waitingFor limit: Duration = .seconds(10), _ body: () throws -> Value
-    ) throws -> Value {
-        if isInsideTransaction { return try body() }
-        return try retryingWhileBusy(for: limit) {
-            var value: Value?
-            try inTransaction(.deferred) {
-                value = try body()
-                return .commit
-            }
-            guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-            return value
-        }
-    }
-
     /// Begins to write, and waits while another connection writes.
     ///
     /// GRDB's default is not to wait at all; an app's own time-out may be too long, and cannot be interrupted. A
@@ -33,11 +16,27 @@ extension Database {
         }
     }
 
-    /// Commits, and waits while other connections read.
-    func commitWriting(waitingFor limit: Duration = .seconds(10)) throws {
-        // lang_transaction.html: a COMMIT that fails because of readers leaves the transaction open, and can be
-        // tried again.
-        try retryingWhileBusy(for: limit) { try commit() }
+    /// Commits, and waits while other connections read, which in rollback mode keeps a commit from being written.
+    func commitWriting(waitingFor limit: Duration = .seconds(10), interrupter: Interrupter? = nil) throws {
+        // lang_transaction.html: such a COMMIT leaves the transaction open, and can be tried again.
+        try withoutBusyTimeout {
+            try retryingWhileBusy(for: limit) {
+                try interrupter?.check()
+                try commit()
+            }
+        }
+    }
+
+    /// Runs several queries on one state of the database.
+    func consistently<Value>(_ body: () throws -> Value) throws -> Value {
+        if isInsideTransaction { return try body() }
+        var value: Value?
+        try inTransaction(.deferred) {
+            value = try body()
+            return .commit
+        }
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        return value
     }
 
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
@@ -83,7 +82,7 @@ extension DatabaseReader {
         waitingFor limit: Duration = .seconds(10), _ body: (Database) throws -> Value
     ) throws -> Value {
         try retryingWhileBusy(for: limit) {
-            try unsafeReentrantRead { db in try db.consistently(waitingFor: .zero) { try body(db) } }
+            try unsafeReentrantRead { db in try db.consistently { try body(db) } }
         }
     }
 }
@@ -112,6 +111,7 @@ extension SchemaMigrationError {
             "Another connection or process is using the database: let it finish, and try again."
         case .SQLITE_FULL: "The disk is full: make room, and try again."
         case .SQLITE_READONLY: "Make the file and its folder writable, and try again."
+        case .SQLITE_CANTOPEN: "See that its folder exists, and that both can be read and written."
         case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
         default: nil
         }
@@ -153,4 +153,7 @@ extension DatabaseWriter {
 
     /// How messages call the database.
     var displayName: String { file?.lastPathComponent ?? "the database in memory" }
+
+    /// Equal for two connections to one file.
+    var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(self)) }
 }

@@ -3,16 +3,19 @@ import GRDB
 /// What a group of migrations may have broken: the tables that it has touched, or of which that cannot be told.
 struct Suspects {
     /// The names of tables, in lower case.
-    private(set) var tables: Set<String>
+    private(set) var tables: Set<String> = []
     /// Whether views and triggers may have been broken.
     private(set) var schemaHasChanged = false
     /// Whether any table may have been touched.
     private(set) var isEverything = false
+    /// Whether migrations in Swift ran, of which nobody knows beforehand what they drop.
+    private var includesCode = false
 
-    static let none = Suspects(tables: [])
+    static let none = Suspects()
 
     mutating func add(tables names: Set<String>, by job: MigrationJob) {
         tables.formUnion(names.map { $0.lowercased() })
+        if job.isCode { includesCode = true }
     }
 
     /// Adds the tables whose definition, or whose place in the file, has changed.
@@ -20,8 +23,8 @@ struct Suspects {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
         let changed = before.objects.symmetricDifference(after.objects).map { $0.table.lowercased() }
-        // The schema was changed, and looks the same: something was dropped and made again.
-        if changed.isEmpty { isEverything = true }
+        // The schema was changed, and looks the same: something was dropped and made again. In a file, that is known.
+        if changed.isEmpty, includesCode { isEverything = true }
         tables.formUnion(changed)
     }
 }
@@ -29,6 +32,8 @@ struct Suspects {
 /// A database's schema, as far as a change of it can be told.
 struct SchemaShape {
     struct Object: Hashable {
+        /// Another one, as a rule, when a table was dropped and made again.
+        let id: Int64
         let name: String
         let table: String
         let sql: String?
@@ -41,10 +46,13 @@ struct SchemaShape {
 
     init(_ db: Database) throws {
         cookie = try db.pragma("main.schema_version")
-        let rows = try Row.fetchAll(db, sql: "SELECT name, tbl_name, sql, rootpage FROM main.sqlite_master")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT rowid, name, tbl_name, sql, rootpage FROM main.sqlite_master")
         objects = Set(
             rows.map {
-                Object(name: $0["name"], table: $0["tbl_name"], sql: $0["sql"], rootPage: $0["rootpage"] ?? 0)
+                Object(
+                    id: $0["rowid"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"],
+                    rootPage: $0["rootpage"] ?? 0)
             })
     }
 }
@@ -57,7 +65,7 @@ struct Findings {
         /// A foreign key that SQLite cannot check.
         case brokenKey(child: String, reason: String)
         /// A view, or the triggers of a table, that do not compile.
-        case brokenObject(name: String, reason: String)
+        case brokenObject(name: String, reason: String, hint: String?)
     }
 
     private var counts: [Finding: Int] = [:]
@@ -72,7 +80,7 @@ struct Findings {
 
     /// A sentence for each.
     var descriptions: [String] {
-        counts.map { $0.description(count: $1) + "." }.sorted()
+        counts.map { "\($0.description(count: $1))." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
     }
 
     /// Something that there was less of before, and how much there is more.
@@ -103,7 +111,8 @@ struct Findings {
         func error(blaming job: MigrationJob) -> SchemaMigrationError {
             var error = SchemaMigrationError(
                 finding.isBrokenObject ? .brokenSchema : .foreignKeyViolation,
-                "\(job.title): leaves \(self).", remedy: finding.remedy, file: job.title)
+                "\(job.title): leaves \(self).",
+                remedy: (finding.hint.map { "\($0) " } ?? "") + finding.remedy, file: job.title)
             error.version = job.version
             return error
         }
@@ -151,12 +160,16 @@ struct Findings {
 
     private mutating func findBrokenObjects(_ db: Database) throws {
         let views = try String.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
+        var broken: Set<String> = []
         for view in views {
-            try compile("SELECT * FROM main.\(view.quotedDatabaseIdentifier)", db, blaming: "view \(view)")
+            let compiles = try compile(
+                "SELECT * FROM main.\(view.quotedDatabaseIdentifier)", db, blaming: "view \(view)")
+            if !compiles { broken.insert(view) }
         }
         let tables = try String.fetchAll(
             db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
-        for table in tables {
+        // The triggers of a view that is broken do not compile either.
+        for table in tables where !broken.contains(table) {
             for statement in try statementsThatFireTriggers(of: table, db) {
                 try compile(statement, db, blaming: "a trigger of \(table)")
             }
@@ -164,13 +177,19 @@ struct Findings {
     }
 
     /// Compiles a statement, and does not run it: SQLite resolves what a view or a trigger names when it is used.
-    private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws {
+    @discardableResult
+    private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws -> Bool {
         do {
             _ = try db.makeStatement(sql: sql)
+            return true
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             let reason = error.message ?? "unknown error"
             // A view whose triggers take the place of some changes only.
-            if !reason.hasPrefix("cannot modify") { counts[.brokenObject(name: name, reason: reason)] = 1 }
+            if !reason.hasPrefix("cannot modify") {
+                let hint = db.hintAtDoubleQuotedText(message: error.message, sql: nil)
+                counts[.brokenObject(name: name, reason: reason, hint: hint)] = 1
+            }
+            return false
         }
     }
 
@@ -205,8 +224,12 @@ extension Findings.Finding {
             \(count == 1 ? "refers" : "refer") to no row of \(parent)
             """
         case .brokenKey(let child, let reason): "a foreign key of table \(child) broken: \(reason)"
-        case .brokenObject(let name, let reason): "\(name) broken: \(reason)"
+        case .brokenObject(let name, let reason, _): "\(name) broken: \(reason)"
         }
+    }
+
+    var hint: String? {
+        if case .brokenObject(_, _, let hint) = self { hint } else { nil }
     }
 
     var remedy: String {

@@ -10,15 +10,24 @@ final class Interrupter: Sendable {
         /// The connection that may be interrupted now.
         var connection: Connection?
         var isInterrupting = false
+        /// Its handler may be called a while after it was cancelled, and refers to this object: hence it is weak.
+        weak var progress: Progress?
+
+        var isToStop: Bool { isCancelled || progress?.isCancelled == true }
     }
 
     private let state = Locked(State())
 
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    var isCancelled: Bool { state.withLock { $0.isToStop } }
 
     /// Throws `CancellationError` once it is cancelled.
     func check() throws {
         if isCancelled { throw CancellationError() }
+    }
+
+    /// Stops when a progress is cancelled that has ``cancel()`` as its handler.
+    func listen(to progress: Progress) {
+        state.withLock { $0.progress = progress }
     }
 
     /// Stops what is running, and all that would run after it.
@@ -51,8 +60,11 @@ final class Interrupter: Sendable {
     ///
     /// - Throws: `CancellationError` when it was cancelled, or what the body throws.
     func during(_ db: Database, _ body: () throws -> Void) throws {
-        try check()
-        state.withLock { $0.connection = db.sqliteConnection.map(Connection.init) }
+        try state.withLock { state in
+            // Under one lock: a cancellation comes before, and is seen here, or after, and interrupts.
+            if state.isToStop { throw CancellationError() }
+            state.connection = db.sqliteConnection.map(Connection.init)
+        }
         defer { state.withLock { $0.connection = nil } }
         do {
             try body()

@@ -1,4 +1,3 @@
-import AppMigrations
 import Foundation
 import GRDB
 
@@ -97,14 +96,14 @@ struct JobRunner {
         } catch var error as SchemaMigrationError {
             error.version = job.version
             if let failure = error.underlyingError as? DatabaseError {
-                error.remedy = Self.remedy(for: failure)
+                error.remedy = remedy(for: failure)
             }
             throw error
         } catch {
             let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
                 .migrationFailed, "\(job.title): \("\(error)".asSentence)",
-                remedy: Self.remedy(for: databaseError),
+                remedy: remedy(for: databaseError),
                 file: job.title, underlyingError: error)
             failure.version = job.version
             failure.sqliteCode = databaseError?.extendedResultCode.rawValue
@@ -113,9 +112,12 @@ struct JobRunner {
     }
 
     /// Not every failure is the migration's own fault.
-    private static func remedy(for error: DatabaseError?) -> String {
-        error.flatMap(SchemaMigrationError.remedy)
+    private func remedy(for error: DatabaseError?) -> String {
+        let remedy =
+            error.flatMap(SchemaMigrationError.remedy)
             ?? "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+        let hint = db.hintAtDoubleQuotedText(message: error?.message, sql: error?.sql)
+        return hint.map { "\($0) \(remedy)" } ?? remedy
     }
 }
 
@@ -124,5 +126,12 @@ extension ContinuousClock {
     func measuring(_ body: () throws -> Void) rethrows -> Double {
         let duration = try measure(body)
         return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    }
+}
+
+extension String {
+    /// The text with something at its end that ends a sentence.
+    var asSentence: String {
+        last.map { ".!?".contains($0) } ?? true ? self : self + "."
     }
 }

@@ -32,6 +32,9 @@ struct MigrationJob {
 
     var version: SchemaVersion { migration.version }
 
+    /// Whether it is written in Swift.
+    var isCode: Bool { checksum == nil }
+
     /// As messages call it.
     var title: String {
         guard direction == .down else { return migration.title }

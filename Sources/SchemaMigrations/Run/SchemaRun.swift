@@ -1,5 +1,5 @@
 import AppMigrations
-public import Foundation
+import Foundation
 import GRDB
 
 /// Applies the pending migrations of one database, in transactions that hold the work and the ledger's rows.
@@ -12,12 +12,12 @@ final class SchemaRun {
     private let db: Database
     private let runner: JobRunner
     private let interrupter: Interrupter
-    private let progress: Progress?
+    private let progress: RunProgress?
     private var backup: BackupMaker?
     private var report = SchemaReport()
 
     /// Prepares a run on a connection that is not inside a transaction.
-    init(migrator: SchemaMigrator, db: Database, interrupter: Interrupter, progress: Progress?) {
+    init(migrator: SchemaMigrator, db: Database, interrupter: Interrupter, progress: RunProgress?) {
         self.migrator = migrator
         self.db = db
         self.interrupter = interrupter
@@ -29,11 +29,11 @@ final class SchemaRun {
     /// Applies what is pending, up to a version.
     func migrate(upTo target: SchemaVersion?) throws -> SchemaReport {
         try run {
-            var ledger = try ledger()
-            if let snapshot = try migrator.snapshot(for: ledger, db, upTo: target) {
-                try load(snapshot)
-                ledger = try self.ledger()
+            let snapshot = try reading {
+                try migrator.snapshot(for: migrator.ledger(of: db), db, upTo: target)
             }
+            if let snapshot { try load(snapshot) }
+            let ledger = try reading { try migrator.ledger(of: db) }
             let pending = Set(migrator.plan(ledger, upTo: target).pending)
             // Every file is read and looked through before the first one is run.
             try carryOut(
@@ -49,7 +49,7 @@ final class SchemaRun {
     private func run(_ body: () throws -> Void) throws -> SchemaReport {
         do {
             try interrupter.check()
-            try ConnectionSettings(db).whileMigrating(body)
+            try SchemaMigrationError.describing { try ConnectionSettings(db).whileMigrating(body) }
             return report
         } catch var error as SchemaMigrationError {
             error.committed = report.applied
@@ -57,14 +57,9 @@ final class SchemaRun {
         }
     }
 
-    /// The ledger as it is now; under no lock, so that it is read again once there is one.
-    private func ledger() throws -> Ledger {
-        try db.consistently(waitingFor: migrator.options.busyTimeout) { try migrator.ledger(of: db) }
-    }
-
     private func carryOut(_ jobs: [MigrationJob]) throws {
         try checkCommits(jobs)
-        progress?.totalUnitCount = max(1, jobs.reduce(0) { $0 + $1.weight })
+        progress?.begin(with: jobs)
         var left = jobs
         repeat {
             left =
@@ -99,34 +94,41 @@ final class SchemaRun {
         var failure: (any Error)?
         var suspects = Suspects.none
 
-        let isCommitted = try transaction(foreignKeys: foreignKeys) { ledger in
-            let before = try SchemaShape(db)
-            let started = ContinuousClock.now
-            // Another process may have been faster.
-            left.removeAll { ledger.has($0) }
-            while let job = left.first, job.transaction == .wrapped, job.foreignKeys == foreignKeys {
-                do {
-                    suspects.add(tables: try runner.apply(job), by: job)
-                } catch let error as CancellationError {
-                    throw error
-                } catch {
-                    // What ran before it is complete, and is committed.
-                    failure = error
-                    break
+        let isCommitted: Bool
+        do {
+            isCommitted = try transaction(foreignKeys: foreignKeys) { ledger in
+                let before = try SchemaShape(db)
+                let started = ContinuousClock.now
+                // Another process may have been faster.
+                left.removeAll { ledger.has($0) }
+                while let job = left.first, job.transaction == .wrapped, job.foreignKeys == foreignKeys {
+                    do {
+                        suspects.add(tables: try runner.apply(job), by: job)
+                    } catch let error as CancellationError {
+                        throw error
+                    } catch {
+                        // What ran before it is complete, and is committed.
+                        failure = error
+                        break
+                    }
+                    done.append(job)
+                    left.removeFirst()
+                    progress?.advance(job)
+                    if case .grouped(let limit) = migrator.options.commits,
+                        ContinuousClock.now - started >= limit
+                    {
+                        break
+                    }
                 }
-                done.append(job)
-                left.removeFirst()
-                advance(job)
-                if case .grouped(let limit) = migrator.options.commits, ContinuousClock.now - started >= limit
-                {
-                    break
-                }
+                if let failure, migrator.options.commits == .allOrNothing { throw failure }
+                guard db.isInsideTransaction else { return false }
+                if done.isEmpty { return true }
+                suspects.add(changesSince: before, to: try SchemaShape(db))
+                return try Findings(db, suspects, foreignKeys).isEmpty
             }
-            if let failure, migrator.options.commits == .allOrNothing { throw failure }
-            guard db.isInsideTransaction else { return false }
-            if done.isEmpty { return true }
-            suspects.add(changesSince: before, to: try SchemaShape(db))
-            return try Findings(db, suspects, foreignKeys).isEmpty
+        } catch {
+            // In a damaged database the commit of nothing can fail as well, and says less.
+            throw done.isEmpty ? failure ?? error : error
         }
         if isCommitted {
             report.applied += done.map(\.version)
@@ -144,10 +146,12 @@ final class SchemaRun {
     /// Runs migrations in one transaction, and tells what each leaves broken from what was broken before.
     private func runChecked(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
         guard let foreignKeys = jobs.first?.foreignKeys else { return }
+        var done: [SchemaVersion] = []
         try transaction(foreignKeys: foreignKeys) { ledger in
             var before = try Findings(db, suspects, foreignKeys)
             for job in jobs where !ledger.has(job) {
                 _ = try runner.apply(job)
+                done.append(job.version)
                 let after = try Findings(db, suspects, foreignKeys)
                 if let finding = after.firstNew(since: before) { throw finding.error(blaming: job) }
                 before = after
@@ -155,7 +159,7 @@ final class SchemaRun {
             report.warnings += before.descriptions.filter { !report.warnings.contains($0) }
             return true
         }
-        report.applied += jobs.map(\.version)
+        report.applied += done
     }
 
     /// Runs the one statement of a file that asks for no transaction, and then records it.
@@ -174,13 +178,8 @@ final class SchemaRun {
             }
             report.applied.append(job.version)
         }
-        advance(job)
+        progress?.advance(job)
         return Array(jobs.dropFirst())
-    }
-
-    private func advance(_ job: MigrationJob) {
-        progress?.completedUnitCount += job.weight
-        progress?.setUserInfoObject(job.title, forKey: .migrationName)
     }
 
     // MARK: Transactions
@@ -205,7 +204,7 @@ final class SchemaRun {
             let commits = try body(ledger)
             if commits {
                 try db.notifyChanges(in: .fullDatabase)
-                try db.commitWriting(waitingFor: migrator.options.busyTimeout)
+                try db.commitWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
             } else {
                 try rollback()
             }
@@ -213,6 +212,14 @@ final class SchemaRun {
         } catch {
             try? rollback()
             throw error
+        }
+    }
+
+    /// Reads, and waits while another connection is committing.
+    private func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        try retryingWhileBusy(for: migrator.options.busyTimeout) {
+            try interrupter.check()
+            return try db.consistently(body)
         }
     }
 
@@ -231,16 +238,18 @@ final class SchemaRun {
 
     /// Makes the schema of a database that is empty, unless another process has begun to.
     private func load(_ snapshot: Snapshot) throws {
+        var isLoaded = false
         try transaction(foreignKeys: .off) { ledger in
             guard !ledger.exists else { return true }
-            try interrupter.during(db) { try snapshot.script.run(db) { try interrupter.check() } }
+            try interrupter.during(db) { try snapshot.run(db) { try interrupter.check() } }
             for migration in migrator.migrations where snapshot.versions.contains(migration.version) {
                 try Ledger.insert(
                     .init(version: migration.version, name: migration.name, origin: .snapshot), db)
             }
-            report.applied += snapshot.versions.sorted()
+            isLoaded = true
             return true
         }
+        if isLoaded { report.applied += snapshot.versions.sorted() }
     }
 }
 
@@ -249,9 +258,4 @@ extension Ledger {
     fileprivate func has(_ job: MigrationJob) -> Bool {
         applied.contains(job.version) == (job.direction == .up)
     }
-}
-
-extension ProgressUserInfoKey {
-    /// The name of the migration that was applied last: a `String`.
-    public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
 }

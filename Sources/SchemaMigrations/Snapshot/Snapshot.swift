@@ -27,6 +27,7 @@ struct Snapshot {
         script = try SQLScript(data, fileName: url.lastPathComponent)
         versions = Set(
             script.sql.split(whereSeparator: \.isNewline).lazy
+                .prefix { $0.hasPrefix("--") }
                 .filter { $0.hasPrefix(Self.header) }
                 .compactMap {
                     $0.dropFirst(Self.header.count).split(separator: " ").first.flatMap { SchemaVersion($0) }
@@ -34,6 +35,20 @@ struct Snapshot {
         guard !versions.isEmpty else {
             throw Self.invalid(
                 url, "does not say which migrations it contains", remedy: "Write it by writeSnapshot(to:).")
+        }
+    }
+
+    /// Makes the schema.
+    ///
+    /// - Parameter afterEach: is called after each statement.
+    func run(_ db: Database, afterEach: () throws -> Void) throws {
+        do {
+            try script.run(db, afterEach: afterEach)
+        } catch var error as SchemaMigrationError {
+            error.remedy =
+                (error.underlyingError as? DatabaseError).flatMap(SchemaMigrationError.remedy)
+                ?? "Write it anew by writeSnapshot(to:). Nothing was changed."
+            throw error
         }
     }
 
@@ -46,9 +61,9 @@ struct Snapshot {
         let objects = try SchemaObject.fetchAll(db)
         // Rows come before indexes and triggers: so none fires, and none is filled row by row.
         for table in objects where table.type == "table" {
-            lines += ["", "\(table.sql);"] + (try table.isVirtual ? [] : inserts(of: table.name, db))
+            lines += ["", table.statement] + (try table.isVirtual ? [] : inserts(of: table.name, db))
         }
-        for object in objects where object.type != "table" { lines += ["", "\(object.sql);"] }
+        for object in objects where object.type != "table" { lines += ["", object.statement] }
         return lines.joined(separator: "\n") + "\n"
     }
 

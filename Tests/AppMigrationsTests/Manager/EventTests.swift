@@ -42,7 +42,7 @@ struct EventTests {
                 "Library: step 1.2 (1 of 2) has run in TIME",
                 "Library: step 2.0 (2 of 2) begins",
                 "Library: step 2.0 (2 of 2) has run in TIME",
-                "Library: finished, 2 steps and 0 moves done",
+                "Library: finished; steps: 2, moves: 0",
             ])
     }
 
@@ -52,8 +52,8 @@ struct EventTests {
         try launch("1.0", steps: ["1.0"], store: store, options: options)
         #expect(
             events.lines == [
-                "Library: freshInstall", "Library: finished, 0 steps and 0 moves done",
-                "Library: relaunch", "Library: finished, 0 steps and 0 moves done",
+                "Library: freshInstall", "Library: finished; steps: 0, moves: 0",
+                "Library: relaunch", "Library: finished; steps: 0, moves: 0",
             ])
     }
 
@@ -102,7 +102,7 @@ struct EventTests {
                 "Library: upgrade(from: 1.0)",
                 "Library: step 2.0 (1 of 1) begins",
                 "Library: step 2.0 (1 of 1) has run in TIME",
-                "Library: finished, 1 steps and 0 moves done",
+                "Library: finished; steps: 1, moves: 0",
             ])
     }
 }

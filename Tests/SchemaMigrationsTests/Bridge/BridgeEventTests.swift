@@ -27,7 +27,7 @@ struct BridgeEventTests {
                 "Library: step 1.2 (2 of 4) begins", "Library: step 1.2 (2 of 4) has run in TIME",
                 "Library: move 2.0 (3 of 4) begins", "Library: move 2.0 (3 of 4) has run in TIME",
                 "Library: step 2.0 (4 of 4) begins", "Library: step 2.0 (4 of 4) has run in TIME",
-                "Library: finished, 2 steps and 2 moves done",
+                "Library: finished; steps: 2, moves: 2",
             ])
         #expect(steps.map(\.schemaVersions) == [["12"], nil, ["20"], nil])
         #expect(steps.allSatisfy { $0.database == "library.sqlite" && $0.attempt == 1 })

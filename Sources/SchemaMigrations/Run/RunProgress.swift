@@ -1,0 +1,41 @@
+public import Foundation
+
+/// How far a run is, as it shows in the progress that the app has passed.
+struct RunProgress {
+    /// The app's: it tells the names, and is cancelled.
+    private let parent: Progress
+    /// The run's: it counts.
+    private let child: Progress
+
+    /// Creates a progress for the whole of a run: what it counts shows in the other one, and cancelling that one is
+    /// heard.
+    init(in parent: Progress, stopping interrupter: Interrupter) {
+        self.parent = parent
+        parent.totalUnitCount = max(1, parent.totalUnitCount)
+        child = Progress(
+            totalUnitCount: 1, parent: parent,
+            pendingUnitCount: parent.totalUnitCount - parent.completedUnitCount)
+        child.cancellationHandler = interrupter.cancel
+        interrupter.listen(to: parent)
+    }
+
+    func begin(with jobs: [MigrationJob]) {
+        child.totalUnitCount = max(1, jobs.reduce(0) { $0 + $1.weight })
+    }
+
+    func advance(_ job: MigrationJob) {
+        parent.setUserInfoObject(job.title, forKey: .migrationName)
+        child.completedUnitCount += job.weight
+    }
+
+    /// Everything is done, or there was nothing to do.
+    static func finish(_ progress: Progress) {
+        progress.totalUnitCount = max(1, progress.totalUnitCount)
+        progress.completedUnitCount = progress.totalUnitCount
+    }
+}
+
+extension ProgressUserInfoKey {
+    /// The name of the migration that was applied last: a `String`.
+    public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
+}

@@ -1,0 +1,139 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A copy before migrating")
+struct BackupTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var copies: URL { folder.url.appendingPathComponent("copies/of databases") }
+
+    private func migrator(_ count: Int, keep: Int = 2) throws -> SchemaMigrator {
+        try SchemaMigrator(
+            migrations: (1...count).map { version in
+                CodeMigration(
+                    Int64(version), "CREATE TABLE t\(version)(x); INSERT INTO t1 VALUES (\(version))")
+            }, options: SchemaOptions(backup: .beforeMigrating(to: copies, keep: keep)))
+    }
+
+    private func names() throws -> [String] {
+        guard FileManager.default.fileExists(atPath: copies.path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: copies.path).sorted()
+    }
+
+    @Test("is made only when the database holds something and something is pending")
+    func onlyWhenNeeded() throws {
+        let queue = try folder.queue()
+        #expect(try migrator(1).migrate(queue).backup == nil)
+        #expect(try migrator(1).migrate(queue).backup == nil)
+        #expect(try names() == [])
+        let backup = try #require(try migrator(3).migrate(queue).backup)
+        #expect(backup.deletingLastPathComponent().path == copies.path)
+        #expect(try names() == [backup.lastPathComponent])
+        #expect(backup.lastPathComponent.wholeMatch(of: #/app\.sqlite-\d{8}T\d{6}\.\d{3}Z\.backup/#) != nil)
+        let copy = try DatabaseQueue(path: backup.path)
+        #expect(try copy.tables() == ["t1"])
+        #expect(try copy.ledger() == [1])
+    }
+
+    @Test("is one of as many as are to be kept, and only of this database", arguments: [1, 2, 3])
+    func kept(keep: Int) throws {
+        let other = try folder.queue("app.sqlite-2")
+        let queue = try folder.queue()
+        for database in [other, queue] { try migrator(1).migrate(database) }
+        let others = try #require(try migrator(2).migrate(other).backup)
+        try Data("kept".utf8).write(to: copies.appendingPathComponent("app.sqlite-notes.txt"))
+        var made: [String] = []
+        for count in 2...5 {
+            made.append(try #require(try migrator(count, keep: keep).migrate(queue).backup).lastPathComponent)
+        }
+        #expect(
+            try names()
+                == (made.suffix(keep) + [others.lastPathComponent, "app.sqlite-notes.txt"]).sorted())
+    }
+
+    @Test("holds what is only in the write-ahead log, and can be brought back")
+    func wal() throws {
+        let pool = try folder.pool()
+        try migrator(1).migrate(pool)
+        try pool.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t1 VALUES (100)")
+        let report = try migrator(2).migrate(pool)
+        let backup = try #require(report.backup)
+        #expect(try pool.tables() == ["t1", "t2"])
+
+        try migrator(2).restore(backup, to: pool)
+        #expect(try pool.tables() == ["t1"])
+        #expect(try pool.integers("SELECT x FROM t1") == [1, 100])
+        #expect(try pool.ledger() == [1])
+        #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t1") } == 2)
+        #expect(try migrator(2).migrate(pool).applied == [2])
+        #expect(try names().allSatisfy { $0.hasSuffix(".backup") })
+    }
+
+    @Test("is made before a migration that fails, and can be brought back")
+    func failing() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        var schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, ""), CodeMigration(2, "DELETE FROM t1"), CodeMigration(3, "SELECT nonsense"),
+        ])
+        schema.options.backup = .beforeMigrating(to: copies)
+        _ = try failure { try schema.migrate(queue) }
+        #expect(try queue.integers("SELECT x FROM t1") == [])
+        let backup = copies.appendingPathComponent(try #require(try names().first))
+        try schema.restore(backup, to: queue)
+        #expect(try queue.integers("SELECT x FROM t1") == [1])
+        #expect(try queue.ledger() == [1])
+    }
+
+    @Test("that cannot be made is an error, and nothing is changed")
+    func unwritable() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        try Data("a file".utf8).write(to: folder.url.appendingPathComponent("copies"))
+        let error = try failure { try migrator(2).migrate(queue) }
+        #expect(error.code == .backupFailed)
+        #expect(error.message.hasPrefix("app.sqlite cannot be copied to \(copies.path): "))
+        #expect(
+            error.remedy == "Make room or make the folder writable, and migrate again. Nothing was changed.")
+        #expect(error.committed == [])
+        #expect(try queue.tables() == ["t1"])
+        #expect(try queue.ledger() == [1])
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("copies"))
+        #expect(try migrator(2).migrate(queue).applied == [2])
+    }
+
+    @Test("of a database in memory is an error, once that holds something")
+    func inMemory() throws {
+        let queue = try DatabaseQueue()
+        #expect(try migrator(1).migrate(queue).applied == [1])
+        let error = try failure { try migrator(2).migrate(queue) }
+        #expect(error.code == .backupFailed)
+        #expect(
+            error.description
+                == "A database in memory cannot be copied. Leave the option `backup` out. Nothing was changed."
+        )
+        #expect(try queue.ledger() == [1])
+    }
+
+    @Test("that is none is not brought back", arguments: [true, false])
+    func notABackup(exists: Bool) throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        let url = folder.url.appendingPathComponent("bad.backup")
+        if exists { try Data(repeating: 0x41, count: 8192).write(to: url) }
+        let error = try failure { try migrator(1).restore(url, to: queue) }
+        #expect(error.code == .databaseFailed)
+        #expect(
+            error.message
+                == (exists
+                    ? "file is not a database (SQLite 26)." : "unable to open database file (SQLite 14)."))
+        #expect(try queue.integers("SELECT x FROM t1") == [1])
+        #expect(FileManager.default.fileExists(atPath: url.path) == exists)
+    }
+}

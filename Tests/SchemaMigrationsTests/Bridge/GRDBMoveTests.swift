@@ -1,0 +1,216 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A move by GRDB's own migrator")
+struct GRDBMoveTests {
+    let app: App
+    let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        database = try app.open()
+    }
+
+    private func migrator(_ identifiers: [String] = ["v1", "v2", "v3"]) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        for identifier in identifiers {
+            migrator.registerMigration(identifier) { db in
+                try db.execute(sql: "CREATE TABLE \(identifier)(x)")
+            }
+        }
+        return migrator
+    }
+
+    private func tables() throws -> [String] {
+        try database.strings("SELECT name FROM sqlite_master WHERE name LIKE 'v_' ORDER BY name")
+    }
+
+    private func mistakes(_ register: (MigrationManager) throws -> Void) throws -> String {
+        let manager = try app.manager("2.0")
+        try register(manager)
+        return try #require(throws: MigrationError.self) { try manager.migrate() }.description
+    }
+
+    @Test("brings the database to the migration named, in the version registered")
+    func moves() throws {
+        let first = try app.manager("1.0")
+        first.whenMigratingToVersion("1.0", migrate: migrator(["v1"]), upTo: "v1", in: database)
+        #expect(
+            try first.migrate().moves == [
+                CompletedMove(version: "1.0", database: "library.sqlite", applied: ["v1"])
+            ])
+        let second = try app.manager("2.0")
+        second.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v1", in: database)
+        second.whenMigratingToVersion("1.5", migrate: migrator(), upTo: "v2", in: database)
+        second.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
+        #expect(
+            try second.pendingMoves() == [
+                PendingMove(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
+                PendingMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
+            ])
+        #expect(try tables() == ["v1"])
+        #expect(
+            try second.migrate().moves == [
+                CompletedMove(version: "1.5", database: "library.sqlite", applied: ["v2"]),
+                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["v3"]),
+            ])
+        #expect(try tables() == ["v1", "v2", "v3"])
+        #expect(try second.pendingMoves() == [])
+        #expect(
+            try database.strings("SELECT identifier FROM grdb_migrations ORDER BY identifier") == [
+                "v1", "v2", "v3",
+            ])
+    }
+
+    @Test("takes over a database that GRDB's migrator has migrated without a manager")
+    func takesOver() throws {
+        try migrator().migrate(database, upTo: "v2")
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
+        #expect(
+            try manager.migrate().moves == [
+                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["v3"])
+            ])
+    }
+
+    @Test("that goes up to an unknown migration is a mistake")
+    func unknown() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "2.0", migrate: migrator(), upTo: "v4", in: database, fileID: "App/Migrations.swift", line: 3)
+        }
+        #expect(
+            text
+                == "Library: move 2.0 goes up to v4, which no migration has (Migrations.swift:3). The latest is v3."
+        )
+        #expect(try tables() == [])
+    }
+
+    @Test("that goes below an earlier one is a mistake")
+    func below() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v3", in: database)
+            manager.whenMigratingToVersion(
+                "2.0", migrate: migrator(), upTo: "v2", in: database, fileID: "App/Migrations.swift", line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 2.0 goes up to v2, below an earlier move's v3 (Migrations.swift:3). A move never goes \
+                down: name the version of the move before it, or a later one.
+                """)
+    }
+
+    @Test("that is the last one and leaves migrations out names them")
+    func forgotten() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "2.0", migrate: migrator(), upTo: "v1", in: database, fileID: "App/Migrations.swift", line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 2.0 is the last one for library.sqlite, and does not reach v2, v3 \
+                (Migrations.swift:3). Raise its upTo:, or register a move for the version that brings it.
+                """)
+    }
+
+    @Test("cannot be mixed with moves by a SchemaMigrator in one database", arguments: [true, false])
+    func mixed(isFirst: Bool) throws {
+        let text = try mistakes { manager in
+            if isFirst { manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database) }
+            manager.whenMigratingToVersion(
+                isFirst ? "2.0" : "1.0", migrate: try app.schema(), in: database,
+                fileID: "App/Migrations.swift",
+                line: isFirst ? 3 : 2)
+            if !isFirst {
+                manager.whenMigratingToVersion(
+                    "2.0", migrate: migrator(), in: database, fileID: "App/Migrations.swift", line: 3)
+            }
+        }
+        #expect(
+            text == """
+                Library: move 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
+                One database has one set: join the folders in one SchemaMigrator.
+                """)
+    }
+
+    @Test("refuses a database that a newer app has migrated")
+    func superseded() throws {
+        try migrator().migrate(database)
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", migrate: migrator(["v1", "v2"]), in: database)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .newerDatabase)
+        #expect(
+            error.description == """
+                Library: library.sqlite: The database has had migrations that GRDB's migrator does not know. A newer \
+                version of the app has migrated it: update the app. Nothing was changed.
+                """)
+    }
+}
+
+@Suite("A database that is opened by its path")
+struct DatabasePathTests {
+    let folder: TemporaryFolder
+    let schema: SchemaMigrator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"])
+    }
+
+    @Test("is migrated and closed, and one that the app has opened stays open")
+    func path() throws {
+        let queue = try folder.queue()
+        #expect(try schema.migrate(path: folder.path("app.sqlite"), upTo: 1).applied == [1])
+        let progress = Progress(totalUnitCount: 1)
+        #expect(try schema.migrate(path: folder.path("app.sqlite"), progress: progress).applied == [2])
+        #expect(progress.isFinished)
+        #expect(try queue.ledger() == [1, 2])
+        let open = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(open.sorted() == ["app.sqlite", "migrations"])
+    }
+
+    @Test("is closed when a migration fails, too")
+    func failing() throws {
+        try folder.folder(["2_b.sql": "SELECT nonsense"])
+        let error = try failure { try schema.migrate(path: folder.path("app.sqlite")) }
+        #expect(error.committed == [1])
+        #expect(try schema.migrate(path: folder.path("app.sqlite"), upTo: 1).applied == [])
+    }
+
+    @Test("opens while another connection holds it, and gives up in the end")
+    func opening() throws {
+        let queue = try DatabaseQueue.opening(path: folder.path("app.sqlite"))
+        #expect(try queue.integer("PRAGMA busy_timeout") == 5_000)
+        let pool = try DatabasePool.opening(path: folder.path("pool.sqlite"))
+        #expect(try pool.strings("PRAGMA journal_mode") == ["wal"])
+
+        try queue.execute("CREATE TABLE a(x)")
+        let blocker = try folder.queue()
+        try blocker.inDatabase { db in
+            try db.execute(sql: "BEGIN EXCLUSIVE")
+            let error = try #require(throws: DatabaseError.self) {
+                try DatabasePool.opening(
+                    path: folder.path("app.sqlite"), configuration: Configuration(),
+                    waitingFor: .milliseconds(30))
+            }
+            #expect(error.resultCode == .SQLITE_BUSY)
+            try db.execute(sql: "COMMIT")
+        }
+        let isLocked = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? blocker.inDatabase { db in
+                try db.execute(sql: "BEGIN EXCLUSIVE")
+                isLocked.signal()
+                Thread.sleep(forTimeInterval: 0.1)
+                try db.execute(sql: "COMMIT")
+            }
+        }
+        isLocked.wait()
+        let opened = try DatabasePool.opening(path: folder.path("app.sqlite"), configuration: Configuration())
+        #expect(try opened.tables() == ["a"])
+    }
+}

@@ -1,0 +1,143 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Adoption")
+struct SchemaAdoptionTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    private static let files = [
+        "10_a.sql": "CREATE TABLE a(x);", "20_b.sql": "CREATE TABLE b(x);", "30_c.sql": "CREATE TABLE c(x);",
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+        try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x);")
+    }
+
+    private func expectAdopted(_ adopting: SchemaMigrator.Adoption?) throws {
+        let schema = try folder.migrator(Self.files, adopting: adopting)
+        #expect(try schema.migrate(queue).applied == [30])
+        #expect(try queue.ledger() == [10, 20, 30])
+        #expect(try queue.read(schema.history).map(\.origin) == [.marked, .marked, .applied])
+        #expect(try queue.read(schema.history).map(\.name) == ["a", "b", "c"])
+    }
+
+    private func expectRefusal(_ adopting: SchemaMigrator.Adoption?, _ description: String) throws {
+        let before = try queue.schema()
+        let error = try failure { try folder.migrator(Self.files, adopting: adopting).migrate(queue) }
+        #expect(error.code == .unmanagedDatabase)
+        #expect(error.description == description)
+        #expect(try queue.schema() == before)
+    }
+
+    private static let unmanaged = """
+        The database has tables, but no ledger says which migrations they come from. Pass adopting: { db in … } to the \
+        migrator, which answers the version that the tables are at. Nothing was changed.
+        """
+
+    @Test("by hand marks what is known, and runs nothing")
+    func byHand() throws {
+        let schema = try folder.migrator(Self.files)
+        try schema.markApplied(queue, upTo: 20)
+        #expect(try queue.ledger() == [10, 20])
+        try schema.markApplied(queue, upTo: 20)
+        #expect(try queue.ledger() == [10, 20])
+        try expectAdopted(nil)
+        let error = try failure { try schema.markApplied(queue, upTo: 25) }
+        #expect(error.description == "No migration has version 25. The latest is 30.")
+    }
+
+    @Test("of fmdb-migration-manager's schema_info")
+    func schemaInfo() throws {
+        let adopting = SchemaAdoption.schemaInfo([1: 10, 2: 20])
+        try expectRefusal(adopting, Self.unmanaged)
+        try queue.execute("CREATE TABLE schema_info(version INTEGER)")
+        try expectRefusal(adopting, Self.unmanaged)
+        try queue.execute("INSERT INTO schema_info VALUES (3)")
+        try expectRefusal(
+            adopting,
+            """
+            schema_info says 3, for which no version is given. Add it to those that are passed for adoption. Nothing \
+            was changed.
+            """)
+        try queue.execute("UPDATE schema_info SET version = 2")
+        try expectAdopted(adopting)
+    }
+
+    @Test("of PRAGMA user_version")
+    func userVersion() throws {
+        let adopting = SchemaAdoption.userVersion([1: 10, 7: 20])
+        try expectRefusal(adopting, Self.unmanaged)
+        try queue.execute("PRAGMA user_version = 3")
+        try expectRefusal(
+            adopting,
+            """
+            user_version says 3, for which no version is given. Add it to those that are passed for adoption. Nothing \
+            was changed.
+            """)
+        try queue.execute("PRAGMA user_version = 7")
+        try expectAdopted(adopting)
+    }
+
+    @Test("of GRDB's own migrator")
+    func grdb() throws {
+        let adopting = SchemaAdoption.grdb(["v1": 10, "v2": 20])
+        try expectRefusal(adopting, Self.unmanaged)
+        try queue.execute("CREATE TABLE grdb_migrations(identifier TEXT NOT NULL PRIMARY KEY)")
+        try expectRefusal(adopting, Self.unmanaged)
+        try queue.execute("INSERT INTO grdb_migrations VALUES ('v2')")
+        try expectRefusal(
+            adopting,
+            """
+            The table grdb_migrations holds a later migration, but not v1. Migrate it with GRDB's migrator first. \
+            Nothing was changed.
+            """)
+        try queue.execute("INSERT INTO grdb_migrations VALUES ('v1'), ('v3')")
+        try expectRefusal(
+            adopting,
+            """
+            grdb_migrations holds v3, for which no version is given. Add it to those that are passed for adoption. \
+            Nothing was changed.
+            """)
+        try queue.execute("DELETE FROM grdb_migrations WHERE identifier = 'v3'")
+        try expectAdopted(adopting)
+    }
+
+    @Test("is not needed for FMDBMigrationManager's table, nor for that of SQLiteMigrationManager.swift")
+    func sameTable() throws {
+        try queue.execute(
+            "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (10), (20)"
+        )
+        let schema = try folder.migrator(Self.files, adopting: { _ in throw Mishap() })
+        #expect(try schema.migrate(queue).applied == [30])
+        #expect(try queue.ledger() == [10, 20, 30])
+        #expect(try queue.read(schema.history).map(\.origin) == [.unknown, .unknown, .applied])
+    }
+
+    @Test("and back: those tools find the table that they would have made, and its rows")
+    func back() throws {
+        let ours = try folder.queue("ours.sqlite")
+        try folder.migrator(Self.files).migrate(ours)
+        let theirs = try folder.queue("theirs.sqlite")
+        try theirs.execute("CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)")
+        // What FMDBMigrationManager does for each migration, and asks.
+        for version in [10, 20, 30] {
+            try theirs.execute("INSERT INTO schema_migrations(version) VALUES (\(version))")
+        }
+        for question in [
+            "SELECT sql FROM sqlite_master WHERE name = 'schema_migrations'",
+            "SELECT name || type || \"notnull\" || pk FROM pragma_table_info('schema_migrations')",
+            "SELECT MIN(version) || ' ' || MAX(version) FROM schema_migrations",
+            "SELECT version FROM schema_migrations", "SELECT typeof(version) FROM schema_migrations",
+        ] {
+            #expect(try ours.strings(question) == theirs.strings(question))
+        }
+        try ours.execute("INSERT INTO schema_migrations(version) VALUES (40)")
+        var schema = try folder.migrator(Self.files)
+        schema.options.newerDatabase = .allow
+        #expect(try ours.read(schema.status).unknown == [40])
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Inspection")
+struct SchemaStatusTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    private static let files = [
+        "1_first step.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES ('it''s');",
+        "2_b.sql": "CREATE TABLE b(x);",
+        "4_d.sql": "CREATE TABLE d(x);",
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    @Test("tells all there is to know of a database")
+    func status() throws {
+        let schema = try folder.migrator(Self.files)
+        try schema.createMigrationsTable(queue)
+        var status = try queue.read(schema.status)
+        #expect(status.hasMigrationsTable)
+        #expect(status.originVersion == nil)
+        #expect(status.pendingVersions == [1, 2, 4])
+        #expect(status.latestVersion == 4)
+        #expect(!status.isNewer)
+        #expect(try queue.tables() == [])
+
+        try queue.execute("INSERT INTO schema_migrations VALUES (2), (3), (9)")
+        status = try queue.read(schema.status)
+        #expect(status.originVersion == 2)
+        #expect(status.currentVersion == 9)
+        #expect(status.appliedVersions == [2, 3, 9])
+        #expect(status.pendingVersions == [4])
+        #expect(status.needsMigration)
+        #expect(status.belowFloor == [1])
+        #expect(status.edited == [])
+        #expect(status.unknown == [3, 9])
+        #expect(status.isNewer)
+    }
+
+    @Test("makes the migrations table, once, and runs nothing")
+    func createMigrationsTable() throws {
+        let schema = try folder.migrator(Self.files)
+        for _ in 1...2 { try schema.createMigrationsTable(queue) }
+        #expect(
+            try queue.strings("SELECT sql FROM sqlite_master WHERE name = 'schema_migrations'")
+                == ["CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)"])
+        #expect(try queue.ledger() == [])
+        #expect(try schema.migrate(queue).applied == [1, 2, 4])
+    }
+
+    @Test("tells the history: name, origin, date, seconds, and version of the app")
+    func history() throws {
+        let start = Date()
+        try queue.execute(
+            "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (1)"
+        )
+        let schema = try SchemaMigrator(
+            directory: folder.folder(Self.files), options: SchemaOptions(appVersion: "2.1 (417)"))
+        try schema.migrate(queue, upTo: 2)
+        try schema.markApplied(queue, upTo: 4)
+        let history = try queue.read(schema.history)
+        #expect(history.map(\.version) == [1, 2, 4])
+        #expect(history.map(\.name) == [nil, "b", "d"])
+        #expect(history.map(\.origin) == [.unknown, .applied, .marked])
+        #expect(history.map(\.appVersion) == [nil, "2.1 (417)", nil])
+        #expect(history.map { $0.seconds == nil } == [true, false, true])
+        #expect(history[0].date == nil)
+        let date = try #require(history[1].date)
+        // To the second.
+        #expect(date >= start.addingTimeInterval(-1) && date <= Date())
+    }
+
+    @Test("finds a migration by its version and by its name")
+    func find() throws {
+        let schema = try SchemaMigrator(
+            directories: [folder.folder(Self.files)],
+            migrations: [CodeMigration(3, ""), CodeMigration(5, "")])
+        #expect(schema.migration(version: 1)?.name == "first step")
+        #expect(schema.migration(version: 6) == nil)
+        #expect(schema.migration(named: "Code3")?.version == 3)
+        #expect(schema.migration(named: "first step")?.version == 1)
+        #expect(schema.migration(named: "nothing") == nil)
+    }
+
+    @Test(
+        "does not take a file for edited when only white space, comments and line ends differ",
+        arguments: [
+            "CREATE TABLE a(x);\nINSERT INTO a VALUES ('it''s');",
+            "\u{FEFF}-- Why.\r\nCREATE  TABLE a ( x ) ;\r\n\r\nINSERT INTO a VALUES('it''s') /* text */ ;\n",
+        ])
+    func sameTokens(sql: String) throws {
+        try folder.migrator(Self.files).migrate(queue)
+        var schema = try folder.migrator(["1_first step.sql": sql])
+        #expect(try queue.read(schema.status).edited == [])
+        schema.options.editedMigrations = .refuse
+        #expect(try schema.migrate(queue).applied == [])
+    }
+
+    @Test(
+        "takes a file for edited when its tokens differ",
+        arguments: [
+            "CREATE TABLE a(y);\nINSERT INTO a VALUES ('it''s');",
+            "CREATE TABLE a(x);\nINSERT INTO a VALUES ('its');",
+            "CREATE TABLE a(x);\nINSERT INTO a VALUES ('it''s'); SELECT 1;", "CREATE TABLE a(x);",
+            "-- Nothing.",
+            "create table a(x);\nINSERT INTO a VALUES ('it''s');",
+        ])
+    func otherTokens(sql: String) throws {
+        try folder.migrator(Self.files).migrate(queue)
+        var schema = try folder.migrator(["1_first step.sql": sql])
+        #expect(try queue.read(schema.status).edited == [1])
+        #expect(try schema.migrate(queue).applied == [])
+
+        schema.options.editedMigrations = .refuse
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .editedMigration)
+        #expect(
+            error.description == """
+                1_first step.sql: was edited after it had been applied to this database. Take the edit back and write a \
+                new migration, or accept it by acceptEdits(_:of:).
+                """)
+        #expect(error.file == "1_first step.sql")
+
+        try schema.acceptEdits(queue, of: [1])
+        #expect(try queue.read(schema.status).edited == [])
+        #expect(try schema.migrate(queue).applied == [])
+        #expect(try queue.tables() == ["a", "b", "d"])
+    }
+
+    @Test("accepts no edit of a version that no migration has")
+    func acceptUnknown() throws {
+        let schema = try folder.migrator(Self.files)
+        let error = try failure { try schema.acceptEdits(queue, of: [1, 3]) }
+        #expect(error.description == "No migration has version 3. The latest is 4.")
+    }
+
+    @Test("cannot tell edits of what another tool has applied")
+    func unknownChecksum() throws {
+        try queue.execute(
+            "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (1)"
+        )
+        #expect(try queue.read(folder.migrator(Self.files).status).edited == [])
+    }
+
+    @Test("finds an edit of a migration in the app's code")
+    func editedCode() throws {
+        func schema(_ sql: String) throws -> SchemaMigrator {
+            try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "a", sql: sql)])
+        }
+        try schema("CREATE TABLE a(x)").migrate(queue)
+        #expect(try queue.read(schema("CREATE TABLE a(y)").status).edited == [1])
+        #expect(try queue.read(schema("CREATE TABLE a(x) -- x").status).edited == [])
+    }
+
+    @Test("migrates a newer database when that is allowed")
+    func allowNewer() throws {
+        try folder.migrator(Self.files).migrate(queue)
+        var older = try SchemaMigrator(migrations: [
+            CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
+        ])
+        #expect(try failure { try older.migrate(queue) }.code == .newerDatabase)
+        older.options.newerDatabase = .allow
+        #expect(try older.migrate(queue).applied == [3])
+        #expect(try queue.ledger() == [1, 2, 3, 4])
+        #expect(try queue.read(older.status).isNewer)
+    }
+
+    @Test("refuses a database that has had another set of migrations")
+    func differentSet() throws {
+        try folder.migrator(Self.files).migrate(queue)
+        let other = try SchemaMigrator(migrations: [
+            CodeMigration(3, "CREATE TABLE c(x)"), CodeMigration(7, ""),
+        ])
+        let error = try failure { try other.migrate(queue) }
+        #expect(error.code == .differentSet)
+        #expect(
+            error.description == """
+                The database has had 3 migrations, and none of them is known to this migrator. One database has one \
+                set of migrations: join the folders in one SchemaMigrator. Nothing was changed.
+                """)
+        #expect(try queue.tables() == ["a", "b", "d"])
+    }
+}

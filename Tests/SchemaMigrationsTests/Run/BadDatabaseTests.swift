@@ -1,0 +1,178 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A database that cannot be migrated")
+struct BadDatabaseTests {
+    let folder: TemporaryFolder
+    let schema: SchemaMigrator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        schema = try folder.migrator([
+            "1_a.sql": "CREATE TABLE a(x)",
+            "2_fill.sql": """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+            INSERT INTO a SELECT randomblob(4000) FROM n;
+            """,
+            "3_b.sql": "CREATE TABLE b(x)",
+        ])
+    }
+
+    private func write(_ data: Data, to name: String = "app.sqlite") throws {
+        try data.write(to: folder.url.appendingPathComponent(name))
+    }
+
+    @Test("because it is open for reading only says so, and is left as it is")
+    func readOnly() throws {
+        _ = try folder.queue().write { db in try db.execute(sql: "PRAGMA user_version = 1") }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let error = try failure { try schema.migrate(folder.queue("app.sqlite", configuration)) }
+        #expect(error.code == .databaseFailed)
+        #expect(
+            error.description == """
+                attempt to write a readonly database (SQLite 8). Make the file and its folder writable, and try again.
+                """)
+        #expect(try schema.migrate(folder.queue()).applied == [1, 2, 3])
+    }
+
+    @Test("because it is no database says so, and is left as it is")
+    func noDatabase() throws {
+        let text = Data(String(repeating: "no database. ", count: 400).utf8)
+        try write(text)
+        let error = try failure { try schema.migrate(path: folder.path("app.sqlite")) }
+        #expect(error.code == .databaseFailed)
+        #expect(
+            error.description
+                == "file is not a database (SQLite 26). Restore the database from a backup.")
+        #expect(error.sqliteCode == 26)
+        #expect(try Data(contentsOf: folder.url.appendingPathComponent("app.sqlite")) == text)
+    }
+
+    @Test("because its folder is missing says so")
+    func noFolder() throws {
+        let error = try failure { try schema.migrate(path: folder.path("nowhere/app.sqlite")) }
+        #expect(
+            error.description == """
+                unable to open database file (SQLite 14). See that its folder exists, and that both can be read and \
+                written.
+                """)
+    }
+
+    @Test("because it is damaged says so, and keeps what it had")
+    func corrupt() throws {
+        let queue = try folder.queue()
+        try schema.migrate(queue, upTo: 2)
+        try queue.execute("CREATE INDEX i ON a(x)")
+        let root = try #require(try queue.integer("SELECT rootpage FROM sqlite_master WHERE name = 'a'"))
+        let pageSize = try #require(try queue.integer("PRAGMA page_size"))
+        try queue.close()
+        var data = try Data(contentsOf: folder.url.appendingPathComponent("app.sqlite"))
+        let start = Int((root - 1) * pageSize)
+        data.replaceSubrange(start..<start + Int(pageSize), with: Data(repeating: 0xff, count: Int(pageSize)))
+        try write(data)
+
+        try folder.folder(["3_b.sql": "CREATE TABLE b(x); UPDATE a SET x = 1"])
+        let error = try failure { try schema.migrate(folder.queue()) }
+        #expect(error.code == .migrationFailed)
+        #expect(
+            error.description == """
+                3_b.sql, line 1: database disk image is malformed (SQLite 11). Restore the database from a backup.
+                """)
+        #expect(try folder.queue().ledger() == [1, 2])
+    }
+
+    @Test("because the disk is full says so, keeps what it had, and goes on once there is room")
+    func full() throws {
+        let queue = try folder.queue()
+        try queue.execute("PRAGMA max_page_count = 20")
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(
+            error.description == """
+                2_fill.sql, line 1: database or disk is full (SQLite 13). The disk is full: make room, and try again.
+                """)
+        #expect(error.committed == [1])
+        #expect(try queue.tables() == ["a"])
+        #expect(try queue.ledger() == [1])
+        try queue.execute("PRAGMA max_page_count = 100000")
+        #expect(try schema.migrate(queue).applied == [2, 3])
+        #expect(try queue.integer("SELECT count(*) FROM a") == 200)
+    }
+
+    @Test("for a full disk leaves nothing under all or nothing")
+    func fullAtOnce() throws {
+        let queue = try folder.queue()
+        var schema = schema
+        schema.options.commits = .allOrNothing
+        try queue.execute("PRAGMA max_page_count = 20")
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "2_fill.sql, line 1: database or disk is full (SQLite 13).")
+        #expect(error.committed == [])
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    @Test(
+        "because its ledger has other columns as well is migrated if they may be empty, and is told of if not"
+    )
+    func otherColumns() throws {
+        let queue = try folder.queue()
+        try queue.execute(
+            """
+            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL, note TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP);
+            INSERT INTO schema_migrations(version) VALUES (1); CREATE TABLE a(x)
+            """)
+        #expect(try schema.migrate(queue).applied == [2, 3])
+        #expect(try queue.ledger() == [1, 2, 3])
+
+        let strict = try folder.queue("strict.sqlite")
+        try strict.execute(
+            """
+            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL, dirty INTEGER NOT NULL);
+            INSERT INTO schema_migrations VALUES (1, 0); CREATE TABLE a(x)
+            """)
+        let error = try failure { try schema.migrate(strict) }
+        #expect(error.code == .damagedLedger)
+        #expect(
+            error.description == """
+                The table schema_migrations takes no version: NOT NULL constraint failed: schema_migrations.dirty. \
+                It is left as it is. Mend it by hand: a column version, with an integer for each migration.
+                """)
+        #expect(try strict.ledger() == [1])
+        #expect(try strict.tables() == ["a"])
+    }
+
+    @Test("because its ledger is a view says so")
+    func view() throws {
+        let queue = try folder.queue()
+        try queue.execute("CREATE VIEW schema_migrations AS SELECT 1 AS version")
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .damagedLedger)
+        #expect(
+            error.message == """
+                The table schema_migrations takes no version: cannot modify schema_migrations because it is a view.
+                """)
+        #expect(try queue.tables() == [])
+    }
+
+    @Test("at the largest version there is")
+    func largest() throws {
+        let queue = try folder.queue()
+        let schema = try folder.migrator(["9223372036854775807_last.sql": "CREATE TABLE z(x)"])
+        #expect(try schema.migrate(queue).applied.last == .max)
+        #expect(try queue.ledger().last == .max)
+        #expect(try schema.migrate(queue).applied == [])
+    }
+
+    @Test("has the statement that failed in its error, shortened")
+    func statement() throws {
+        let row = String(repeating: "(1), ", count: 1_000)
+        let schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x);\nINSERT INTO b VALUES \(row) (2);"])
+        let error = try failure { try schema.migrate(folder.queue()) }
+        #expect(error.statement == "INSERT INTO b VALUES \(String(repeating: "(1), ", count: 35))(1),…")
+        #expect(error.description.count < 200)
+        #expect(error.line == 2)
+    }
+}

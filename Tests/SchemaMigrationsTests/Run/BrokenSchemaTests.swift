@@ -1,0 +1,139 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("The check of views and triggers")
+struct BrokenSchemaTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    private static let tables = """
+        CREATE TABLE a(x, y, sum AS (x + y), stored AS (x * 2) STORED);
+        CREATE TABLE b(x);
+        CREATE VIEW v AS SELECT x FROM a;
+        CREATE TRIGGER t AFTER UPDATE OF y ON a BEGIN INSERT INTO b VALUES (new.x); END;
+        """
+
+    private static let remedy = """
+        Mend it: drop what uses the old names first, and create it anew. Nothing of it stays; what came before it \
+        is applied.
+        """
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    @discardableResult
+    private func migrate(_ files: [String: String]) throws -> SchemaReport {
+        try folder.migrator(files.merging(["1_tables.sql": Self.tables]) { given, _ in given }).migrate(queue)
+    }
+
+    @Test("lets views, triggers, INSTEAD OF triggers and generated columns be")
+    func fine() throws {
+        let report = try migrate([
+            "2_more.sql": """
+            CREATE TRIGGER i INSTEAD OF INSERT ON v BEGIN INSERT INTO a(x) VALUES (new.x); END;
+            CREATE VIEW w AS SELECT * FROM v;
+            CREATE TRIGGER d INSTEAD OF DELETE ON w BEGIN DELETE FROM a WHERE x = old.x; END;
+            CREATE TRIGGER s AFTER INSERT ON a BEGIN UPDATE b SET x = new.sum; END;
+            CREATE TABLE k(id INTEGER PRIMARY KEY NOT NULL, n TEXT NOT NULL) STRICT, WITHOUT ROWID;
+            CREATE TRIGGER n BEFORE DELETE ON k BEGIN SELECT RAISE(ABORT, 'kept') WHERE old.n = 'keep'; END;
+            INSERT INTO v VALUES (4);
+            """
+        ])
+        #expect(report.applied == [1, 2])
+        #expect(report.warnings == [])
+        #expect(try queue.integers("SELECT stored FROM a") == [8])
+    }
+
+    @Test("follows a rename under a view and a trigger, as SQLite does")
+    func renamed() throws {
+        try migrate(["2_rename.sql": "ALTER TABLE a RENAME COLUMN x TO z; ALTER TABLE b RENAME TO c;"])
+        #expect(
+            try queue.strings("SELECT sql FROM sqlite_master WHERE name = 'v'").first?.contains("z") == true)
+        #expect(
+            try queue.strings("SELECT sql FROM sqlite_master WHERE name = 't'").first?.contains("\"c\"")
+                == true)
+    }
+
+    @Test(
+        "names what a migration leaves broken",
+        arguments: [
+            ("DROP TABLE b;", "a trigger of a broken: no such table: main.b"),
+            ("DROP TABLE a;", "view v broken: no such table: main.a"),
+            ("CREATE VIEW w AS SELECT missing FROM b;", "view w broken: no such column: missing"),
+            (
+                "CREATE TRIGGER u AFTER DELETE ON b BEGIN INSERT INTO b(z) VALUES (1); END;",
+                "a trigger of b broken: table b has no column named z"
+            ),
+            (
+                "CREATE TRIGGER u INSTEAD OF UPDATE ON v BEGIN INSERT INTO nowhere VALUES (1); END;",
+                "a trigger of v broken: no such table: main.nowhere"
+            ),
+            (
+                "CREATE VIEW w AS SELECT * FROM gone; CREATE TRIGGER u INSTEAD OF INSERT ON w BEGIN SELECT 1; END;",
+                "view w broken: no such table: main.gone"
+            ),
+            (
+                """
+                CREATE TABLE new_a(x2); INSERT INTO new_a SELECT x FROM a; DROP VIEW v; DROP TABLE a;
+                ALTER TABLE new_a RENAME TO a; CREATE VIEW v AS SELECT x FROM a;
+                """, "view v broken: no such column: x"
+            ),
+        ])
+    func broken(sql: String, what: String) throws {
+        let error = try failure { try migrate(["2_ok.sql": "INSERT INTO b VALUES (1)", "3_x.sql": sql]) }
+        #expect(error.code == .brokenSchema)
+        #expect(error.description == "3_x.sql: leaves \(what). \(Self.remedy)")
+        #expect(error.file == "3_x.sql")
+        #expect(error.version == 3)
+        #expect(error.committed == [1, 2])
+        #expect(try queue.tables() == ["a", "b"])
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test("says what SQLite says when a view that is broken already keeps a table from being renamed")
+    func keptFromRenaming() throws {
+        try migrate([:])
+        try queue.execute("CREATE VIEW old AS SELECT * FROM gone")
+        let error = try failure { try migrate(["2_x.sql": "ALTER TABLE b RENAME TO c;"]) }
+        #expect(error.message == "2_x.sql, line 1: error in view old: no such table: main.gone (SQLite 1).")
+        #expect(try queue.ledger() == [1])
+        #expect(try migrate(["2_x.sql": "DROP VIEW old; ALTER TABLE b RENAME TO c;"]).applied == [2])
+    }
+
+    @Test("only warns of what was broken before, and of functions that this connection lacks")
+    func before() throws {
+        try migrate([:])
+        try queue.execute(
+            """
+            CREATE VIEW old AS SELECT * FROM gone;
+            CREATE TRIGGER u INSTEAD OF INSERT ON old BEGIN SELECT 1; END;
+            CREATE TRIGGER o AFTER INSERT ON b BEGIN INSERT INTO gone VALUES (1); END;
+            """)
+        let function = DatabaseFunction("shout", argumentCount: 1) { $0.first }
+        try queue.write { db in
+            db.add(function: function)
+            try db.execute(sql: "CREATE VIEW loud AS SELECT shout(x) FROM a")
+            db.remove(function: function)
+        }
+        let report = try migrate(["2_x.sql": "CREATE TABLE c(x)", "3_y.sql": "CREATE TABLE d(x)"])
+        #expect(report.applied == [2, 3])
+        #expect(
+            report.warnings == [
+                // A change of a fires its trigger, which fires the one of b.
+                "a trigger of a broken: no such table: main.gone.",
+                "a trigger of b broken: no such table: main.gone.",
+                "view loud broken: no such function: shout.",
+                "view old broken: no such table: main.gone.",
+            ])
+    }
+
+    @Test("looks at nothing when the schema stays as it is")
+    func rowsOnly() throws {
+        try migrate([:])
+        try queue.execute("CREATE VIEW old AS SELECT * FROM gone")
+        #expect(try migrate(["2_x.sql": "INSERT INTO b VALUES (1)"]).warnings == [])
+    }
+}

@@ -1,0 +1,174 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A database that is in use")
+struct BusyDatabaseTests {
+    let folder: TemporaryFolder
+    let schema: SchemaMigrator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        schema = try SchemaMigrator(
+            directory: folder.folder(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"]),
+            options: SchemaOptions(busyTimeout: .milliseconds(50)))
+    }
+
+    private static let description = """
+        database is locked (SQLite 5). Another connection or process is using the database: let it finish, and try \
+        again.
+        """
+
+    private func busyModes() -> [(Database.BusyMode, String)] {
+        [(.immediateError, "0"), (.timeout(0.02), "20"), (.callback { $0 < 3 }, "0")]
+    }
+
+    @Test("by another writer is an error that says so, and is migrated once that one is done")
+    func writer() throws {
+        for (index, (mode, timeout)) in busyModes().enumerated() {
+            var configuration = Configuration()
+            configuration.busyMode = mode
+            let name = "\(index).sqlite"
+            let queue = try folder.queue(name, configuration)
+            let other = try folder.queue(name)
+            try schema.migrate(queue, upTo: 1)
+            try other.write { db in
+                try db.execute(sql: "INSERT INTO a VALUES (1)")
+                let error = try failure { try schema.migrate(queue) }
+                #expect(error.code == .databaseFailed)
+                #expect(error.description == Self.description)
+                #expect(error.sqliteCode == 5)
+                #expect(error.committed == [])
+            }
+            #expect(try queue.strings("PRAGMA busy_timeout") == [timeout])
+            #expect(try schema.migrate(queue).applied == [2])
+            #expect(try queue.strings("PRAGMA busy_timeout") == [timeout])
+            #expect(try queue.integers("SELECT x FROM a") == [1])
+        }
+    }
+
+    @Test("by a reader, in rollback mode, is an error when the reader stays, and waits when it goes")
+    func reader() throws {
+        var schema = schema
+        let queue = try folder.queue()
+        try schema.migrate(queue, upTo: 1)
+        try folder.queue().read { db in
+            _ = try Int.fetchAll(db, sql: "SELECT x FROM a")
+            let error = try failure { try schema.migrate(queue) }
+            #expect(error.description == Self.description)
+            #expect(error.committed == [])
+        }
+        #expect(try queue.ledger() == [1])
+
+        schema.options.busyTimeout = .seconds(60)
+        let reader = try folder.queue()
+        let isReading = DispatchSemaphore(value: 0)
+        let isOpen = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? reader.read { db in
+                _ = try Int.fetchAll(db, sql: "SELECT x FROM a")
+                isReading.signal()
+                isOpen.wait()
+                // The migration comes to its commit in the meantime.
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+        }
+        isReading.wait()
+        isOpen.signal()
+        #expect(try schema.migrate(queue).applied == [2])
+    }
+
+    @Test("keeps the callback of the app's, which decides for how long to wait")
+    func callback() throws {
+        let calls = Locked(0)
+        var configuration = Configuration()
+        configuration.busyMode = .callback { tries in
+            calls.withLock { $0 += 1 }
+            return tries < 3
+        }
+        let queue = try folder.queue("app.sqlite", configuration)
+        try folder.queue().write { db in
+            try db.execute(sql: "CREATE TABLE x(x)")
+            _ = try failure { try schema.migrate(queue) }
+        }
+        #expect(calls.withLock { $0 } > 0)
+        calls.withLock { $0 = 0 }
+        try folder.queue().write { db in
+            try db.execute(sql: "CREATE TABLE y(x)")
+            #expect(throws: DatabaseError.self) { try queue.execute("CREATE TABLE z(x)") }
+        }
+        #expect(calls.withLock { $0 } == 4)
+    }
+
+    @Test("for writing between two groups says what stays")
+    func betweenGroups() throws {
+        let queue = try folder.queue()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let blocker = try folder.queue("app.sqlite", configuration)
+        let schema = try SchemaMigrator(
+            migrations: [
+                CodeMigration(1, foreignKeys: .on) { db in
+                    try db.execute(sql: "CREATE TABLE a(x)")
+                    db.afterNextTransaction { _ in try? blocker.execute("BEGIN IMMEDIATE") }
+                },
+                CodeMigration(2, "CREATE TABLE b(x)"),
+            ], options: SchemaOptions(busyTimeout: .milliseconds(50)))
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .databaseFailed)
+        #expect(error.description == Self.description)
+        #expect(error.committed == [1])
+        try blocker.execute("ROLLBACK")
+        #expect(try queue.ledger() == [1])
+        #expect(try schema.migrate(queue).applied == [2])
+    }
+
+    @Test("by a reader of the app's own pool is migrated, and that reader keeps what it sees")
+    func snapshot() throws {
+        let pool = try folder.pool()
+        try schema.migrate(pool, upTo: 1)
+        let snapshot = try pool.makeSnapshot()
+        let other = try folder.pool().makeSnapshot()
+        try pool.read { db in
+            _ = try Int.fetchAll(db, sql: "SELECT x FROM a")
+        }
+        #expect(try schema.migrate(pool).applied == [2])
+        #expect(try snapshot.tables() == ["a"])
+        #expect(try other.tables() == ["a"])
+        #expect(try pool.tables() == ["a", "b"])
+        #expect(try pool.integer("PRAGMA foreign_keys") == 1)
+    }
+
+    @Test("by long reads on other threads is migrated while they last")
+    func longReads() throws {
+        let pool = try folder.pool()
+        try schema.migrate(pool, upTo: 1)
+        let areReading = DispatchGroup()
+        let hasMigrated = DispatchSemaphore(value: 0)
+        let seen = Locked<[Int64?]>([])
+        let haveRead = DispatchGroup()
+        for _ in 0..<3 {
+            areReading.enter()
+            haveRead.enter()
+            Thread.detachNewThread {
+                try? pool.read { db in
+                    _ = try Int.fetchAll(db, sql: "SELECT x FROM a")
+                    areReading.leave()
+                    hasMigrated.wait()
+                    let tables = try Int64.fetchOne(
+                        db, sql: "SELECT count(*) FROM sqlite_master WHERE name = 'b'")
+                    seen.withLock { $0.append(tables) }
+                }
+                haveRead.leave()
+            }
+        }
+        areReading.wait()
+        #expect(try schema.migrate(pool).applied == [2])
+        for _ in 0..<3 { hasMigrated.signal() }
+        haveRead.wait()
+        #expect(seen.withLock { $0 } == [0, 0, 0])
+        #expect(try pool.tables() == ["a", "b"])
+    }
+}

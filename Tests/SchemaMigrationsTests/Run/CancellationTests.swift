@@ -1,0 +1,200 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Cancelling")
+struct CancellationTests {
+    let folder: TemporaryFolder
+
+    /// A statement that never ends.
+    private static let endless = """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
+        """
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// A group that is committed, one that is not, and in it a statement that never ends.
+    private func migrations(started: DispatchSemaphore) -> [any SchemaMigration] {
+        [
+            CodeMigration(1, foreignKeys: .on) { db in try db.execute(sql: "CREATE TABLE a(x)") },
+            CodeMigration(2, "CREATE TABLE b(x); INSERT INTO b VALUES (1)"),
+            CodeMigration(3) { db in
+                try db.execute(sql: "CREATE TABLE c(x)")
+                started.signal()
+                try db.execute(sql: Self.endless)
+            },
+        ]
+    }
+
+    private func expectStoppedBetweenGroups(_ database: any DatabaseWriter) throws {
+        #expect(try database.tables() == ["a"])
+        #expect(try database.ledger() == [1])
+        #expect(try database.integer("PRAGMA foreign_keys") == 1)
+        #expect(try database.integer("PRAGMA synchronous") == 2)
+
+        try database.execute("CREATE TABLE after(x); INSERT INTO after VALUES (1)")
+        let mended = try SchemaMigrator(migrations: [
+            CodeMigration(1, ""), CodeMigration(2, "CREATE TABLE b(x)"),
+            CodeMigration(3, "CREATE TABLE c(x)"),
+        ])
+        #expect(try mended.migrate(database).applied == [2, 3])
+    }
+
+    @Test(
+        "a progress interrupts a statement, undoes its group, and keeps earlier ones",
+        arguments: [false, true])
+    func progress(isPool: Bool) throws {
+        let database: any DatabaseWriter = isPool ? try folder.pool() : try folder.queue()
+        let started = DispatchSemaphore(value: 0)
+        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let progress = Progress(totalUnitCount: 0)
+        Thread.detachNewThread {
+            started.wait()
+            progress.cancel()
+        }
+        #expect(throws: CancellationError.self) { try schema.migrate(database, progress: progress) }
+        try expectStoppedBetweenGroups(database)
+    }
+
+    @Test("a progress that is part of a greater one hears when that is cancelled")
+    func parent() throws {
+        let queue = try folder.queue()
+        let started = DispatchSemaphore(value: 0)
+        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let whole = Progress(totalUnitCount: 2)
+        let part = Progress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
+        Thread.detachNewThread {
+            started.wait()
+            whole.cancel()
+        }
+        #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: part) }
+        try expectStoppedBetweenGroups(queue)
+    }
+
+    @Test("a task interrupts a statement, undoes its group, and keeps earlier ones")
+    func task() async throws {
+        let queue = try folder.queue()
+        let started = DispatchSemaphore(value: 0)
+        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let task = Task { try await schema.migrate(queue) }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                started.wait()
+                continuation.resume()
+            }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        try expectStoppedBetweenGroups(queue)
+    }
+
+    @Test("interrupts a statement of a file, also of one without a transaction")
+    func file() throws {
+        for header in ["", "-- migrations: transaction=none\n"] {
+            let queue = try folder.queue(header.isEmpty ? "a.sqlite" : "b.sqlite")
+            let progress = Progress(totalUnitCount: 0)
+            let files = try folder.folder(["2_endless.sql": "\(header)\(Self.endless)"])
+            let schema = try SchemaMigrator(
+                directories: [files],
+                migrations: [
+                    CodeMigration(1, foreignKeys: .on) { db in
+                        try db.execute(sql: "CREATE TABLE a(x)")
+                        db.afterNextTransaction { _ in
+                            Thread.detachNewThread {
+                                Thread.sleep(forTimeInterval: 0.05)
+                                progress.cancel()
+                            }
+                        }
+                    }
+                ])
+            #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
+            #expect(try queue.ledger() == [1])
+            #expect(try queue.tables() == ["a"])
+        }
+    }
+
+    @Test("between two statements of a migration is heard, however short they are")
+    func between() throws {
+        let queue = try folder.queue()
+        let progress = Progress(totalUnitCount: 0)
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1) { db in
+                try db.execute(sql: "CREATE TABLE a(x)")
+                progress.cancel()
+            },
+            CodeMigration(2, "CREATE TABLE b(x)"),
+        ])
+        #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
+        #expect(try queue.tables() == [])
+    }
+
+    @Test("before the start, nothing runs")
+    func before() async throws {
+        let queue = try folder.queue()
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE a(x)")])
+        let progress = Progress(totalUnitCount: 0)
+        progress.cancel()
+        await #expect(throws: CancellationError.self) { try await schema.migrate(queue, progress: progress) }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await schema.migrate(queue)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+        #expect(try await schema.migrate(queue).applied == [1])
+    }
+
+    @Test("a migration that swallows its interruption is stopped all the same")
+    func swallowed() throws {
+        let queue = try folder.queue()
+        let progress = Progress(totalUnitCount: 0)
+        let started = DispatchSemaphore(value: 0)
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1) { db in
+                started.signal()
+                try? db.execute(sql: Self.endless)
+            }
+        ])
+        Thread.detachNewThread {
+            started.wait()
+            progress.cancel()
+        }
+        #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    @Test("waiting for another connection that writes ends when it is cancelled")
+    func waiting() throws {
+        let queue = try folder.queue()
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "")])
+        let progress = Progress(totalUnitCount: 0)
+        try folder.queue().write { db in
+            try db.execute(sql: "CREATE TABLE a(x)")
+            Thread.detachNewThread {
+                Thread.sleep(forTimeInterval: 0.05)
+                progress.cancel()
+            }
+            #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
+        }
+    }
+
+    @Test("the asynchronous call works on another thread than the main one")
+    @MainActor
+    func thread() async throws {
+        let queue = try folder.queue()
+        let wasMain = Locked<[Bool]>([])
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1) { _ in
+                let isMain = Thread.isMainThread
+                wasMain.withLock { $0.append(isMain) }
+            }
+        ])
+        let report = try await schema.migrate(queue)
+        #expect(report.applied == [1])
+        #expect(wasMain.withLock { $0 } == [false])
+    }
+}

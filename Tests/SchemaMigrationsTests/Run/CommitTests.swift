@@ -1,0 +1,130 @@
+import AppMigrations
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Commits")
+struct CommitTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    private func migrator(_ files: [String: String], _ commits: SchemaOptions.Commits) throws
+        -> SchemaMigrator
+    {
+        try SchemaMigrator(directory: folder.folder(files), options: SchemaOptions(commits: commits))
+    }
+
+    @Test("of all or nothing leave nothing when a migration fails, and all when none does")
+    func allOrNothing() throws {
+        let schema = try migrator(
+            ["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)", "3_c.sql": "SELECT nonsense"],
+            .allOrNothing)
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "3_c.sql, line 1: no such column: nonsense (SQLite 1).")
+        #expect(error.committed == [])
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+
+        try folder.folder(["3_c.sql": "CREATE TABLE c(x)"])
+        #expect(try schema.migrate(queue).applied == [1, 2, 3])
+        #expect(try queue.ledger() == [1, 2, 3])
+    }
+
+    @Test("of all or nothing leave nothing when a statement rolls back the whole transaction")
+    func rolledBack() throws {
+        let schema = try migrator(
+            [
+                "1_a.sql": "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1)",
+                "2_b.sql": "INSERT OR ROLLBACK INTO a VALUES (1)",
+            ], .allOrNothing)
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "2_b.sql, line 1: UNIQUE constraint failed: a.x (SQLite 2067).")
+        #expect(error.committed == [])
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    @Test(
+        "of all or nothing are refused before anything runs, where SQLite cannot do it",
+        arguments: [
+            (
+                "-- migrations: foreign-keys=on\nCREATE TABLE b(x)",
+                "2_b.sql: treats foreign keys otherwise than 1_a.sql, and cannot share a transaction with it."
+            ),
+            (
+                "-- migrations: transaction=none\nVACUUM",
+                "2_b.sql: runs without a transaction, and cannot be part of all or nothing."
+            ),
+        ])
+    func impossible(sql: String, message: String) throws {
+        let schema = try migrator(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": sql], .allOrNothing)
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .refusedStatement)
+        #expect(
+            error.description
+                == "\(message) Migrate up to the version before it first, or commit in groups. Nothing was changed."
+        )
+        #expect(error.file == "2_b.sql")
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+        #expect(try schema.migrate(queue, upTo: 1).applied == [1])
+    }
+
+    @Test("of groups are seen by other connections where the treatment of foreign keys changes")
+    func groups() throws {
+        let other = try folder.queue("app.sqlite")
+        let seen = Locked<[[String]]>([])
+        func look(_ version: SchemaVersion, _ foreignKeys: ForeignKeys) -> CodeMigration {
+            CodeMigration(version, foreignKeys: foreignKeys) { db in
+                // A reader may go on while this connection has not yet written to the file.
+                let tables = try other.strings(
+                    "SELECT name FROM sqlite_master WHERE name LIKE 't%' ORDER BY name")
+                seen.withLock { $0.append(tables) }
+                try db.execute(sql: "CREATE TABLE t\(version)(x)")
+            }
+        }
+        var schema = try SchemaMigrator(migrations: [
+            look(1, .off), look(2, .off), look(3, .on), look(4, .unchecked), look(5, .unchecked),
+        ])
+        schema.options.commits = .grouped(after: .seconds(60))
+        try schema.migrate(queue)
+        #expect(seen.withLock { $0 } == [[], [], ["t1", "t2"], ["t1", "t2", "t3"], ["t1", "t2", "t3"]])
+    }
+
+    @Test("come before and after a file without a transaction, which is recorded as the others are")
+    func bare() throws {
+        let files = [
+            "1_a.sql": "CREATE TABLE a(x); INSERT INTO a VALUES (1)",
+            "2_vacuum.sql": "-- migrations: transaction=none\nVACUUM;", "3_b.sql": "SELECT nonsense",
+        ]
+        let schema = try migrator(files, .grouped(after: .seconds(60)))
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.committed == [1, 2])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(
+            try queue.strings(
+                "SELECT name || ' ' || origin || ' ' || (checksum IS NOT NULL) FROM schema_migrations_details ORDER BY version"
+            ) == ["a applied 1", "vacuum applied 1"])
+    }
+
+    @Test(
+        "are made to last through a power cut, and the app's own setting is put back",
+        arguments: ["DELETE", "TRUNCATE", "WAL"])
+    func synchronous(journalMode: String) throws {
+        let seen = Locked<[Int?]>([])
+        try queue.execute("PRAGMA journal_mode = \(journalMode); PRAGMA synchronous = NORMAL")
+        try SchemaMigrator(
+            migrations: [.off, .on, .unchecked].enumerated().map { index, foreignKeys in
+                CodeMigration(Int64(index), foreignKeys: foreignKeys) { db in
+                    let value = try Int.fetchOne(db, sql: "PRAGMA synchronous")
+                    seen.withLock { $0.append(value) }
+                }
+            }
+        ).migrate(queue)
+        let raised = journalMode == "WAL" ? 2 : 3
+        #expect(seen.withLock { $0 } == [raised, raised, raised])
+        #expect(try queue.integer("PRAGMA synchronous") == 1)
+    }
+}

@@ -1,0 +1,93 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+/// Databases that other libraries made hold texts in double quotes, which SQLite takes by default and GRDB refuses.
+@Suite("Texts in double quotes")
+struct DoubleQuotedTextTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+    private let old: Configuration = {
+        var configuration = Configuration()
+        configuration.acceptsDoubleQuotedStringLiterals = true
+        return configuration
+    }()
+
+    private static let hint = """
+        If "draft" is meant as a text, write it in single quotes, or open the database with GRDB's \
+        Configuration.acceptsDoubleQuotedStringLiterals.
+        """
+
+    private static let remedy =
+        "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let old = try folder.queue("app.sqlite", old)
+        try folder.migrator([
+            "1_old.sql": """
+            CREATE TABLE entry(id INTEGER PRIMARY KEY, state TEXT DEFAULT "draft");
+            CREATE INDEX i ON entry(id) WHERE state = "draft";
+            CREATE VIEW drafts AS SELECT id FROM entry WHERE state = "draft";
+            CREATE TRIGGER t AFTER UPDATE ON entry BEGIN DELETE FROM entry WHERE state = "draft"; END;
+            """
+        ]).migrate(old)
+        try old.close()
+        queue = try folder.queue()
+    }
+
+    @Test("in an old view or trigger are a warning that names the remedy, and lock nobody out")
+    func warning() throws {
+        let report = try folder.migrator(["2_a.sql": "CREATE TABLE a(x)"]).migrate(queue)
+        #expect(report.applied == [2])
+        #expect(
+            report.warnings == [
+                "a trigger of entry broken: no such column: draft. \(Self.hint)",
+                "view drafts broken: no such column: draft. \(Self.hint)",
+            ])
+    }
+
+    @Test("that keep a table from being changed are an error that names the remedy, which helps")
+    func error() throws {
+        let schema = try folder.migrator(["2_rename.sql": "ALTER TABLE entry RENAME TO note"])
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "2_rename.sql, line 1: error in index i: no such column: draft (SQLite 1).")
+        #expect(
+            error.remedy == "\(Self.hint) \(Self.remedy)")
+        try queue.close()
+        let accepting = try folder.queue("app.sqlite", old)
+        let report = try schema.migrate(accepting)
+        #expect(report.applied == [2])
+        #expect(report.warnings == [])
+    }
+
+    @Test("in a migration are an error that names the remedy")
+    func inMigration() throws {
+        let quoted = try failure {
+            try folder.migrator(["2_x.sql": "INSERT INTO entry(state) VALUES (\"draft\");"]).migrate(queue)
+        }
+        #expect(quoted.message == "2_x.sql, line 1: no such column: draft (SQLite 1).")
+        #expect(quoted.remedy == "\(Self.hint) \(Self.remedy)")
+        let error = try failure {
+            try folder.migrator(["2_x.sql": "SELECT other FROM entry;"]).migrate(queue)
+        }
+        #expect(
+            error.remedy == Self.remedy)
+    }
+
+    @Test("in a view that a migration makes are an error that names the remedy")
+    func newView() throws {
+        let error = try failure {
+            try folder.migrator(["2_x.sql": "CREATE VIEW w AS SELECT \"word\" AS x FROM entry;"]).migrate(
+                queue)
+        }
+        #expect(error.code == .brokenSchema)
+        #expect(error.message == "2_x.sql: leaves view w broken: no such column: word.")
+        #expect(
+            error.remedy == """
+                If "word" is meant as a text, write it in single quotes, or open the database with GRDB's \
+                Configuration.acceptsDoubleQuotedStringLiterals. Mend it: drop what uses the old names first, and \
+                create it anew. Nothing of it stays; what came before it is applied.
+                """)
+    }
+}

@@ -1,0 +1,72 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Progress")
+struct ProgressTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    @Test("counts by the work that there is, as a child of the app's, and names the migrations")
+    func weights() throws {
+        let progress = Progress(totalUnitCount: 10)
+        let seen = Locked<[String]>([])
+        func look(_ version: SchemaVersion) -> CodeMigration {
+            CodeMigration(version) { [progress] _ in
+                let name = progress.userInfo[.migrationName] as? String
+                seen.withLock { $0.append("\(Int(progress.fractionCompleted * 100)) \(name ?? "none")") }
+            }
+        }
+        let files = try folder.folder([
+            "1_a.sql": "CREATE TABLE a(x); CREATE TABLE b(x); CREATE TABLE c(x);", "2_b.sql": "-- Nothing.",
+            "4_d.sql": (1...4).map { "CREATE TABLE t\($0)(x);" }.joined(),
+        ])
+        let schema = try SchemaMigrator(directories: [files], migrations: [look(3), look(5)])
+        try schema.migrate(queue, progress: progress)
+        #expect(seen.withLock { $0 } == ["40 2_b.sql", "90 4_d.sql"])
+        #expect(progress.isFinished)
+        #expect(progress.totalUnitCount == 10)
+        #expect(progress.completedUnitCount == 10)
+        #expect(progress.userInfo[.migrationName] as? String == "Code5")
+    }
+
+    @Test("is part of a greater one")
+    func parent() throws {
+        let whole = Progress(totalUnitCount: 4)
+        let part = Progress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
+        try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(
+            queue, progress: part)
+        #expect(part.isFinished)
+        #expect(whole.fractionCompleted == 0.25)
+    }
+
+    @Test("stops where a migration fails")
+    func failing() throws {
+        let progress = Progress(totalUnitCount: 0)
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, ""),
+            CodeMigration(4, "SELECT nonsense"),
+        ])
+        _ = try failure { try schema.migrate(queue, progress: progress) }
+        #expect(progress.fractionCompleted == 0.75)
+        #expect(progress.userInfo[.migrationName] as? String == "Code3")
+        #expect(!progress.isFinished)
+    }
+
+    @Test("is finished when nothing was pending", arguments: [0, 7])
+    func nothing(total: Int64) throws {
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "")])
+        try schema.migrate(queue)
+        let progress = Progress(totalUnitCount: total)
+        try schema.migrate(queue, progress: progress)
+        #expect(progress.isFinished)
+        #expect(progress.fractionCompleted == 1)
+    }
+}

@@ -1,0 +1,153 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Migrating down")
+struct RollbackTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    private struct AddC: ReversibleSchemaMigration {
+        let version: SchemaVersion = 3
+
+        func migrate(_ db: Database) throws { try db.execute(sql: "CREATE TABLE c(x)") }
+        func rollback(_ db: Database) throws {
+            try db.execute(sql: "INSERT INTO steps VALUES ('down 3'); DROP TABLE c")
+        }
+    }
+
+    private static let files = [
+        "1_a.sql": "CREATE TABLE a(x); CREATE TABLE steps(x)",
+        "1_a.down.sql": "DROP TABLE a; DROP TABLE steps",
+        "2_b.sql": "CREATE TABLE b(x)", "2_b.down.sql": "INSERT INTO steps VALUES ('down 2'); DROP TABLE b",
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    private func migrator(_ files: [String: String] = files, _ more: [any SchemaMigration] = [AddC()]) throws
+        -> SchemaMigrator
+    {
+        let last = SQLMigration(version: 4, name: "d", sql: "CREATE TABLE d(x)", down: "DROP TABLE d")
+        return try SchemaMigrator(directories: [folder.folder(files)], migrations: more + [last])
+    }
+
+    @Test("takes back files and migrations in Swift, newest first, and up again works")
+    func downAndUp() throws {
+        let schema = try migrator()
+        try schema.migrate(queue)
+        #expect(try schema.rollback(queue, to: 1) == [4, 3, 2])
+        #expect(try queue.tables() == ["a", "steps"])
+        #expect(try queue.strings("SELECT x FROM steps ORDER BY rowid") == ["down 3", "down 2"])
+        #expect(try queue.ledger() == [1])
+        #expect(try queue.integers("SELECT version FROM schema_migrations_details") == [1])
+        #expect(try schema.rollback(queue, to: 1) == [])
+        #expect(try schema.migrate(queue).applied == [2, 3, 4])
+        #expect(try queue.tables() == ["a", "b", "c", "d", "steps"])
+    }
+
+    @Test("takes back everything, and the ledger stays, empty")
+    func everything() throws {
+        let schema = try migrator()
+        try schema.migrate(queue)
+        #expect(try schema.rollback(queue, to: 0) == [4, 3, 2, 1])
+        #expect(try queue.tables() == [])
+        #expect(try queue.ledger() == [])
+        #expect(try schema.migrate(queue).applied == [1, 2, 3, 4])
+    }
+
+    @Test("names everything from which there is no way back, before it starts")
+    func irreversible() throws {
+        let schema = try migrator(
+            [
+                "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)",
+                "2_b.down.sql": "DROP TABLE b",
+            ], [CodeMigration(3, "CREATE TABLE c(x)")])
+        try schema.migrate(queue)
+        let error = try failure { try schema.rollback(queue, to: 0) }
+        #expect(error.code == .irreversible)
+        #expect(
+            error.description == """
+                There is no way back from Code3, 1_a.sql. Write a .down.sql file beside each, or a rollback in Swift. \
+                Nothing was changed.
+                """)
+        #expect(try queue.ledger() == [1, 2, 3, 4])
+        #expect(try queue.tables() == ["a", "b", "c", "d"])
+        #expect(try schema.rollback(queue, to: 3) == [4])
+    }
+
+    @Test("refuses a version that no migration has")
+    func unknown() throws {
+        let schema = try migrator()
+        try schema.migrate(queue)
+        let error = try failure { try schema.rollback(queue, to: 7) }
+        #expect(error.description == "No migration has version 7. The latest is 4.")
+        #expect(try queue.ledger() == [1, 2, 3, 4])
+    }
+
+    @Test("names what this migrator does not know of")
+    func newer() throws {
+        try migrator().migrate(queue)
+        var older = try SchemaMigrator(directory: folder.folder(Self.files))
+        #expect(try failure { try older.rollback(queue, to: 1) }.code == .newerDatabase)
+        older.options.newerDatabase = .allow
+        let error = try failure { try older.rollback(queue, to: 1) }
+        #expect(error.message == "There is no way back from 4, which is unknown, 3, which is unknown.")
+    }
+
+    @Test("stops at a way back that fails, leaves nothing of it, and says what was taken back")
+    func failing() throws {
+        let schema = try migrator(
+            Self.files.merging(["2_b.down.sql": "DROP TABLE b;\nDROP TABLE nowhere;"]) { $1 })
+        try schema.migrate(queue)
+        let error = try failure { try schema.rollback(queue, to: 0) }
+        #expect(error.message == "2_b.down.sql, line 2: no such table: nowhere (SQLite 1).")
+        #expect(error.version == 2)
+        #expect(error.committed == [4, 3])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(try queue.tables() == ["a", "b", "steps"])
+    }
+
+    @Test("refuses a file before anything is taken back")
+    func refused() throws {
+        let schema = try migrator(Self.files.merging(["1_a.down.sql": "DROP TABLE a; COMMIT;"]) { $1 })
+        try schema.migrate(queue)
+        let error = try failure { try schema.rollback(queue, to: 0) }
+        #expect(error.message == "1_a.down.sql, line 1: COMMIT in a file that is run in a transaction.")
+        #expect(error.committed == [])
+        #expect(try queue.ledger() == [1, 2, 3, 4])
+    }
+
+    @Test("names a way back that leaves rows without those that they refer to")
+    func orphans() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "child",
+                sql:
+                    "CREATE TABLE parent(id INTEGER PRIMARY KEY); CREATE TABLE child(x REFERENCES parent(id))"
+            ),
+            SQLMigration(
+                version: 2, name: "rows", sql: "INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1)",
+                down: "DELETE FROM parent"),
+        ])
+        try schema.migrate(queue)
+        let error = try failure { try schema.rollback(queue, to: 1) }
+        #expect(error.code == .foreignKeyViolation)
+        #expect(
+            error.message
+                == "2_rows.sql, on the way down: leaves 1 row of table child whose x refers to no row of parent."
+        )
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test("needs the file that a .down.sql takes back")
+    func withoutUp() throws {
+        let error = try failure { try migrator(["1_a.sql": "SELECT 1", "2_x.down.sql": "SELECT 1"]) }
+        #expect(
+            error.description
+                == "2_x.down.sql: there is no 2_x.sql that it takes back. Give both the same name, or remove it."
+        )
+    }
+}

@@ -1,0 +1,196 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+/// An orphan from before shows as a warning exactly when its table was looked at: that is how these tests see what
+/// is checked, and that nothing else is.
+@Suite("The check of foreign keys")
+struct TouchedTablesTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    private static let tables = """
+        CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE child(id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES parent(id));
+        CREATE TABLE other_parent(id INTEGER PRIMARY KEY);
+        CREATE TABLE other_child(id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES other_parent(id));
+        CREATE TABLE log(x);
+        CREATE TRIGGER log_child AFTER INSERT ON log WHEN new.x > 100 BEGIN INSERT INTO child(id) VALUES (new.x); END;
+        INSERT INTO parent VALUES (1, 'A');
+        INSERT INTO child VALUES (1, 1);
+        """
+
+    private static let childWarning = "1 row of table child whose parent_id refers to no row of parent."
+    private static let otherWarning =
+        "1 row of table other_child whose parent_id refers to no row of other_parent."
+
+    /// A database with one old orphan in each of two families of tables.
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+        try folder.migrator(["1_tables.sql": Self.tables]).migrate(queue)
+        try queue.execute(
+            """
+            PRAGMA foreign_keys = OFF; INSERT INTO child VALUES (9, 99); INSERT INTO other_child VALUES (9, 99);
+            PRAGMA foreign_keys = ON;
+            """)
+    }
+
+    private func migrate(_ files: [String: String]) throws -> SchemaReport {
+        try folder.migrator(files).migrate(queue)
+    }
+
+    @Test(
+        "passes over tables that no migration touched",
+        arguments: [
+            "CREATE TABLE a(x); INSERT INTO a VALUES (1);",
+            "DROP TRIGGER log_child; INSERT INTO log VALUES (1);",
+            "SELECT * FROM child;", "CREATE VIEW v AS SELECT * FROM child;", "ALTER TABLE log ADD COLUMN y;",
+            "CREATE TABLE b(x REFERENCES a(y)); DROP TABLE b;",
+        ])
+    func untouched(sql: String) throws {
+        #expect(try migrate(["2_x.sql": sql]).warnings == [])
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test(
+        "warns of an old orphan in a table that was touched, or that refers to one, and locks nobody out",
+        arguments: [
+            "INSERT INTO child VALUES (2, 1);", "UPDATE child SET parent_id = parent_id WHERE id = 1;",
+            "DELETE FROM child WHERE id = 1;", "UPDATE parent SET name = 'B';",
+            "INSERT INTO parent VALUES (2, 'B');",
+            "INSERT INTO log VALUES (1);", "ALTER TABLE child ADD COLUMN x;",
+            "ALTER TABLE parent ADD COLUMN x;",
+            "ALTER TABLE parent DROP COLUMN name;", "ALTER TABLE parent RENAME COLUMN name TO title;",
+            "CREATE INDEX i ON child(parent_id);", "REPLACE INTO \"Child\" VALUES (1, 1);",
+            """
+            DROP TRIGGER log_child;
+            CREATE TABLE new_child(id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES parent(id));
+            INSERT INTO new_child SELECT * FROM child; DROP TABLE child; ALTER TABLE new_child RENAME TO child;
+            """,
+            """
+            CREATE TABLE new_parent(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            INSERT INTO new_parent SELECT * FROM parent; DROP TABLE parent; ALTER TABLE new_parent RENAME TO parent;
+            """,
+        ])
+    func touched(sql: String) throws {
+        let report = try migrate(["2_x.sql": sql])
+        #expect(report.applied == [2])
+        #expect(report.warnings == [Self.childWarning])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(try queue.integer("SELECT count(*) FROM child WHERE id = 9") == 1)
+    }
+
+    @Test("looks at tables that a migration in Swift touched, and at no others")
+    func code() throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, ""), CodeMigration(2, "INSERT INTO log VALUES (101)"),
+        ])
+        #expect(try schema.migrate(queue).warnings == [Self.childWarning])
+    }
+
+    @Test("warns of each orphan once, whatever was touched")
+    func both() throws {
+        let report = try migrate([
+            "2_a.sql": "UPDATE parent SET name = 'B';", "3_b.sql": "UPDATE child SET id = 2 WHERE id = 1;",
+            "4_c.sql": "-- migrations: foreign-keys=on\nINSERT INTO other_parent VALUES (1);",
+            "5_d.sql": "UPDATE parent SET name = 'C';",
+        ])
+        #expect(report.warnings == [Self.childWarning, Self.otherWarning])
+        #expect(report.applied == [2, 3, 4, 5])
+    }
+
+    @Test(
+        "is not escaped by tables that are dropped and made again as they were",
+        arguments: [
+            "DROP TABLE parent; CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);",
+            "DROP TABLE IF EXISTS main.\"parent\"; CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);",
+            "DROP TABLE parent; CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE a(x);",
+        ], [false, true])
+    func madeAgain(sql: String, inSwift: Bool) throws {
+        let migration: any SchemaMigration =
+            inSwift ? CodeMigration(2, sql) : SQLMigration(version: 2, name: "x", sql: sql)
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, ""), migration])
+        let error = try failure { try schema.migrate(queue) }
+        #expect(
+            error.message
+                == "\(inSwift ? "Code2" : "2_x.sql"): leaves 1 row of table child whose parent_id refers to no row of parent."
+        )
+        #expect(try queue.integers("SELECT id FROM parent") == [1])
+    }
+
+    @Test(
+        "takes no old orphan for a new one because its table or column was renamed",
+        arguments: [
+            (
+                "ALTER TABLE child RENAME TO kid;",
+                "1 row of table kid whose parent_id refers to no row of parent."
+            ),
+            (
+                "ALTER TABLE parent RENAME TO elder;",
+                "1 row of table child whose parent_id refers to no row of elder."
+            ),
+            (
+                "ALTER TABLE child RENAME COLUMN parent_id TO elder_id;",
+                "1 row of table child whose elder_id refers to no row of parent."
+            ),
+        ])
+    func renamed(sql: String, warning: String) throws {
+        let report = try migrate(["2_x.sql": sql, "3_y.sql": "CREATE TABLE a(x);"])
+        #expect(report.applied == [2, 3])
+        #expect(report.warnings == [warning])
+    }
+
+    @Test("names the culprit among many, and keeps what ran before it")
+    func culprit() throws {
+        let error = try failure {
+            try migrate([
+                "2_a.sql": "UPDATE parent SET name = 'B';",
+                "3_b.sql": "INSERT INTO child VALUES (3, 98), (4, 97);",
+                "4_c.sql": "UPDATE parent SET name = 'C';",
+            ])
+        }
+        #expect(error.code == .foreignKeyViolation)
+        #expect(
+            error.message
+                == "3_b.sql: leaves 2 rows of table child whose parent_id refer to no row of parent.")
+        #expect(error.version == 3)
+        #expect(error.committed == [2])
+        #expect(try queue.ledger() == [1, 2])
+        #expect(try queue.integers("SELECT id FROM child ORDER BY id") == [1, 9])
+    }
+
+    @Test("names the culprit under all or nothing, and nothing stays")
+    func allOrNothing() throws {
+        var schema = try folder.migrator([
+            "2_a.sql": "UPDATE parent SET name = 'B';", "3_b.sql": "INSERT INTO child VALUES (3, 98);",
+            "4_c.sql": "CREATE TABLE c(x);",
+        ])
+        schema.options.commits = .allOrNothing
+        let error = try failure { try schema.migrate(queue) }
+        #expect(
+            error.message
+                == "3_b.sql: leaves 1 row of table child whose parent_id refers to no row of parent.")
+        #expect(error.committed == [])
+        #expect(try queue.ledger() == [1])
+        #expect(try queue.strings("SELECT name FROM parent") == ["A"])
+
+        try folder.folder(["3_b.sql": "INSERT INTO child VALUES (3, 1);"])
+        let report = try schema.migrate(queue)
+        #expect(report.applied == [2, 3, 4])
+        #expect(report.warnings == [Self.childWarning])
+    }
+
+    @Test("warns of an old foreign key that SQLite cannot check")
+    func mismatch() throws {
+        try queue.execute(
+            """
+            PRAGMA foreign_keys = OFF;
+            CREATE TABLE p(a); CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);
+            PRAGMA foreign_keys = ON;
+            """)
+        #expect(
+            try migrate(["2_x.sql": "INSERT INTO c VALUES (2);"]).warnings
+                == ["a foreign key of table c broken: foreign key mismatch - \"c\" referencing \"p\"."])
+    }
+}

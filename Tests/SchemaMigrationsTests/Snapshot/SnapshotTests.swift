@@ -1,0 +1,283 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("A snapshot")
+struct SnapshotTests {
+    let folder: TemporaryFolder
+
+    /// Everything that a schema can hold.
+    private static let files = [
+        "1_entries.sql": """
+        CREATE TABLE entry(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL DEFAULT '-- none;',
+            length AS (length(text)), shout TEXT GENERATED ALWAYS AS (upper(text)) STORED
+        );
+        CREATE TABLE "strange; name"("a b" BLOB, c REAL) STRICT;
+        INSERT INTO entry(text) VALUES ('first; it''s'), ('second
+        -- snapshot: 99 no header'), ('');
+        INSERT INTO "strange; name" VALUES (x'00ff', 0.1), (NULL, 1e300);
+        """,
+        "2_search.sql": "CREATE VIRTUAL TABLE search USING fts5(text, content='entry', content_rowid='id');",
+        "3_rest.sql": """
+        CREATE INDEX long ON entry(length) WHERE length > 10;
+        CREATE TABLE log(id INTEGER PRIMARY KEY, x) WITHOUT ROWID;
+        CREATE TRIGGER logged AFTER INSERT ON entry BEGIN
+            INSERT INTO log SELECT new.id, CASE WHEN new.text = ';' THEN 'semi;colon' END;
+        END;
+        INSERT INTO entry(text) VALUES ('third');
+        CREATE VIEW texts AS SELECT text FROM entry; CREATE TRIGGER new_text INSTEAD OF INSERT ON texts BEGIN
+            INSERT INTO entry(text) VALUES (new.text);
+        END;
+        """, "4_view.sql": "CREATE VIEW ids AS SELECT id FROM entry -- a comment at the end",
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var url: URL { folder.url.appendingPathComponent("snapshot.sql") }
+
+    private func migrator(
+        _ files: [String: String] = files, migrations: [any SchemaMigration] = []
+    ) throws -> SchemaMigrator {
+        try SchemaMigrator(directories: [folder.folder(files)], migrations: migrations, snapshot: url)
+    }
+
+    @Test("makes the same database as all migrations, with the rows that they have inserted")
+    func same() throws {
+        try migrator().writeSnapshot(to: url)
+        let replayed = try folder.queue("replayed.sqlite")
+        try SchemaMigrator(directory: folder.folder([:])).migrate(replayed)
+        let loaded = try folder.queue("loaded.sqlite")
+        #expect(try migrator().migrate(loaded).applied == [1, 2, 3, 4])
+        for question in [
+            "SELECT type || name || tbl_name FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY type, name",
+            "SELECT id || text || length || shout FROM entry ORDER BY id",
+            "SELECT quote(\"a b\") || c FROM \"strange; name\"",
+            "SELECT * FROM log", "SELECT text FROM texts", "SELECT id FROM ids",
+            "SELECT seq FROM sqlite_sequence",
+            "SELECT version FROM schema_migrations ORDER BY 1",
+        ] {
+            let answer = try loaded.strings(question)
+            #expect(try replayed.strings(question) == answer)
+            #expect(!answer.isEmpty)
+        }
+        #expect(try loaded.read(migrator().history).map(\.origin) == Array(repeating: .snapshot, count: 4))
+        #expect(try loaded.read(migrator().history).map(\.name) == ["entries", "search", "rest", "view"])
+
+        try loaded.execute(
+            "INSERT INTO texts VALUES ('by the view'); INSERT INTO search(search) VALUES ('rebuild')")
+        #expect(try loaded.integers("SELECT rowid FROM search WHERE search MATCH 'view'") == [5])
+        #expect(try loaded.integers("SELECT id FROM log ORDER BY id") == [4, 5])
+    }
+
+    @Test("is loaded instead of running what it contains, and what comes after it runs")
+    func notRun() throws {
+        let runs = Locked<[SchemaVersion]>([])
+        func recording(_ version: SchemaVersion) -> CodeMigration {
+            CodeMigration(version) { db in
+                runs.withLock { $0.append(version) }
+                try db.execute(sql: "CREATE TABLE t\(version)(x)")
+            }
+        }
+        try migrator(migrations: [recording(5)]).writeSnapshot(to: url)
+        runs.withLock { $0 = [] }
+        let schema = try migrator(migrations: [recording(5), recording(6)])
+        let queue = try folder.queue()
+        #expect(try schema.migrate(queue).applied == [1, 2, 3, 4, 5, 6])
+        #expect(runs.withLock { $0 } == [6])
+        #expect(try queue.ledger() == [1, 2, 3, 4, 5, 6])
+        #expect(try schema.migrate(queue).applied == [])
+        #expect(try queue.tables().filter { $0.hasPrefix("t") } == ["t5", "t6"])
+    }
+
+    @Test("is not used for a version below its own")
+    func below() throws {
+        try migrator().writeSnapshot(to: url)
+        let queue = try folder.queue()
+        #expect(try migrator().migrate(queue, upTo: 2).applied == [1, 2])
+        #expect(try queue.read(migrator().history).map(\.origin) == [.applied, .applied])
+        #expect(try migrator().migrate(queue).applied == [3, 4])
+    }
+
+    @Test("is not used for a database that holds something already")
+    func notEmpty() throws {
+        try migrator().writeSnapshot(to: url)
+        let queue = try folder.queue()
+        try migrator().migrate(queue, upTo: 1)
+        #expect(try migrator().migrate(queue).applied == [2, 3, 4])
+        let other = try folder.queue("other.sqlite")
+        try other.execute("CREATE TABLE theirs(x)")
+        #expect(try failure { try migrator().migrate(other) }.code == .unmanagedDatabase)
+    }
+
+    @Test("lets a file that is merged late run, where the snapshot does not contain it")
+    func late() throws {
+        try migrator(["1_a.sql": "CREATE TABLE a(x)", "3_c.sql": "CREATE TABLE c(x)"]).writeSnapshot(to: url)
+        let schema = try migrator(["2_b.sql": "CREATE TABLE b(x)"])
+        let queue = try folder.queue()
+        #expect(try schema.migrate(queue).applied == [1, 3, 2])
+        #expect(try queue.tables() == ["a", "b", "c"])
+    }
+
+    @Test("is loaded by one of two connections that come at once")
+    func twoConnections() throws {
+        try migrator().writeSnapshot(to: url)
+        for round in 0..<10 {
+            let schema = try migrator()
+            let applied = Locked<[[SchemaVersion]]>([])
+            let failures = Locked<[String]>([])
+            let path = folder.path("\(round).sqlite")
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                do {
+                    let report = try schema.migrate(DatabaseQueue.opening(path: path))
+                    applied.withLock { $0.append(report.applied) }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(failures.withLock { $0 } == [])
+            #expect(applied.withLock { $0.flatMap { $0 } } == [1, 2, 3, 4])
+            #expect(try DatabaseQueue(path: path).ledger() == [1, 2, 3, 4])
+        }
+    }
+}
+
+@Suite("A snapshot that cannot be used")
+struct BadSnapshotTests {
+    let folder: TemporaryFolder
+    let schema: SchemaMigrator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        schema = try SchemaMigrator(
+            directory: folder.folder([
+                "1_a.sql": "CREATE TABLE a(x); INSERT INTO a VALUES (1);",
+                "2_b.sql": "CREATE VIEW b AS SELECT x FROM a",
+            ]), snapshot: folder.url.appendingPathComponent("snapshot.sql"))
+    }
+
+    private var url: URL { folder.url.appendingPathComponent("snapshot.sql") }
+    private static let remedy = "Write it anew by writeSnapshot(to:)."
+
+    private func expectStale(_ files: [String: String], _ differences: String) throws {
+        try schema.writeSnapshot(to: url)
+        try schema.verifySnapshot(at: url)
+        try folder.folder(files)
+        let error = try failure { try schema.verifySnapshot(at: url) }
+        #expect(error.code == .invalidSnapshot)
+        #expect(
+            error.description
+                == "snapshot.sql: is not what the migrations make: \(differences). \(Self.remedy)")
+        #expect(error.file == "snapshot.sql")
+    }
+
+    @Test(
+        "because a migration in it was edited says where it differs",
+        arguments: [
+            (
+                "CREATE TABLE a(x, y); INSERT INTO a(x) VALUES (1);",
+                "table `a`: column `y` is missing after the snapshot; table `a` has 1 row after all migrations, 1 after the snapshot, with other values"
+            ),
+            ("CREATE TABLE a(x);", "table `a` has 0 rows after all migrations, 1 after the snapshot"),
+            (
+                "CREATE TABLE a(x); INSERT INTO a VALUES (2);",
+                "table `a` has 1 row after all migrations, 1 after the snapshot, with other values"
+            ),
+            (
+                "CREATE TABLE a(x); INSERT INTO a VALUES (1); CREATE INDEX i ON a(x)",
+                "index `i` is missing after the snapshot"
+            ),
+        ])
+    func edited(sql: String, differences: String) throws {
+        try expectStale(["1_a.sql": sql], differences)
+    }
+
+    @Test("because a migration in it makes less than before says what")
+    func less() throws {
+        try expectStale(["2_b.sql": "-- Nothing."], "view `b` is missing after all migrations")
+    }
+
+    @Test("is as good as new when only white space and comments differ")
+    func whiteSpace() throws {
+        try schema.writeSnapshot(to: url)
+        try folder.folder(["1_a.sql": "CREATE TABLE  a( x /* x */ );\nINSERT INTO a VALUES (1);"])
+        try schema.verifySnapshot(at: url)
+    }
+
+    @Test(
+        "says why, and leaves the database empty",
+        arguments: [
+            (
+                "-- snapshot: 1 a\n-- snapshot: 7 z\n",
+                "snapshot.sql: contains version 7, which no migration has."
+            ),
+            ("CREATE TABLE a(x);", "snapshot.sql: does not say which migrations it contains."),
+            (
+                "CREATE TABLE a(x);\n-- snapshot: 1 a\n",
+                "snapshot.sql: does not say which migrations it contains."
+            ),
+            ("", "snapshot.sql: is empty."),
+            ("-- snapshot: x a\n", "snapshot.sql: does not say which migrations it contains."),
+            (
+                "-- snapshot: 1 a\nCREATE TABLE b(x);\nCREATE b;",
+                "snapshot.sql, line 3: near \"b\": syntax error (SQLite 1)."
+            ),
+        ])
+    func bad(text: String, message: String) throws {
+        try Data(text.utf8).write(to: url)
+        let queue = try folder.queue()
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == message)
+        #expect(error.committed == [])
+        let remedies = [
+            "Write a comment into it if it is to do nothing.", "Write it by writeSnapshot(to:).", Self.remedy,
+            "\(Self.remedy) Nothing was changed.",
+        ]
+        #expect(remedies.contains(error.remedy))
+        #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
+    }
+
+    @Test("because it is missing says so")
+    func missing() throws {
+        let error = try failure { try schema.migrate(folder.queue()) }
+        #expect(error.code == .invalidSnapshot)
+        #expect(error.message.hasPrefix("snapshot.sql: cannot be read: "))
+        #expect(error.remedy == "Write it by writeSnapshot(to:).")
+    }
+
+    @Test("is not asked for where a database holds something")
+    func notNeeded() throws {
+        let queue = try folder.queue()
+        try SchemaMigrator(directory: folder.folder([:])).migrate(queue, upTo: 1)
+        #expect(try schema.migrate(queue).applied == [2])
+    }
+
+    @Test("because a virtual table has rows is not written without a word")
+    func virtualRows() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "search",
+                sql: "CREATE VIRTUAL TABLE search USING fts5(text); INSERT INTO search VALUES ('word');")
+        ])
+        let error = try failure { try schema.writeSnapshot(to: url) }
+        #expect(
+            error.message == """
+                snapshot.sql: is not what the migrations make: table `search` has 1 row after all migrations, 0 after the \
+                snapshot.
+                """)
+    }
+
+    @Test("because its folder is missing cannot be written")
+    func unwritable() throws {
+        let error = try failure {
+            try schema.writeSnapshot(to: folder.url.appendingPathComponent("no/where.sql"))
+        }
+        #expect(error.code == .invalidSnapshot)
+        #expect(error.message.hasPrefix("where.sql: cannot be written: "))
+        #expect(error.remedy == "Make its folder writable.")
+    }
+}

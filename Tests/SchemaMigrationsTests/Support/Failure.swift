@@ -1,0 +1,9 @@
+import SchemaMigrations
+import Testing
+
+/// The error of a body that must fail.
+func failure<Value>(
+    sourceLocation: Testing.SourceLocation = #_sourceLocation, _ body: () throws -> Value
+) throws -> SchemaMigrationError {
+    try #require(throws: SchemaMigrationError.self, sourceLocation: sourceLocation) { _ = try body() }
+}
