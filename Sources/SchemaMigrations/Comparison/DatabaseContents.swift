@@ -24,7 +24,7 @@ struct DatabaseContents {
         for (table, found) in rows.sorted(by: { $0.key < $1.key }) {
             guard let others = other.rows[table], others != found else { continue }
             differences.append(
-                "table \(table.quoted) has \(found.count) rows after \(here), \(others.count) after \(there)"
+                "table \(table.quoted) has \(found.count) \(found.count == 1 ? "row" : "rows") after \(here), \(others.count) after \(there)"
                     + (found.count == others.count ? ", with other values" : ""))
         }
         return differences

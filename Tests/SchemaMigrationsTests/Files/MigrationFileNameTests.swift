@@ -66,8 +66,8 @@ struct MigrationFileNameTests {
             ("1_x.down.down.sql", "its name has a character that a name may not have"),
         ])
     func malformed(fileName: String, problem: String) throws {
-        let refusal = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
-        let error = SchemaMigrationError(refusal)
+        let thrown = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
+        let error = SchemaMigrationError(thrown)
         #expect(error.code == .malformedFileName)
         #expect(error.file == fileName)
         #expect(error.description == "\(fileName): \(problem). \(Self.remedy)")

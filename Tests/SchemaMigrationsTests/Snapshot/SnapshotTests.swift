@@ -180,12 +180,12 @@ struct BadSnapshotTests {
         arguments: [
             (
                 "CREATE TABLE a(x, y); INSERT INTO a(x) VALUES (1);",
-                "table `a`: column `y` is missing after the snapshot; table `a` has 1 rows after all migrations, 1 after the snapshot, with other values"
+                "table `a`: column `y` is missing after the snapshot; table `a` has 1 row after all migrations, 1 after the snapshot, with other values"
             ),
             ("CREATE TABLE a(x);", "table `a` has 0 rows after all migrations, 1 after the snapshot"),
             (
                 "CREATE TABLE a(x); INSERT INTO a VALUES (2);",
-                "table `a` has 1 rows after all migrations, 1 after the snapshot, with other values"
+                "table `a` has 1 row after all migrations, 1 after the snapshot, with other values"
             ),
             (
                 "CREATE TABLE a(x); INSERT INTO a VALUES (1); CREATE INDEX i ON a(x)",
@@ -266,8 +266,8 @@ struct BadSnapshotTests {
         let error = try failure { try schema.writeSnapshot(to: url) }
         #expect(
             error.message == """
-                snapshot.sql: is not what the migrations make: table `search` has 1 rows after all migrations, 0 after \
-                the snapshot.
+                snapshot.sql: is not what the migrations make: table `search` has 1 row after all migrations, 0 after the \
+                snapshot.
                 """)
     }
 
