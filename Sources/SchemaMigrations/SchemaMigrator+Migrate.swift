@@ -63,8 +63,8 @@ extension SchemaMigrator {
 
     /// Takes back every migration above a version, newest first.
     ///
-    /// For the developer's desk. Nothing else ever migrates down. Asks for every way back before it starts; each
-    /// migration is taken back in a transaction of its own.
+    /// For the developer's desk. Nothing else ever migrates down. Asks for every way back before it starts; a
+    /// `.down.sql` file without a statement is none.
     ///
     /// - Parameters:
     ///   - database: the database.
@@ -80,8 +80,8 @@ extension SchemaMigrator {
                 try db.consistently { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
             }
             let ways = try applied.map { version in
-                guard let migration = migration(version: version), migration.isReversible else {
-                    throw irreversible(applied)
+                guard let migration = migration(version: version), try hasWayBack(migration) else {
+                    throw try irreversible(applied)
                 }
                 return migration
             }
@@ -155,9 +155,17 @@ extension SchemaMigrator {
             remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
     }
 
-    private func irreversible(_ applied: [SchemaVersion]) -> SchemaMigrationError {
-        let missing = applied.filter { !(migration(version: $0)?.isReversible ?? false) }
-            .map { migration(version: $0)?.title ?? "\($0), which is unknown" }
+    /// Whether a migration can be taken back; a file in which no statement stands takes nothing back.
+    private func hasWayBack(_ migration: any SchemaMigration) throws -> Bool {
+        guard let source = migration as? any SQLSource else { return migration.isReversible }
+        return try source.downScript().map { !$0.statements.isEmpty } ?? false
+    }
+
+    private func irreversible(_ applied: [SchemaVersion]) throws -> SchemaMigrationError {
+        let missing = try applied.compactMap { version in
+            guard let migration = migration(version: version) else { return "\(version), which is unknown" }
+            return try hasWayBack(migration) ? nil : migration.title
+        }
         return SchemaMigrationError(
             .irreversible, "There is no way back from \(missing.joined(separator: ", ")).",
             remedy: "Write a .down.sql file beside each, or a rollback in Swift. Nothing was changed.")

@@ -12,7 +12,7 @@ struct JournalTests {
 
                 Journal 1.0, a fresh install
                   ✓ 1.0   Entries      create entries  TIME
-                  holds 3 entries, 0 tags, 2 attachments
+                  holds 3 entries, 0 tags in use, 2 attachments
 
                 Journal 1.1, an upgrade from 1.0
                   ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
@@ -20,15 +20,15 @@ struct JournalTests {
                   ✓ 1.1   Entries      added 3 tags to begin with  TIME
                   ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
                   ★ new since 1.0: tags, and themes
-                  holds 5 entries, 2 tags, 3 attachments
+                  holds 5 entries, 2 tags in use, 3 attachments
 
                 Journal 1.1 (build 2), launched again
                   ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
-                  holds 5 entries, 2 tags, 3 attachments
+                  holds 5 entries, 2 tags in use, 3 attachments
 
                 Journal 1.1 (build 2), launched again
                   nothing to do
-                  holds 5 entries, 2 tags, 3 attachments
+                  holds 5 entries, 2 tags in use, 3 attachments
 
                 Journal 2.0, an upgrade from 1.1
                   ✓ 2.0   Settings     one reminder is now a list of them  TIME
@@ -36,7 +36,7 @@ struct JournalTests {
                   ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
                   ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
                   ★ new since 1.1: moods, search, and more than one reminder
-                  holds 6 entries, 3 tags, 4 attachments
+                  holds 6 entries, 3 tags in use, 4 attachments
 
                 A new journal
 
@@ -45,7 +45,7 @@ struct JournalTests {
                   ✓ 1.1   Entries      create tags  TIME
                   ✓ 1.1   Entries      added 3 tags to begin with  TIME
                   ✓ 2.0   Entries      require day and text, add mood, create search  TIME
-                  holds 1 entry, 1 tag, 1 attachment
+                  holds 1 entry, 1 tag in use, 1 attachment
 
                 ✓ Nothing was lost on the way, and both journals end with the same schema, all 12 definitions of it.
 
@@ -61,7 +61,7 @@ struct JournalTests {
                 journal("launch", "--as", "1.0", data: folder).output == """
                     Journal 1.0, a fresh install
                       ✓ 1.0   Entries      create entries  TIME
-                      holds 3 entries, 0 tags, 2 attachments
+                      holds 3 entries, 0 tags in use, 2 attachments
 
                     """)
             try await #expect(
@@ -72,21 +72,21 @@ struct JournalTests {
                       ✓ 1.1   Entries      added 3 tags to begin with  TIME
                       ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
                       ★ new since 1.0: tags, and themes
-                      holds 5 entries, 2 tags, 3 attachments
+                      holds 5 entries, 2 tags in use, 3 attachments
 
                     """)
             try await #expect(
                 journal("launch", "--as", "1.1", "--build", "2", data: folder).output == """
                     Journal 1.1 (build 2), launched again
                       ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
-                      holds 5 entries, 2 tags, 3 attachments
+                      holds 5 entries, 2 tags in use, 3 attachments
 
                     """)
             try await #expect(
                 journal("launch", "--as", "1.1", "--build", "2", data: folder).output == """
                     Journal 1.1 (build 2), launched again
                       nothing to do
-                      holds 5 entries, 2 tags, 3 attachments
+                      holds 5 entries, 2 tags in use, 3 attachments
 
                     """)
             try await #expect(
@@ -97,7 +97,7 @@ struct JournalTests {
                       ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
                       ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
                       ★ new since 1.1: moods, search, and more than one reminder
-                      holds 6 entries, 3 tags, 4 attachments
+                      holds 6 entries, 3 tags in use, 4 attachments
 
                     """)
             try await #expect(
@@ -146,7 +146,7 @@ struct JournalTests {
                       ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
                       ✓ 2.0   Attachments  moved 2 files into a folder for each year  TIME
                       ★ new since 1.0: tags, and themes; moods, search, and more than one reminder
-                      holds 4 entries, 1 tag, 3 attachments
+                      holds 4 entries, 1 tag in use, 3 attachments
 
                     """)
         }
@@ -199,7 +199,7 @@ struct JournalErrorTests {
                     == """
                     Journal 2.0, an upgrade from 1.0
                       nothing to do
-                      holds 1 entry, 1 tag, 1 attachment
+                      holds 1 entry, 1 tag in use, 1 attachment
 
                     """)
         }

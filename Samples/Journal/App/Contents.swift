@@ -32,7 +32,7 @@ struct Contents {
         let tags = entries.reduce(0) { $0 + $1.tags.count }
         return [
             "\(entries.count) \(entries.count == 1 ? "entry" : "entries")",
-            "\(tags) \(tags == 1 ? "tag" : "tags")",
+            "\(tags) \(tags == 1 ? "tag" : "tags") in use",
             "\(attachments.count) \(attachments.count == 1 ? "attachment" : "attachments")",
         ].joined(separator: ", ")
     }

@@ -54,7 +54,8 @@ extension MigrationManager {
     /// - Throws: as ``migrate()`` does.
     @discardableResult
     public func migrate(retrying version: AppVersion) throws -> MigrationReport {
-        try forgive(version)
+        forgiving = version
+        defer { forgiving = nil }
         return try launch(.whole)
     }
 
@@ -65,7 +66,8 @@ extension MigrationManager {
     public func migrate(
         retrying version: AppVersion, isolation: isolated (any Actor)? = #isolation
     ) async throws -> MigrationReport {
-        try forgive(version)
+        forgiving = version
+        defer { forgiving = nil }
         return try await launch(.whole, isolation: isolation)
     }
 }

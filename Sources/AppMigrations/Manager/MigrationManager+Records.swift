@@ -81,7 +81,7 @@ extension MigrationManager {
             let settlement = Settlement(
                 manager: name, version: version, appVersion: currentVersion, started: .now)
             try finding.place.store.update(name) { state in
-                var record = finding.begun
+                var record = finding.begun.keeping(settled: state.record?.settled ?? [])
                 record.settle(version)
                 state.record = record
                 state.see([currentVersion], in: options.line, at: Date())
@@ -103,29 +103,38 @@ extension MigrationManager {
             let release = try lock()
             defer { release() }
             for place in places {
-                let isReadable = (try? place.store.read(name)) != nil
-                if !isReadable {
-                    try (place.store as? any RecoverableStore)?.setAside()
-                } else if place.id != places[0].id {
-                    continue
-                }
-                try place.store.update(name) { state in
+                let damage = try damage(of: place)
+                // A record that can be read is replaced in the store alone.
+                guard damage != nil || place.id == places[0].id else { continue }
+                func change(_ state: inout StoreState) {
                     var record = MigrationRecord(floor: version)
                     record.completed = version
                     record.highest = version
                     state.record = record
                     state.see([version], in: options.line, at: Date())
                 }
+                if let damage {
+                    guard let store = place.store as? any RecoverableStore else { throw damage }
+                    var state = StoreState()
+                    change(&state)
+                    try store.setAside(replacing: name, with: state)
+                } else {
+                    try place.store.update(name, change)
+                }
             }
         }
         undecide()
     }
 
-    /// Forgets how often a step has died.
-    func forgive(_ version: AppVersion) throws {
-        try changeRecords { record in
-            guard let running = record?.running, running.version == version else { return }
-            record?.running?.forgiven = running.attempt
+    /// Why a place's record cannot be read for good; nil when it can.
+    private func damage(of place: any MigrationPlace) throws -> MigrationError? {
+        do {
+            _ = try place.store.read(name)
+            return nil
+        } catch let error as MigrationError
+            where [.damagedStore, .newerFormat, .unreadableStore].contains(error.code)
+        {
+            return error
         }
     }
 

@@ -38,6 +38,8 @@ public final class MigrationManager {
     private(set) var changes: [VersionChange] = []
     /// What has been told about this launch, once, so that all calls of `migrate` agree.
     private var decision: Decision?
+    /// A step that was given up, and is tried again by this call of `migrate`.
+    var forgiving: AppVersion?
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.
     private var wasAsked = false
@@ -216,7 +218,8 @@ extension MigrationManager {
     private var subject: MigrationSurvey.Subject {
         MigrationSurvey.Subject(
             manager: name, current: currentVersion, build: build, line: options.line,
-            oldestSupported: options.oldestSupported, maximumAttempts: max(1, options.maximumAttempts))
+            oldestSupported: options.oldestSupported, maximumAttempts: max(1, options.maximumAttempts),
+            forgiving: forgiving)
     }
 
     private func target(of extent: MigrationExtent) -> AppVersion {

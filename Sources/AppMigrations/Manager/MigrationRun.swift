@@ -245,6 +245,10 @@ final class MigrationRun {
             books[id]?.history.append(settlement(of: step.version).step(.ran))
         }
         books[id]?.record.settle(step.version)
+        if let died = runningBefore, died.version != step.version {
+            // A later step has died before; this one, which was added since, must not make that forgotten.
+            books[id]?.record.running = died
+        }
         report.completed.append(step.version)
     }
 
@@ -314,7 +318,9 @@ final class MigrationRun {
         return .blocking {
             for (store, record, history, seen) in unwritten {
                 try store.update(subject.manager) { state in
-                    state.record = record
+                    // What a step has settled in its own transaction stays settled, also when this run does not
+                    // know of it: two stores may share a database.
+                    state.record = record.keeping(settled: state.record?.settled ?? [])
                     state.see(seen, in: subject.line, at: Date())
                     state.newHistory = history
                 }

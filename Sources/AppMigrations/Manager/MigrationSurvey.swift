@@ -36,6 +36,8 @@ struct MigrationSurvey {
         let line: String
         let oldestSupported: AppVersion?
         let maximumAttempts: Int
+        /// A step whose deaths so far are not to count.
+        let forgiving: AppVersion?
     }
 
     /// Plans.
@@ -51,21 +53,29 @@ struct MigrationSurvey {
         var findings: [Finding] = []
         var items: [Item] = []
         for (inquiry, view) in inquiries {
+            let isStore = inquiry.place.id == inquiries[0].inquiry.place.id
+            let isNewer = view.state.record?.highest.map { $0 > subject.current } ?? false
             let launch =
-                try known[inquiry.place.id]
+                // What was told before holds, unless a newer version of the app has been here meanwhile.
+                try (isNewer ? nil : known[inquiry.place.id])
                 ?? Launch.recognized(
                     record: view.state.record,
                     seen: view.state.seen[subject.line, default: []].map(\.version),
-                    evidence: view.evidence, current: subject.current, adopting: adopting)
+                    // An empty store proves nothing: the app may have kept its data elsewhere.
+                    evidence: isStore ? view.evidence.ofStore : view.evidence, current: subject.current,
+                    adopting: adopting)
             guard let launch else { throw MigrationError.undecided(subject, inquiry.place) }
             try Self.checkSupported(launch, subject, inquiry.place)
 
             let closures = inquiry.closures
-            let begun = MigrationRecord.begun(
+            var begun = MigrationRecord.begun(
                 view.state.record, by: launch, current: subject.current,
                 due: DueSteps(
                     versions: Set(closures.map(\.version)),
                     runningOnFreshInstall: Set(closures.filter { $0.onFreshInstall == .run }.map(\.version))))
+            if let running = begun.running, running.version == subject.forgiving {
+                begun.running?.forgiven = running.attempt
+            }
             findings.append(Finding(place: inquiry.place, launch: launch, stored: view.state, begun: begun))
             if case .downgrade = launch { continue }
 
@@ -151,6 +161,12 @@ enum MigrationExtent {
         case .whole: record.finished(by: launch, current: current)
         case .through: record
         }
+    }
+}
+
+extension Evidence {
+    fileprivate var ofStore: Evidence {
+        if case .empty = self { .versionsSeen } else { self }
     }
 }
 

@@ -124,6 +124,14 @@ extension MigrationRecord {
         if running?.version == version { running = nil }
     }
 
+    /// The record, with what is known to be settled besides.
+    package func keeping(settled versions: Set<AppVersion>) -> MigrationRecord {
+        var record = self
+        record.settled.formUnion(versions)
+        record.owed.subtract(record.settled)
+        return record
+    }
+
     /// The highest version that this record knows to be done: a pending step below it is late.
     package var reached: AppVersion? {
         [settled.max(), completed].compactMap { $0 }.max()

@@ -76,7 +76,10 @@ package struct DurableFile: Sendable {
     package func exists() throws -> Bool {
         var status = stat()
         if stat(url.path, &status) == 0 { return true }
-        guard errno == ENOENT else { throw POSIXError.current }
+        // A link that leads nowhere tells nothing: what it leads to may be on a disk that is not mounted.
+        guard errno == ENOENT, lstat(url.path, &status) != 0, errno == ENOENT else {
+            throw POSIXError.current
+        }
         return false
     }
 
@@ -98,12 +101,15 @@ package struct DurableFile: Sendable {
         try write(data, to: file)
     }
 
-    /// Gives the file a name of its own, with the date in it.
-    package func setAside() throws {
+    /// Gives what is there another name as well, with the date in it; the file keeps its own until it is replaced.
+    package func keepAside() throws {
         let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let aside = folder.appendingPathComponent(
             "\(url.lastPathComponent).damaged-\(date)-\(UUID().uuidString.prefix(4))")
-        guard rename(url.path, aside.path) == 0 else { throw POSIXError.current }
+        // A folder in the file's place can have one name only.
+        guard link(url.path, aside.path) == 0 || rename(url.path, aside.path) == 0 else {
+            throw POSIXError.current
+        }
         try flush(try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY))
     }
 
@@ -169,7 +175,8 @@ package struct DurableFile: Sendable {
             // fsync(2) on Apple's systems leaves the data in the drive's cache.
             if fcntl(file.fileDescriptor, F_FULLFSYNC) == 0 { return }
         #endif
-        guard fsync(file.fileDescriptor) == 0 else { throw POSIXError.current }
+        // fsync(2): EINVAL is how a file system says that this cannot, and need not, be synced.
+        guard fsync(file.fileDescriptor) == 0 || errno == EINVAL else { throw POSIXError.current }
     }
 
     /// Writes out what others have written on this file system.

@@ -55,7 +55,7 @@ public struct JSONStore: HistoryStore, RecoverableStore {
     /// Changes what concerns one manager, under a short lock that all writers of the file take.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try writing {
-            try FileLock(at: url.appendingPathExtension("lock")).withLock(waitingFor: guardLimit) {
+            try FileLock(at: file.url.appendingPathExtension("lock")).withLock(waitingFor: guardLimit) {
                 var document = try document()
                 var state = try document.state(of: manager)
                 try change(&state)
@@ -71,7 +71,7 @@ public struct JSONStore: HistoryStore, RecoverableStore {
     /// Tries to lock a manager for a run, by a lock file of its own beside the store.
     public func lock(_ manager: String) throws -> StoreLock {
         try writing {
-            try FileLock(at: url.appendingPathExtension("\(manager.asFileName).lock")).take()
+            try FileLock(at: file.url.appendingPathExtension("\(manager.asFileName).lock")).take()
         }
     }
 
@@ -92,11 +92,14 @@ public struct JSONStore: HistoryStore, RecoverableStore {
         try document().managerNames
     }
 
-    /// Renames the file to `<file>.damaged-<date>`.
-    public func setAside() throws {
+    /// Keeps the file as `<file>.damaged-<date>`, and replaces it.
+    public func setAside(replacing manager: String, with state: StoreState) throws {
         try writing {
-            try FileLock(at: url.appendingPathExtension("lock")).withLock(waitingFor: guardLimit) {
-                try file.setAside()
+            try FileLock(at: file.url.appendingPathExtension("lock")).withLock(waitingFor: guardLimit) {
+                try file.keepAside()
+                var document = RecordDocument(place: name)
+                try document.replaceState(of: manager, with: state)
+                try file.replace(with: try document.data(), barrier: barrier)
             }
         }
     }

@@ -38,8 +38,9 @@ public protocol MigrationStore: Sendable {
 
 /// A store whose contents can be set aside when they are damaged.
 public protocol RecoverableStore: MigrationStore {
-    /// Gives what the store holds a dated name, so that the store is as if it had never been used.
-    func setAside() throws
+    /// Gives what the store holds a dated name, and begins anew with what concerns one manager: at once, so that
+    /// no crash in between leaves a store that looks as if it had never been used.
+    func setAside(replacing manager: String, with state: StoreState) throws
 }
 
 /// What a store knows that concerns one manager.

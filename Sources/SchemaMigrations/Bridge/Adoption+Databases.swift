@@ -13,7 +13,13 @@ extension Adoption {
         _ database: any DatabaseReader, means version: AppVersion
     ) -> Adoption {
         Adoption {
-            try database.readingConsistently { try Ledger.hasOtherTables($0) ? version : nil }
+            do {
+                return try database.readingConsistently { try Ledger.hasOtherTables($0) ? version : nil }
+            } catch let error as DatabaseError {
+                throw MigrationError(
+                    .undecided, "It cannot be told whether the database has tables: \(error).",
+                    remedy: "Nothing was run. Remove the cause, and launch again.", underlyingError: error)
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ package struct DatabasePlace: MigrationPlace {
         if try Ledger(db).exists || db.hasTable(GRDBMove.ledger) { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
         // A migrator that knows how to adopt the tables has told at which version they are.
-        return moves.isEmpty ? .unmanaged : .ledgerOnly
+        return moves.contains { $0 is SchemaMove } ? .ledgerOnly : .unmanaged
     }
 
     package func mistakes(in moves: [any MigrationMove]) throws -> [MoveMistake] {

@@ -22,9 +22,23 @@ struct GRDBMove: DatabaseMove {
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
-        let pending = try database.read(pending)
-        try target.map { try migrator.migrate(database, upTo: $0) } ?? migrator.migrate(database)
-        return MoveOutcome(applied: pending)
+        let before = try database.unsafeReentrantRead { try migrator.appliedIdentifiers($0) }
+        if let furthest = furthest(of: before) {
+            try migrator.migrate(database, upTo: furthest)
+        } else {
+            try migrator.migrate(database)
+        }
+        let after = try database.unsafeReentrantRead { try migrator.appliedIdentifiers($0) }
+        return MoveOutcome(applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) })
+    }
+
+    /// How far to go: GRDB does not go up to a migration when a later one has run, so that a late one is run by
+    /// going up to that.
+    private func furthest(of applied: Set<String>) -> String? {
+        guard let target else { return nil }
+        let all = migrator.migrations
+        return [all.firstIndex(of: target), all.lastIndex(where: applied.contains)].compactMap { $0 }.max()
+            .map { all[$0] }
     }
 
     func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {

@@ -213,18 +213,36 @@ public struct AppliedMigration: Sendable, Hashable {
     package static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
         let ledger = try Ledger(db)
         let hasDetails = try db.hasTable("schema_migrations_details")
-        let rows = try hasDetails ? Row.fetchAll(db, sql: "SELECT * FROM main.schema_migrations_details") : []
-        let details = Dictionary(rows.map { ($0["version"] as SchemaVersion, $0) }, uniquingKeysWith: { $1 })
+        let rows: [Row]
+        do {
+            rows =
+                try hasDetails
+                ? Row.fetchAll(db, sql: "SELECT \(columns) FROM main.schema_migrations_details") : []
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw SchemaMigrationError(
+                .damagedLedger, "The table schema_migrations_details lacks a column: \(error.message ?? "").",
+                remedy: "It is left as it is. Mend it by hand, or drop it: it is needed for inspection only.",
+                underlyingError: error)
+        }
+        let details = Dictionary(
+            rows.compactMap { row in SchemaVersion.fromDatabaseValue(row[0]).map { ($0, row) } },
+            uniquingKeysWith: { $1 })
         return ledger.applied.sorted().map { AppliedMigration(version: $0, details: details[$0]) }
     }
 
+    private static let columns = "version, name, origin, checksum, applied, seconds, app"
+
+    /// Reads a row of details; what is not of its type counts as not known.
     private init(version: SchemaVersion, details row: Row?) {
         self.version = version
-        name = row?["name"]
-        origin = (row?["origin"] as String?).flatMap(Origin.init) ?? .unknown
-        date = (row?["applied"] as String?).flatMap { try? Date($0, strategy: .iso8601) }
-        seconds = row?["seconds"]
-        appVersion = row?["app"]
-        checksum = row?["checksum"]
+        func value<Value: DatabaseValueConvertible>(_ index: Int) -> Value? {
+            row.flatMap { Value.fromDatabaseValue($0[index]) }
+        }
+        name = value(1)
+        origin = value(2).flatMap(Origin.init(rawValue:)) ?? .unknown
+        checksum = value(3)
+        date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
+        seconds = value(5)
+        appVersion = value(6)
     }
 }

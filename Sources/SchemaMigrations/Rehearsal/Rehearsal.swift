@@ -93,7 +93,12 @@ extension SchemaMigrator {
         let before = try copy.read(Inventory.init)
         var report = SchemaReport()
         let seconds = try ContinuousClock().measuring {
-            report = try with(snapshot: snapshotURL).migrate(copy, upTo: version, progress: progress)
+            do {
+                report = try with(snapshot: snapshotURL).migrate(copy, upTo: version, progress: progress)
+            } catch var error as SchemaMigrationError where error.version != nil {
+                error.remedy = "The database itself was not changed. Mend it, and rehearse again."
+                throw error
+            }
         }
         let after = try copy.read(Inventory.init)
         let applied = Set(report.applied)

@@ -72,16 +72,23 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
             .compactMap { HistoryEntry(json: Data($0.utf8)) }
     }
 
-    /// Renames the table to `app_migrations_damaged_<date>`.
-    public func setAside() throws {
+    /// Renames the table to `app_migrations_damaged_<date>`, and makes it anew, in one transaction.
+    public func setAside(replacing manager: String, with state: StoreState) throws {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
+                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-                let name = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
-                try db.writing {
-                    guard try db.hasTable(Self.table) else { return }
-                    try db.execute(
-                        sql: "ALTER TABLE main.\(Self.table) RENAME TO \(name.quotedDatabaseIdentifier)")
+                let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
+                try ConnectionSettings(db).whileMigrating {
+                    try db.writing {
+                        if try db.hasTable(Self.table) {
+                            try db.execute(
+                                sql:
+                                    "ALTER TABLE main.\(Self.table) RENAME TO \(aside.quotedDatabaseIdentifier)"
+                            )
+                        }
+                        try update(manager, db) { $0 = state }
+                    }
                 }
             }
         }
@@ -107,7 +114,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
             return try body()
         } catch let error as DatabaseError {
             throw MigrationError(
-                code,
+                error.isBusy ? .locked : code,
                 "\(name) cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
                 remedy:
                     "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
@@ -163,7 +170,8 @@ extension SQLiteStore {
     func hasRecords(_ db: Database) throws -> Bool {
         try db.hasTable(Self.table)
             && Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM main.\(Self.table) WHERE part = 'managers')") ?? false
+                db, sql: "SELECT EXISTS (SELECT 1 FROM main.\(Self.table) WHERE part IN ('managers', 'seen'))"
+            ) ?? false
     }
 
     private func document(of manager: String, _ db: Database) throws -> RecordDocument {

@@ -78,7 +78,9 @@ struct BridgeReplaceRecordTests {
     @Test("a database whose only tables are records that were set aside is empty")
     func empty() throws {
         try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
-        try SQLiteStore(database).setAside()
+        try database.write {
+            try $0.execute(sql: "ALTER TABLE app_migrations RENAME TO app_migrations_damaged_now")
+        }
         let manager = try MigrationManager(name: "Other", currentVersion: "2.0", store: InMemoryStore())
         manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
         try manager.migrate()

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppMigrations
+
+@Suite("Hard luck")
+struct HardLuckTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let log = Log()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("migrations.json")
+    }
+
+    @Test("a record whose replacement cannot be written stays damaged, and is not taken for a fresh install")
+    func replacementFails() throws {
+        try Data("damaged".utf8).write(to: url)
+        // A folder where the temporary file should be: nobody can write that.
+        let blocker = folder.file(".migrations.json.new")
+        try FileManager.default.createDirectory(at: blocker, withIntermediateDirectories: false)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: JSONStore(at: url))
+        manager.register(["1.5"], log: log)
+        #expect(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .damagedStore)
+        #expect(log.lines == [])
+
+        try FileManager.default.removeItem(at: blocker)
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try manager.migrate().completed == ["1.5"])
+    }
+
+    @Test("a store that is reached by a link shares its locks with the file")
+    func link() throws {
+        let link = folder.file("link.json")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        try Data(#"{"format": "1.0", "seen": {}, "managers": {}}"#.utf8).write(to: url)
+        guard case .acquired(let release) = try JSONStore(at: url).lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
+        defer { release() }
+        guard case .held = try JSONStore(at: link).lock("Library") else {
+            Issue.record("two hold one lock")
+            return
+        }
+    }
+
+    @Test("a step that has died keeps its attempts when a late one runs before it")
+    func lateStepKeepsAttempts() throws {
+        let store = InMemoryStore()
+        try launch("1.0", store: store)
+        store.update("Library") { state in
+            state.record?.highest = "2.0"
+            state.record?.running = MigrationRecord.Running(
+                version: "2.0", attempt: 2, build: "2.0", since: Date())
+        }
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        var attempts: [AppVersion: Int] = [:]
+        manager.whenMigratingToVersion("1.5") { attempts["1.5"] = $0.attempt }
+        manager.whenMigratingToVersion("2.0") { attempts["2.0"] = $0.attempt }
+        try manager.migrate()
+        #expect(attempts == ["1.5": 1, "2.0": 3])
+        #expect(store.read("Library").record?.running == nil)
+    }
+
+    @Test("a link that leads nowhere does not tell that a file does not exist")
+    func danglingFile() throws {
+        let link = folder.file("library")
+        try FileManager.default.createSymbolicLink(
+            at: link, withDestinationURL: folder.file("unmounted/library"))
+        let options = MigrationOptions(adopting: .fileExists(link, means: "1.0"))
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: InMemoryStore(), log: log, options: options)
+        }
+        #expect(error.code == .undecided)
+        #expect(log.lines == [])
+    }
+
+    @Test("a manager that is kept while a newer version of the app was launched sees the downgrade")
+    func newerMeanwhile() throws {
+        let store = InMemoryStore()
+        let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+        #expect(try manager.migrate().launch == .freshInstall)
+        try launch("2.0", store: store)
+        #expect(try manager.migrate().launch == .downgrade(from: "2.0"))
+    }
+}
