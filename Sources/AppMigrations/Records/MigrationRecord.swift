@@ -40,6 +40,9 @@ public struct MigrationRecord: Sendable, Hashable {
         /// When it was started.
         public var since: Date
 
+        /// Where counting ends: far above any real count, and far below where arithmetic overflows.
+        static let maximumAttempt = 1_000_000
+
         /// Creates a note of a step that is being started.
         public init(version: AppVersion, attempt: Int, forgiven: Int = 0, build: String, since: Date) {
             self.version = version
@@ -110,7 +113,7 @@ extension MigrationRecord {
     package mutating func start(_ version: AppVersion, build: String, at date: Date) {
         var running = Running(version: version, attempt: 1, build: build, since: date)
         if let died = self.running, died.version == version {
-            running.attempt = died.attempt + 1
+            running.attempt = min(died.attempt + 1, Running.maximumAttempt)
             // A new build of the app may have mended what killed the last one.
             running.forgiven = died.build == build ? died.forgiven : died.attempt
         }

@@ -98,8 +98,7 @@ package struct RecordDocument {
 
     private func count(_ object: Any?, at path: String) throws -> Int {
         let count: Int = try value(object, at: path, "a whole number")
-        // Far above any real count, and far below where arithmetic overflows.
-        guard (0...1_000_000).contains(count) else {
+        guard (0...MigrationRecord.Running.maximumAttempt).contains(count) else {
             throw damage("is damaged at \(path): \(count) is out of range")
         }
         return count
