@@ -1,0 +1,97 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// An app with one database, as its versions would register their steps and moves.
+struct App {
+    let folder: BridgeFolder
+    let log = BridgeLog()
+
+    init() throws { folder = try BridgeFolder() }
+
+    var databaseURL: URL { folder.url.appendingPathComponent("library.sqlite") }
+    var storeURL: URL { folder.url.appendingPathComponent("migrations.json") }
+
+    static let sql: [SchemaVersion: String] = [
+        10: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL)",
+        12: "ALTER TABLE book ADD COLUMN author TEXT",
+        20: "ALTER TABLE book ADD COLUMN year INTEGER",
+    ]
+
+    func schema(_ versions: [SchemaVersion] = [10, 12, 20]) throws -> SchemaMigrator {
+        try SchemaMigrator(migrations: versions.map { SQL(version: $0, sql: Self.sql[$0] ?? "SELECT 1") })
+    }
+
+    func open() throws -> DatabaseQueue { try DatabaseQueue(path: databaseURL.path) }
+
+    func manager(
+        _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+    ) throws -> MigrationManager {
+        try MigrationManager(
+            name: "Library", currentVersion: version, store: store ?? JSONStore(at: storeURL),
+            options: options)
+    }
+
+    /// Launches a version of the app that has all its steps and moves up to there.
+    @discardableResult
+    func launch(
+        _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+    ) throws -> MigrationReport {
+        let database = try open()
+        defer { try? database.close() }
+        let manager = try manager(version, store: store, options: options)
+        let versions: [SchemaVersion] = version == "1.0" ? [10] : version == "1.2" ? [10, 12] : [10, 12, 20]
+        let schema = try schema(versions)
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
+        if version != "1.0" {
+            manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
+            manager.whenMigratingToVersion("1.2", in: database) { [log] db in
+                log.add("in 1.2")
+                try db.execute(sql: "INSERT INTO book(title) VALUES ('by 1.2')")
+            }
+        }
+        if version == "2.0" {
+            manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
+            manager.whenMigratingToVersion("2.0", in: database) { [log] db in
+                log.add("in 2.0")
+                try db.execute(sql: "INSERT INTO book(title, year) VALUES ('by 2.0', 2000)")
+            }
+        }
+        return try manager.migrate()
+    }
+
+    func titles() throws -> [String] {
+        try open().read { try String.fetchAll($0, sql: "SELECT title FROM book ORDER BY id") }
+    }
+
+    func columns() throws -> [String] {
+        try open().read { try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('book')") }
+    }
+}
+
+struct SQL: SchemaMigration {
+    let version: SchemaVersion
+    let sql: String
+
+    func migrate(_ db: Database) throws { try db.execute(sql: sql) }
+}
+
+final class BridgeFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("Bridge-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// What steps have written down about themselves, on whatever thread they run.
+final class BridgeLog: Sendable {
+    private let storage = Locked<[String]>([])
+
+    func add(_ line: String) { storage.withLock { $0.append(line) } }
+    var lines: [String] { storage.withLock { $0 } }
+}

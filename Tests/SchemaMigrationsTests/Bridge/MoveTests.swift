@@ -1,0 +1,125 @@
+import AppMigrations
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("Registration of moves")
+struct MoveRegistrationTests {
+    let app: App
+    let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        database = try app.open()
+    }
+
+    func mistakes(_ register: (MigrationManager) throws -> Void) throws -> String {
+        let manager = try app.manager("2.0")
+        try register(manager)
+        return try #require(throws: MigrationError.self) { try manager.migrate() }.description
+    }
+
+    @Test("an unknown schema version")
+    func unknown() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "2.0", migrate: try app.schema(), upTo: 11, in: database, fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text
+                == "Library: move 2.0 goes up to 11, which no migration has (Migrations.swift:3). The latest is 20."
+        )
+    }
+
+    @Test("below an earlier move's")
+    func below() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema(), upTo: 20, in: database)
+            manager.whenMigratingToVersion(
+                "2.0", migrate: try app.schema(), upTo: 12, in: database, fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 2.0 goes up to 12, below an earlier move's 20 (Migrations.swift:3). A move never goes \
+                down: name the version of the move before it, or a later one.
+                """)
+    }
+
+    @Test("files that no move reaches are named, so that a new file cannot be forgotten")
+    func forgotten() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try app.schema(), upTo: 10, in: database, fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 1.0 is the last one for library.sqlite, and does not reach SQL, SQL \
+                (Migrations.swift:3). Raise its upTo:, or register a move for the version that brings it.
+                """)
+    }
+
+    @Test("another set of migrations for the same database, also by another connection")
+    func sets() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
+            manager.whenMigratingToVersion(
+                "2.0", migrate: try app.schema([10, 20]), in: try app.open(), fileID: "App/Migrations.swift",
+                line: 3)
+        }
+        #expect(
+            text == """
+                Library: move 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
+                One database has one set: join the folders in one SchemaMigrator.
+                """)
+    }
+
+    @Test("two moves of one version for one database")
+    func twice() throws {
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try app.schema(), in: database, fileID: "App/Migrations.swift", line: 3)
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try app.schema(), in: database, fileID: "App/Migrations.swift", line: 4)
+        }
+        #expect(
+            text == """
+                Library: move 1.0 is registered twice, first at Migrations.swift:3 (Migrations.swift:4). A version \
+                has at most one move for each database.
+                """)
+    }
+}
+
+@Suite("A move")
+struct MoveTests {
+    @Test("is noted in the ledger with the app's version, and passes on what was wrong from before")
+    func noted() throws {
+        let app = try App()
+        let database = try app.open()
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute(
+                sql: """
+                    CREATE TABLE author(id INTEGER PRIMARY KEY);
+                    CREATE TABLE work(author REFERENCES author(id));
+                    INSERT INTO work VALUES (7);
+                    """)
+        }
+        let schema = try SchemaMigrator(
+            migrations: [
+                SQLMigration(version: 1, name: "begin", sql: "-- made before"),
+                SQLMigration(version: 2, name: "rename", sql: "ALTER TABLE work ADD COLUMN title TEXT"),
+            ], adopting: { _ in 1 })
+        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+        let move = try #require(try manager.migrate().moves.first)
+        #expect(move.applied == ["2"])
+        #expect(move.warnings == ["1 row of table work whose author refers to no row of author."])
+        let history = try database.read(schema.history)
+        #expect(history.map(\.version) == [1, 2])
+        #expect(history.map(\.origin) == [.marked, .applied])
+        #expect(history.map(\.appVersion) == [nil, "2.0"])
+    }
+}
