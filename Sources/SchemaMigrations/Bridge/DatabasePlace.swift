@@ -4,7 +4,7 @@ import GRDB
 /// A database in which a manager's steps and moves do their work, and remember it.
 package struct DatabasePlace: MigrationPlace {
     let database: any DatabaseWriter
-    private let records: SQLiteStore
+    let records: SQLiteStore
 
     init(_ database: any DatabaseWriter) {
         self.database = database

@@ -18,11 +18,9 @@ extension MigrationManager {
         _ version: AppVersion, migrate migrator: SchemaMigrator, upTo target: SchemaVersion? = nil,
         in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
     ) {
-        let move = SchemaMove(migrator: migrator, target: target, database: database)
         register(
-            MigrationStep(
-                version: version, place: DatabasePlace(database), work: .move(move),
-                source: SourceLocation(fileID: fileID, line: line)))
+            SchemaMove(migrator: migrator, target: target, database: database), for: version, in: database,
+            source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a move by a migrator of GRDB's own, so that an app keeps the migrations that it has.
@@ -36,11 +34,18 @@ extension MigrationManager {
         _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
         in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
     ) {
-        let move = GRDBMove(migrator: migrator, target: target, database: database)
         register(
-            MigrationStep(
-                version: version, place: DatabasePlace(database), work: .move(move),
-                source: SourceLocation(fileID: fileID, line: line)))
+            GRDBMove(migrator: migrator, target: target, database: database), for: version, in: database,
+            source: SourceLocation(fileID: fileID, line: line))
+    }
+
+    private func register(
+        _ move: any DatabaseMove, for version: AppVersion, in database: any DatabaseWriter,
+        source: SourceLocation
+    ) {
+        register(
+            MigrationStep(version: version, place: DatabasePlace(database), work: .move(move), source: source)
+        )
     }
 
     /// Registers a step that works in one database, *exactly once*: its work and its record are committed
@@ -86,7 +91,7 @@ private struct DatabaseStep: TransactionalWork {
     let body: @Sendable (Database, MigrationContext) throws -> Void
 
     func perform(_ context: MigrationContext, settlement: Settlement) throws {
-        let records = SQLiteStore(place.database)
+        let records = place.records
         try place.database.unsafeReentrantWrite { db in
             guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
             try ConnectionSettings(db).whileMigrating {

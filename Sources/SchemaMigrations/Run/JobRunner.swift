@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 
@@ -127,8 +128,7 @@ struct JobRunner {
 extension ContinuousClock {
     /// How many seconds the body took.
     func measuring(_ body: () throws -> Void) rethrows -> Double {
-        let duration = try measure(body)
-        return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        try measure(body).inSeconds
     }
 }
 
