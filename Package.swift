@@ -133,6 +133,22 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "Proofs",
+            dependencies: [
+                "AppMigrations", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/Proofs",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "prove",
+            dependencies: ["Proofs", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Tests/Prove",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "ProofTests", dependencies: ["Proofs"], swiftSettings: settings),
         .testTarget(
             name: "JournalTests", dependencies: ["Journal", "QuickStart", "TestSupport"],
             swiftSettings: settings),

@@ -1,0 +1,2 @@
+/// Every proof, in the order of the table.
+public let allProofs: [any Proof] = []

@@ -1,0 +1,41 @@
+/// One promise of the package, and how it is tried.
+public protocol Proof: Sendable {
+    /// What selects the proof on the command line: a few words with hyphens.
+    var name: String { get }
+
+    /// What is promised, as the README words it.
+    var promise: String { get }
+
+    /// Tries to break the promise.
+    ///
+    /// - Parameter size: how much is tried.
+    /// - Returns: what has been tried, and every case in which the promise did not hold.
+    /// - Throws: an error when the trial itself could not be made; that proves nothing.
+    func run(_ size: ProofSize) throws -> ProofOutcome
+}
+
+/// How much of a proof is run.
+public enum ProofSize: String, Sendable, CaseIterable {
+    /// A sample that takes a few seconds, for every run of the tests.
+    case short
+    /// All of it.
+    case long
+}
+
+/// What has been tried, and what did not hold.
+public struct ProofOutcome: Sendable {
+    /// How many cases have been tried.
+    public var tried: Int
+    /// What a case is, in the plural: "kills", "images".
+    public var unit: String
+    /// One text for each case in which the promise did not hold: what was done, what was found, and how to try that
+    /// case alone.
+    public var failures: [String]
+
+    /// Makes an outcome; an empty one to be counted up, when all is left out.
+    public init(tried: Int = 0, unit: String, failures: [String] = []) {
+        self.tried = tried
+        self.unit = unit
+        self.failures = failures
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// The proofs that have been run as a table in Markdown, with what did not hold below it.
+public struct ProofTable: CustomStringConvertible {
+    private var rows: [[String]] = []
+    private var failures: [String] = []
+
+    /// Makes a table without rows.
+    public init() {}
+
+    /// Whether a promise did not hold.
+    public var isBroken: Bool { !failures.isEmpty }
+
+    /// Adds the row of a proof.
+    public mutating func add(_ proof: any Proof, _ outcome: ProofOutcome, taking duration: Duration) {
+        rows.append([
+            proof.promise, "\(Self.grouped(outcome.tried)) \(outcome.unit)", "\(outcome.failures.count)",
+            duration.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))),
+        ])
+        failures += outcome.failures.map { "\(proof.name): \($0)" }
+    }
+
+    /// The table, and up to 20 of the failures.
+    public var description: String {
+        let header = [["promise", "tried", "bad", "time"], ["---", "---", "--:", "--:"]]
+        let table = (header + rows).map { "| \($0.joined(separator: " | ")) |" }
+        // A fault that is everywhere would bury the table.
+        let shown = failures.prefix(20)
+        let rest = failures.count - shown.count
+        return (table + (shown.isEmpty ? [] : [""]) + shown + (rest > 0 ? ["… and \(rest) more"] : []))
+            .joined(separator: "\n")
+    }
+
+    /// A number with its digits in groups of three.
+    private static func grouped(_ number: Int) -> String {
+        var groups: [String] = []
+        var rest = Substring("\(number)")
+        while rest.count > 3 {
+            groups.insert(String(rest.suffix(3)), at: 0)
+            rest = rest.dropLast(3)
+        }
+        return ([String(rest)] + groups).joined(separator: ",")
+    }
+}
