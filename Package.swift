@@ -133,6 +133,19 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
+        .target(name: "Tracer", path: "Tests/Tracer"),
+        .executableTarget(
+            name: "Workload",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                "Tracer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/Workload",
+            swiftSettings: settings
+        ),
         .target(
             name: "Proofs",
             dependencies: [

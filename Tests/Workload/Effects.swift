@@ -1,0 +1,27 @@
+import AppMigrations
+import Foundation
+
+/// What closures leave outside every database: a file each, and a line in a log each time that one is begun.
+struct Effects {
+    let folder: String
+
+    /// Does a closure's work.
+    func leave(_ context: MigrationContext) throws {
+        try write("\(context.version) \(context.attempt)\n", to: "effects", O_APPEND)
+        try write(Self.contents(of: context.version.description), to: "file-\(context.version)", O_TRUNC)
+    }
+
+    /// What the file of a closure holds.
+    static func contents(of version: String) -> String {
+        String(repeating: "\(version) ", count: 20)
+    }
+
+    /// Writes by system calls of its own, so that a sweep knows where to cut.
+    private func write(_ text: String, to name: String, _ flag: Int32) throws {
+        let file = open("\(folder)/\(name)", O_WRONLY | O_CREAT | flag, 0o644)
+        guard file >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        defer { close(file) }
+        let count = text.withCString { Glibc.write(file, $0, strlen($0)) }
+        guard count == text.utf8.count else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+
+/// What is in the folder of a launch, read without the package: by plain SQL, as JSON, and as text.
+struct FolderState: Equatable {
+    /// A closure that was begun.
+    struct Beginning: Equatable {
+        let version: String
+        let attempt: Int
+    }
+
+    /// What was settled and completed, as a record says it.
+    struct Record: Equatable {
+        var settled: Set<String> = []
+        var completed: String?
+    }
+
+    var ledger: [Int] = []
+    var dump: [String] = []
+    /// The steps that have worked in the database, by their rows in it.
+    var inside: [String] = []
+    /// The closures that were begun, in the order of their lines in the log.
+    var begun: [Beginning] = []
+    /// What the closures' files hold.
+    var files: [String: String] = [:]
+    var storeRecord = Record()
+    var databaseRecord = Record()
+    /// What is not as it should be in any state.
+    var damages: [String] = []
+
+    init(_ folder: String) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        if names.contains("library.sqlite") {
+            try read("\(folder)/library.sqlite") { db, state in
+                state.dump = try Reference.dump(db)
+                if try db.tableExists("schema_migrations") {
+                    state.ledger = try Int.fetchAll(
+                        db, sql: "SELECT version FROM schema_migrations ORDER BY 1")
+                }
+                if try db.tableExists("effect") {
+                    state.inside = try String.fetchAll(db, sql: "SELECT version FROM effect ORDER BY rowid")
+                }
+                state.databaseRecord = try Self.record(db)
+            }
+        }
+        if names.contains("migrations.sqlite") {
+            try read("\(folder)/migrations.sqlite") { db, state in state.storeRecord = try Self.record(db) }
+        }
+        if names.contains("migrations.json") {
+            let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/migrations.json"))
+            let root = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+            if root == nil { damages.append("the JSON record is unreadable") }
+            storeRecord = Self.record(root?["managers"].flatMap { ($0 as? [String: Any])?[Launch.manager] })
+        }
+        for name in names where name.hasPrefix("file-") {
+            files[String(name.dropFirst(5))] = try String(
+                contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+        }
+        if names.contains("effects") {
+            let lines = try String(contentsOfFile: "\(folder)/effects", encoding: .utf8).split(
+                separator: "\n")
+            begun = lines.compactMap { line in
+                let words = line.split(separator: " ")
+                return words.count == 2
+                    ? Int(words[1]).map { Beginning(version: String(words[0]), attempt: $0) } : nil
+            }
+        }
+        try readBackups("\(folder)/backups")
+    }
+
+    private mutating func read(
+        _ path: String, _ body: (Database, inout FolderState) throws -> Void
+    ) throws {
+        do {
+            let database = try DatabaseQueue(path: path)
+            try database.read { db in
+                let found = try String.fetchAll(db, sql: "PRAGMA integrity_check")
+                if found != ["ok"] { damages.append("\(path): \(found.joined(separator: "; "))") }
+                let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check")
+                if !orphans.isEmpty { damages.append("\(path): \(orphans.count) rows refer to none") }
+                try body(db, &self)
+            }
+            try database.close()
+        } catch let error as DatabaseError {
+            damages.append("\(path): \(error)")
+        }
+    }
+
+    /// Every copy that has its final name is whole.
+    private mutating func readBackups(_ folder: String) throws {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.hasSuffix(".backup") {
+            try read("\(folder)/\(name)") { db, state in
+                if try Int.fetchOne(db, sql: "SELECT count(*) FROM schema_migrations") ?? 0 == 0 {
+                    state.damages.append("the copy \(name) holds no migration")
+                }
+            }
+        }
+    }
+
+    private static func record(_ db: Database) throws -> Record {
+        guard try db.tableExists("app_migrations") else { return Record() }
+        let text = try String.fetchOne(
+            db, sql: "SELECT value FROM app_migrations WHERE part = 'managers' AND name = ?",
+            arguments: [Launch.manager])
+        return record(try text.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) })
+    }
+
+    private static func record(_ json: Any?) -> Record {
+        let fields = json as? [String: Any]
+        return Record(
+            settled: Set(fields?["settled"] as? [String] ?? []), completed: fields?["completed"] as? String)
+    }
+}

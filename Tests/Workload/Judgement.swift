@@ -1,0 +1,96 @@
+import AppMigrations
+import Foundation
+
+/// Tells what is wrong with what a disturbed launch has left.
+struct Judgement {
+    let reference: Reference
+    /// What an undisturbed launch leaves.
+    let goal: FolderState
+
+    /// How a launch was disturbed, for what may then be repeated.
+    struct Disturbances {
+        var kills = 0
+        var faults = 0
+    }
+
+    /// What is wrong, whenever the launch was stopped.
+    ///
+    /// - Parameter reported: what it has printed so far, in all its attempts.
+    func complaints(
+        about state: FolderState, reported: [String], after disturbances: Disturbances
+    ) -> [String] {
+        var complaints = state.damages
+        func expect(_ isSo: Bool, _ complaint: @autoclosure () -> String) {
+            if !isSo { complaints.append(complaint()) }
+        }
+        let count = state.ledger.count
+        expect(
+            state.ledger == Array(1...Schema.migrations.count).prefix(count) + [],
+            "the ledger has gaps: \(state.ledger)")
+        expect(
+            count < reference.dumps.count && state.dump == reference.dumps[count],
+            "the database is not as \(count) migrations make it")
+        expect(
+            state.inside == Array(Plan.versions(.inside).prefix(state.inside.count)),
+            "steps in the database: \(state.inside)")
+        expect(
+            Set(state.inside) == state.databaseRecord.settled.intersection(Plan.versions(.inside)),
+            "steps in the database \(state.inside), recorded \(state.databaseRecord.settled)")
+        complaints += complaintsAboutClosures(state, after: disturbances)
+        for line in reported where line.hasPrefix("reported ") {
+            let words = line.split(separator: " ").map(String.init)
+            let isKept =
+                switch words[1] {
+                case "schema": count >= Int(words[2]) ?? 0
+                case "inside": state.databaseRecord.settled.contains(words[2])
+                default: state.storeRecord.settled.contains(words[2])
+                }
+            expect(isKept, "lost: \(line)")
+        }
+        return complaints
+    }
+
+    private func complaintsAboutClosures(
+        _ state: FolderState, after disturbances: Disturbances
+    ) -> [String] {
+        var complaints: [String] = []
+        let closures = Plan.versions(.closure)
+        let begun = Set(state.begun.map(\.version))
+        for version in state.storeRecord.settled.intersection(closures) {
+            if state.files[version] != Effects.contents(of: version) {
+                complaints.append("\(version) is settled, and was not done")
+            }
+        }
+        if begun != Set(closures.prefix(begun.count)) { complaints.append("a closure was skipped: \(begun)") }
+        let repeats = state.begun.count - begun.count
+        if repeats > disturbances.kills + disturbances.faults {
+            complaints.append("\(repeats) closures were repeated: \(state.begun)")
+        }
+        for (first, second) in zip(state.begun, state.begun.dropFirst()) {
+            if first.version == second.version {
+                // A step that throws has not died: it need not count.
+                let isTold = second.attempt > first.attempt || disturbances.faults > 0
+                if !isTold { complaints.append("\(second.version) was not told that it is repeated") }
+            } else if closures.firstIndex(of: first.version)! > closures.firstIndex(of: second.version)! {
+                complaints.append("\(second.version) ran after \(first.version)")
+            }
+        }
+        for beginning in state.begun where beginning.attempt > 1 + disturbances.kills + disturbances.faults {
+            complaints.append("\(beginning.version) was told of attempt \(beginning.attempt)")
+        }
+        for step in Plan.steps where begun.contains(step.version.description) && step.work == .closure {
+            if state.ledger.count < Plan.schema(before: step.version) {
+                complaints.append("\(step.version) ran before its schema")
+            }
+        }
+        return complaints
+    }
+
+    /// What is wrong with the end, besides that.
+    func complaints(aboutEnd state: FolderState) -> [String] {
+        var end = state
+        // Only how often closures were begun may differ.
+        end.begun = goal.begun
+        return end == goal ? [] : ["it does not end where an undisturbed launch ends: \(state)"]
+    }
+}

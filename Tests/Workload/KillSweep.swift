@@ -1,0 +1,108 @@
+import Foundation
+import Tracer
+
+/// Kills a launch at each of its system calls, and sees what the next one makes of it.
+struct KillSweep {
+    /// Where a launch is killed.
+    enum Moment: String, CaseIterable {
+        case before, halfway, after
+    }
+
+    struct Case: CustomStringConvertible, LosslessStringConvertible {
+        let call: Int
+        let moment: Moment
+
+        var description: String { "\(call):\(moment)" }
+
+        init(call: Int, moment: Moment) {
+            self.call = call
+            self.moment = moment
+        }
+
+        init?(_ description: String) {
+            let words = description.split(separator: ":").map(String.init)
+            guard words.count == 2, let call = Int(words[0]), let moment = Moment(rawValue: words[1]) else {
+                return nil
+            }
+            self.init(call: call, moment: moment)
+        }
+    }
+
+    let laboratory: Laboratory
+
+    /// Every case there is.
+    var cases: [Case] {
+        laboratory.calls.indices.flatMap { index in
+            Moment.allCases.filter { $0 != .halfway || tracer_call.writes(laboratory.calls[index]) }
+                .map { Case(call: index, moment: $0) }
+        }
+    }
+
+    /// Tries a case.
+    ///
+    /// - Returns: what was wrong.
+    func complaints(_ kill: Case) throws -> [String] {
+        try laboratory.reset()
+        var disturbances = Judgement.Disturbances()
+        let first = try laboratory.launch(watching: killing(at: kill))
+        var reported = first.lines
+        disturbances.kills += 1
+        var complaints = complaints(about: first, reported, disturbances, in: "at first")
+        // In every third case the launch after it is killed as well, somewhere in what is left to do.
+        if kill.call % 3 == 0 {
+            let rest = max(1, laboratory.calls.count - kill.call)
+            let again = Case(call: (kill.call / 3 * 7919) % rest, moment: .before)
+            let second = try laboratory.launch(watching: killing(at: again))
+            reported += second.lines
+            disturbances.kills += 1
+            complaints += self.complaints(
+                about: second, reported, disturbances, in: "the second time, at \(again)")
+        }
+        let last = try laboratory.launch()
+        reported += last.lines
+        if last.lines.last?.hasPrefix("ended") != true { complaints.append("the last launch: \(last)") }
+        let state = try laboratory.state()
+        complaints += laboratory.judgement.complaints(about: state, reported: reported, after: disturbances)
+        complaints += laboratory.judgement.complaints(aboutEnd: state)
+        return complaints
+    }
+
+    private func complaints(
+        about end: Child.End, _ reported: [String], _ disturbances: Judgement.Disturbances, in launch: String
+    ) -> [String] {
+        guard end.signal == SIGKILL || end.lines.last?.hasPrefix("ended") == true else {
+            return ["killed \(launch): \(end)"]
+        }
+        do {
+            return laboratory.judgement.complaints(
+                about: try laboratory.state(), reported: reported, after: disturbances
+            ).map { "killed \(launch): \($0)" }
+        } catch {
+            return ["killed \(launch): \(error)"]
+        }
+    }
+
+    private func killing(at kill: Case) -> (tracer_call) -> tracer_verdict {
+        var number = -1
+        return { call in
+            if call.isReport { return .goOn }
+            if !call.is_done {
+                number += 1
+                guard number == kill.call else { return .goOn }
+                return switch kill.moment {
+                case .before: .kill
+                case .halfway: tracer_call.writes(call.number) ? .halve : .goOn
+                case .after: .goOn
+                }
+            }
+            return number == kill.call ? .kill : .goOn
+        }
+    }
+}
+
+extension tracer_verdict {
+    static let goOn = tracer_verdict(order: tracer_go_on, error: 0)
+    static let kill = tracer_verdict(order: tracer_kill, error: 0)
+    static let halve = tracer_verdict(order: tracer_halve, error: 0)
+    static func fail(_ error: Int32) -> tracer_verdict { tracer_verdict(order: tracer_fail, error: error) }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import Tracer
+
+/// Where one scenario's launches are disturbed, one after the other.
+final class Laboratory {
+    let scenario: Scenario
+    let judgement: Judgement
+    /// The numbers of the system calls of an undisturbed launch.
+    let calls: [Int64]
+    private let template: Template
+    private let scratch: String
+
+    /// The folder of the launch.
+    var folder: String { "\(scratch)/launch" }
+
+    init(_ scenario: Scenario) throws {
+        self.scenario = scenario
+        scratch = try Self.makeScratch()
+        template = try Template(scenario, in: scratch)
+        try template.copy(to: "\(scratch)/launch")
+        // What is loaded on first use is loaded now, and not in each of the children.
+        let folder = "\(scratch)/launch"
+        var end = try Child.run { Launch(scenario: scenario, folder: folder).run() }
+        guard end.lines.last?.hasPrefix("ended") == true else { throw Unusable(end) }
+        try template.copy(to: folder)
+        Launch(scenario: scenario, folder: folder, output: nil).run()
+        judgement = Judgement(reference: try Reference(scenario), goal: try FolderState(folder))
+        try template.copy(to: folder)
+        var calls: [Int64] = []
+        end = try Child.run(
+            watching: { call in
+                if !call.is_done, !call.isReport { calls.append(call.number) }
+                return tracer_verdict(order: tracer_go_on, error: 0)
+            }, { Launch(scenario: scenario, folder: folder).run() })
+        guard end.lines.last?.hasPrefix("ended") == true else { throw Unusable(end) }
+        self.calls = calls
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: scratch) }
+
+    struct Unusable: Error, CustomStringConvertible {
+        let description: String
+        init(_ end: Child.End) { description = "an undisturbed launch: \(end)" }
+    }
+
+    /// A folder in memory where there is one: nothing here needs a disk, and there are thousands of launches.
+    private static func makeScratch() throws -> String {
+        let memory = "/dev/shm"
+        let parent = access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory()
+        let scratch = "\(parent)/workload-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
+        return scratch
+    }
+
+    /// Makes the folder that the next launch finds.
+    func reset() throws { try template.copy(to: folder) }
+
+    /// Launches the app.
+    func launch(watching watch: ((tracer_call) -> tracer_verdict)? = nil) throws -> Child.End {
+        try Child.run(watching: watch) { [scenario, folder] in
+            Launch(scenario: scenario, folder: folder).run()
+        }
+    }
+
+    /// What is in the folder, which stays untouched: reading a database can mend it.
+    func state() throws -> FolderState {
+        let copy = "\(scratch)/look"
+        try Folder.copy(folder, to: copy)
+        return try FolderState(copy)
+    }
+}
+
+extension tracer_call {
+    /// Whether it prints something, which is no part of what is tried.
+    var isReport: Bool { number == Self.write && arguments.0 == UInt64(STDOUT_FILENO) }
+
+    /// Whether it writes to a file, at its end or at an offset.
+    static func writes(_ number: Int64) -> Bool { number == write || number == pwrite }
+
+    private static let write = Int64(SYS_write)
+    private static let pwrite = Int64(SYS_pwrite64)
+}

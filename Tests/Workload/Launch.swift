@@ -1,0 +1,138 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// A launch of the app, in a folder that holds all of its files.
+///
+/// It prints a line, in one write, whenever it has been told that something is done for good, and how it ended:
+///
+///     reported schema 2
+///     reported closure 1.1
+///     reported inside 1.2
+///     ended upgrade(from: 1.0)
+///     failed stepFailed: …          a typed error
+///     broken …                      any other error
+struct Launch {
+    static let manager = "Workload"
+
+    let scenario: Scenario
+    let folder: String
+    var version: AppVersion = "2.0"
+    /// Where it prints; nil for nowhere.
+    var output: Int32? = STDOUT_FILENO
+
+    /// Launches the app, and prints how that ended.
+    func run() {
+        do {
+            try report("ended \(migrate())")
+        } catch let error as MigrationError {
+            report("failed \(error.code.rawValue): \(error)")
+        } catch let error as OpeningError {
+            report("failed opening: \(error.reason)")
+        } catch {
+            report("broken \(error)")
+        }
+    }
+
+    /// What GRDB has to say about a file that it cannot open: the package has not been asked for anything yet.
+    private struct OpeningError: Error {
+        let reason: DatabaseError
+    }
+
+    private func opening<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw OpeningError(reason: error)
+        }
+    }
+
+    private func migrate() throws -> AppMigrations.Launch {
+        let database: any DatabaseWriter = try opening {
+            switch scenario.journal {
+            case .rollback: try DatabaseQueue.opening(path: "\(folder)/library.sqlite")
+            case .wal: try DatabasePool.opening(path: "\(folder)/library.sqlite")
+            }
+        }
+        let store: any MigrationStore =
+            switch scenario.store {
+            case .json: try JSONStore(at: URL(fileURLWithPath: "\(folder)/migrations.json"))
+            case .sqlite: try opening { try SQLiteStore(path: "\(folder)/migrations.sqlite") }
+            }
+        let manager = try MigrationManager(
+            name: Self.manager, currentVersion: version, store: store,
+            options: MigrationOptions(
+                aboveCurrent: .leaveOut, maximumAttempts: 1_000, onEvent: reporting()))
+        let schema = try schema()
+        for step in Plan.steps { register(step, with: manager, schema, database) }
+        return try manager.migrate().launch
+    }
+
+    private func schema() throws -> SchemaMigrator {
+        let commits: SchemaOptions.Commits =
+            switch scenario.commits {
+            case .grouped: .grouped(after: .seconds(60))
+            case .each: .grouped(after: .zero)
+            case .atonce: .allOrNothing
+            }
+        let backups = URL(fileURLWithPath: "\(folder)/backups")
+        let snapshot = URL(fileURLWithPath: "\(folder)/snapshot.sql")
+        return try SchemaMigrator(
+            migrations: Schema.migrations, snapshot: scenario.start == .snapshot ? snapshot : nil,
+            options: SchemaOptions(
+                commits: commits,
+                backup: scenario.backup == .saved ? .beforeMigrating(to: backups, keep: 2) : nil))
+    }
+
+    private func register(
+        _ step: Plan.Step, with manager: MigrationManager, _ schema: SchemaMigrator,
+        _ database: any DatabaseWriter
+    ) {
+        switch step.work {
+        case .move(let target):
+            // A snapshot is loaded when it holds nothing above the version asked for.
+            let target = scenario.start == .snapshot ? max(target, Template.snapshotVersion) : target
+            manager.whenMigratingToVersion(
+                step.version, migrate: schema, upTo: SchemaVersion(target), in: database)
+        case .inside:
+            manager.whenMigratingToVersion(step.version, in: database, onFreshInstall: .run) { db in
+                try db.execute(
+                    sql: "INSERT INTO effect(version) VALUES (?)", arguments: [step.version.description])
+            }
+        case .closure:
+            manager.whenMigratingToVersion(step.version, onFreshInstall: .run) { [folder] context in
+                try Effects(folder: folder).leave(context)
+            }
+        }
+    }
+
+    /// Prints what is done for good: a closure as soon as its record has been written, with the start of what
+    /// comes next.
+    private func reporting() -> (MigrationEvent) -> Void {
+        var unsettled: [String] = []
+        return { [self] event in
+            switch event.kind {
+            case .didRun(let step, _):
+                if step.schemaVersions != nil {
+                    let reached = Plan.schema(before: step.version)
+                    report("reported schema \(reached)")
+                } else if step.database != nil {
+                    report("reported inside \(step.version)")
+                } else {
+                    unsettled.append("reported closure \(step.version)")
+                }
+            case .willRun, .finished:
+                unsettled.forEach(report)
+                unsettled = []
+            case .launchRecognized, .didFail: break
+            }
+        }
+    }
+
+    private func report(_ line: String) {
+        guard let output else { return }
+        let line = line.split(separator: "\n").joined(separator: " ") + "\n"
+        _ = line.withCString { write(output, $0, strlen($0)) }
+    }
+}

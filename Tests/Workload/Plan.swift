@@ -1,0 +1,53 @@
+import AppMigrations
+
+/// The steps of the app's twenty, by version, from 1.0 to 2.0.
+enum Plan {
+    enum Work: Hashable, Sendable {
+        /// Writes files.
+        case closure
+        /// Works in the database, in the transaction that records it.
+        case inside
+        /// Brings the database to a schema version.
+        case move(Int)
+    }
+
+    struct Step: Sendable {
+        let version: AppVersion
+        let work: Work
+    }
+
+    static let steps: [Step] = [
+        Step(version: "1.0", work: .move(1)),
+        Step(version: "1.1", work: .move(2)),
+        Step(version: "1.1", work: .closure),
+        Step(version: "1.1-1", work: .closure),
+        Step(version: "1.2", work: .inside),
+        Step(version: "1.3", work: .move(5)),
+        Step(version: "1.3", work: .closure),
+        Step(version: "1.3-1", work: .inside),
+        Step(version: "1.4", work: .inside),
+        Step(version: "1.5", work: .move(7)),
+        Step(version: "1.5", work: .closure),
+        Step(version: "1.6", work: .inside),
+        Step(version: "1.6-1", work: .closure),
+        Step(version: "1.7", work: .move(9)),
+        Step(version: "1.7", work: .inside),
+        Step(version: "1.8", work: .closure),
+        Step(version: "1.8-1", work: .closure),
+        Step(version: "1.9", work: .inside),
+        Step(version: "2.0", work: .move(10)),
+        Step(version: "2.0", work: .closure),
+    ]
+
+    /// The versions of the steps that do one kind of work.
+    static func versions(_ work: Work) -> [String] {
+        steps.filter { $0.work == work }.map(\.version.description)
+    }
+
+    /// How many schema migrations a database has had, at least, when a step runs.
+    static func schema(before version: AppVersion) -> Int {
+        steps.compactMap { step in
+            if case .move(let target) = step.work, step.version <= version { target } else { nil }
+        }.max() ?? 0
+    }
+}

@@ -1,0 +1,44 @@
+import GRDB
+
+/// What a database must hold after some of its migrations, as plain SQL makes it in memory.
+struct Reference {
+    /// By the number of migrations.
+    let dumps: [[String]]
+
+    init(_ scenario: Scenario) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let database = try DatabaseQueue(configuration: configuration)
+        dumps = try database.write { db in
+            var dumps = [try Self.dump(db)]
+            for sql in Schema.statements {
+                try db.execute(sql: sql)
+                if dumps.count == 1, scenario.start == .upgrade { try db.execute(sql: Schema.rows) }
+                dumps.append(try Self.dump(db))
+            }
+            return dumps
+        }
+    }
+
+    /// The schema and the rows of a database, without what the package and the steps keep in it.
+    static func dump(_ db: Database) throws -> [String] {
+        let objects = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name, coalesce(sql, '') FROM sqlite_master
+                WHERE tbl_name NOT LIKE 'app_migrations%' AND tbl_name NOT LIKE 'schema_migrations%'
+                    AND name NOT LIKE 'sqlite_%'
+                ORDER BY type, name
+                """)
+        return try objects.flatMap { object -> [String] in
+            let (type, name): (String, String) = (object[0], object[1])
+            guard type == "table", name != "effect" else {
+                return ["\(type) \(name): \(object[2] as String)"]
+            }
+            let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('\(name)')")
+            let row = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
+            return try ["\(type) \(name): \(object[2] as String)"]
+                + String.fetchAll(db, sql: "SELECT \(row) FROM \(name) ORDER BY 1")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import SchemaMigrations
+
+/// The migrations of the app's database, and what version 1.0 of the app has left in it.
+enum Schema {
+    static let migrations = statements.enumerated().map { index, sql in
+        SQLMigration(version: SchemaVersion(index + 1), name: "m\(index + 1)", sql: sql)
+    }
+
+    /// The migrations' SQL.
+    static let statements = [
+        """
+        CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE book(
+            id INTEGER PRIMARY KEY, title TEXT NOT NULL,
+            author INTEGER NOT NULL REFERENCES author(id) ON DELETE CASCADE);
+        CREATE TABLE effect(version TEXT NOT NULL);
+        """,
+        "ALTER TABLE book ADD COLUMN year INTEGER; UPDATE book SET year = 1900 + id;",
+        // With foreign keys on, the books would go with their authors.
+        """
+        CREATE TABLE new_author(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, born INTEGER);
+        INSERT INTO new_author(id, name) SELECT id, name FROM author;
+        DROP TABLE author;
+        ALTER TABLE new_author RENAME TO author;
+        """,
+        "CREATE INDEX book_author ON book(author);",
+        """
+        CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        INSERT INTO tag(name) VALUES ('novel'), ('poem'), ('play');
+        """,
+        """
+        CREATE TABLE book_tag(
+            book INTEGER NOT NULL REFERENCES book(id), tag INTEGER NOT NULL REFERENCES tag(id),
+            PRIMARY KEY (book, tag)) WITHOUT ROWID;
+        INSERT INTO book_tag SELECT id, 1 + id % 3 FROM book;
+        """,
+        "CREATE VIEW recent AS SELECT title FROM book WHERE year > 1910;",
+        """
+        -- migrations: foreign-keys=off
+        CREATE TABLE new_book(
+            id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, note TEXT,
+            author INTEGER NOT NULL REFERENCES author(id) ON DELETE CASCADE);
+        DROP VIEW recent;
+        INSERT INTO new_book SELECT id, title, year, 'first', author FROM book;
+        DROP TABLE book;
+        ALTER TABLE new_book RENAME TO book;
+        CREATE INDEX book_author ON book(author);
+        """,
+        "CREATE TRIGGER tagged AFTER INSERT ON tag BEGIN UPDATE book SET note = NEW.name; END;",
+        "INSERT INTO tag(name) VALUES ('letter'); DELETE FROM book_tag WHERE book = 3;",
+    ]
+
+    /// What the users of version 1.0 have written.
+    static let rows = """
+        INSERT INTO author(id, name) VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy');
+        INSERT INTO book(title, author)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+        SELECT 'Book ' || i || hex(zeroblob(50)), 1 + i % 3 FROM n;
+        """
+}

@@ -1,0 +1,47 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// The folder that a scenario's launch finds, made once and copied for every trial.
+struct Template {
+    /// The last migration that the snapshot holds.
+    static let snapshotVersion = 5
+
+    let scenario: Scenario
+    let folder: String
+
+    /// Makes the folder.
+    init(_ scenario: Scenario, in scratch: String) throws {
+        self.scenario = scenario
+        folder = "\(scratch)/template"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        switch scenario.start {
+        case .fresh: break
+        case .snapshot:
+            let migrations = Array(Schema.migrations.prefix(Self.snapshotVersion))
+            try SchemaMigrator(migrations: migrations)
+                .writeSnapshot(to: URL(fileURLWithPath: "\(folder)/snapshot.sql"))
+        case .upgrade:
+            Launch(scenario: scenario, folder: folder, version: "1.0", output: nil).run()
+            let database = try DatabaseQueue(path: "\(folder)/library.sqlite")
+            try database.write { try $0.execute(sql: Schema.rows) }
+            try database.close()
+        }
+    }
+
+    /// Copies it.
+    func copy(to folder: String) throws {
+        try Folder.copy(self.folder, to: folder)
+    }
+}
+
+/// Copies of folders.
+enum Folder {
+    /// Copies a folder, in the place of what is there.
+    static func copy(_ source: String, to destination: String) throws {
+        let files = FileManager.default
+        if files.fileExists(atPath: destination) { try files.removeItem(atPath: destination) }
+        try files.copyItem(atPath: source, toPath: destination)
+    }
+}
