@@ -134,10 +134,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "Tracer", path: "Tests/Tracer"),
+        .target(
+            name: "ScarceMemory", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
+            path: "Tests/ScarceMemory"),
         .executableTarget(
             name: "Workload",
             dependencies: [
                 "AppMigrations",
+                "ScarceMemory",
                 "SchemaMigrations",
                 "Tracer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -101,8 +101,12 @@ static enum tracer_order judge(struct thread *thread, tracer_watcher watcher, vo
     struct tracer_verdict verdict = watcher(context, call);
     if (verdict.order == tracer_halve) { halve_third_argument(call->thread); }
     if (verdict.order == tracer_fail) {
-        leave_out(call->thread);
-        thread->error = verdict.error;
+        if (call->is_done) {
+            set_result(call->thread, -verdict.error);
+        } else {
+            leave_out(call->thread);
+            thread->error = verdict.error;
+        }
     }
     return verdict.order;
 }

@@ -16,9 +16,6 @@ struct Child {
     /// How long a child may take that hangs. A healthy one takes a fraction of a second.
     static let secondsUntilHung: UInt32 = 30
 
-    /// A file without a name that every child prints into, one after the other.
-    private static let output = fileno(tmpfile())
-
     private final class Body {
         let run: () -> Void
         init(_ run: @escaping () -> Void) { self.run = run }
@@ -39,23 +36,23 @@ struct Child {
     ) throws -> End {
         let body = Body(body)
         let watcher = watch.map(Watcher.init)
-        let output = Self.output
-        ftruncate(output, 0)
-        lseek(output, 0, SEEK_SET)
+        let output = Pipe()
         var end = tracer_end()
         let error = tracer_run(
             { context in
                 Unmanaged<Body>.fromOpaque(context!).takeUnretainedValue().run()
                 return 0
-            }, Unmanaged.passUnretained(body).toOpaque(), output, secondsUntilHung,
+            }, Unmanaged.passUnretained(body).toOpaque(), output.fileHandleForWriting.fileDescriptor,
+            secondsUntilHung,
             watcher == nil
                 ? nil
                 : { context, call in
                     Unmanaged<Watcher>.fromOpaque(context!).takeUnretainedValue().judge(call!.pointee)
                 }, watcher.map { Unmanaged.passUnretained($0).toOpaque() }, &end)
         guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EPERM) }
-        lseek(output, 0, SEEK_SET)
-        let text = FileHandle(fileDescriptor: output).readDataToEndOfFile()
+        // All that it has printed fits into the pipe.
+        try output.fileHandleForWriting.close()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
         return withExtendedLifetime((body, watcher)) {
             End(
                 status: end.status, signal: end.signal == 0 ? nil : end.signal,

@@ -56,11 +56,15 @@ final class Laboratory {
     /// Makes the folder that the next launch finds.
     func reset() throws { try template.copy(to: folder) }
 
+    /// Puts what the next launch finds into a folder that is there, and empty.
+    func fill() throws { try template.fill(folder) }
+
+    /// A launch that nothing disturbs.
+    var undisturbed: Launch { Launch(scenario: scenario, folder: folder) }
+
     /// Launches the app.
     func launch(watching watch: ((tracer_call) -> tracer_verdict)? = nil) throws -> Child.End {
-        try Child.run(watching: watch) { [scenario, folder] in
-            Launch(scenario: scenario, folder: folder).run()
-        }
+        try Child.run(watching: watch, undisturbed.run)
     }
 
     /// What is in the folder, which stays untouched: reading a database can mend it.

@@ -26,13 +26,18 @@ struct Launch {
     func run() {
         do {
             try report("ended \(migrate())")
-        } catch let error as MigrationError {
+        } catch let error as MigrationError where Self.isTyped(error) {
             report("failed \(error.code.rawValue): \(error)")
         } catch let error as OpeningError {
             report("failed opening: \(error.reason)")
         } catch {
             report("broken \(error)")
         }
+    }
+
+    /// Whether an error is the package's through and through: what a schema migration throws is typed as well.
+    private static func isTyped(_ error: MigrationError) -> Bool {
+        error.code != .moveFailed || error.underlyingError is SchemaMigrationError
     }
 
     /// What GRDB has to say about a file that it cannot open: the package has not been asked for anything yet.
@@ -130,7 +135,8 @@ struct Launch {
         }
     }
 
-    private func report(_ line: String) {
+    /// Prints a line, in one write.
+    func report(_ line: String) {
         guard let output else { return }
         let line = line.split(separator: "\n").joined(separator: " ") + "\n"
         _ = line.withCString { write(output, $0, strlen($0)) }

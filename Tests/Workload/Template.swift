@@ -30,6 +30,13 @@ struct Template {
         }
     }
 
+    /// Copies what is in it.
+    func fill(_ folder: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: self.folder) {
+            try FileManager.default.copyItem(atPath: "\(self.folder)/\(name)", toPath: "\(folder)/\(name)")
+        }
+    }
+
     /// Copies it.
     func copy(to folder: String) throws {
         try Folder.copy(self.folder, to: folder)

@@ -8,7 +8,9 @@ import Tracer
 /// is `tried <count>`.
 @main
 struct Workload: ParsableCommand {
-    static let configuration = CommandConfiguration(subcommands: [Kill.self])
+    static let configuration = CommandConfiguration(subcommands: [
+        Kill.self, Fail.self, Allocate.self, Limit.self,
+    ])
 
     static func main() {
         // Sets are in another order in each process otherwise, and a case's number would mean something else.
@@ -31,9 +33,17 @@ struct Sample: ParsableArguments {
     @Option(help: "The first case.") var from = 0
     @Option(help: "This case alone.") var only: String?
 
-    func cases<Case: CustomStringConvertible>(of all: [Case]) -> [Case] {
-        if let only { return all.filter { $0.description == only } }
-        return stride(from: from, to: all.count, by: every).map { all[$0] }
+    /// Tries the cases, and prints what was wrong, with the arguments that try a case alone.
+    func run<Case: CustomStringConvertible>(
+        _ command: String, _ all: [Case], _ complaints: (Case) throws -> [String]
+    ) throws {
+        let cases =
+            only.map { only in all.filter { $0.description == only } }
+            ?? stride(from: from, to: all.count, by: every).map { all[$0] }
+        for tried in cases {
+            for complaint in try complaints(tried) { print("\(command) --only \(tried): \(complaint)") }
+        }
+        print("tried \(cases.count) of \(all.count)")
     }
 }
 
@@ -43,12 +53,36 @@ struct Kill: ParsableCommand {
 
     func run() throws {
         let sweep = KillSweep(laboratory: try Laboratory(scenario))
-        let cases = sample.cases(of: sweep.cases)
-        for kill in cases {
-            for complaint in try sweep.complaints(kill) {
-                print("kill \(scenario) --only \(kill): \(complaint)")
-            }
-        }
-        print("tried \(cases.count)")
+        try sample.run("kill \(scenario)", sweep.cases, sweep.complaints)
+    }
+}
+
+struct Fail: ParsableCommand {
+    @Argument var scenario: Scenario
+    @OptionGroup var sample: Sample
+
+    func run() throws {
+        let sweep = try FaultSweep(Laboratory(scenario))
+        try sample.run("fail \(scenario)", sweep.cases, sweep.complaints)
+    }
+}
+
+struct Allocate: ParsableCommand {
+    @Argument var scenario: Scenario
+    @OptionGroup var sample: Sample
+
+    func run() throws {
+        let sweep = try AllocationSweep(Laboratory(scenario))
+        try sample.run("allocate \(scenario)", sweep.cases, sweep.complaints)
+    }
+}
+
+struct Limit: ParsableCommand {
+    @Argument var scenario: Scenario
+    @OptionGroup var sample: Sample
+
+    func run() throws {
+        let sweep = LimitSweep(laboratory: try Laboratory(scenario))
+        try sample.run("limit \(scenario)", sweep.cases, sweep.complaints)
     }
 }

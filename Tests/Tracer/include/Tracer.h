@@ -23,13 +23,13 @@ struct tracer_call {
     pid_t thread;
 };
 
-/// What becomes of a call. All but the first two are for calls that are not done yet.
+/// What becomes of a call. To halve is for calls that are not done yet.
 enum tracer_order {
     tracer_go_on,
     tracer_kill,
     /// Has its third argument halved: of `write` and its kin, the length.
     tracer_halve,
-    /// Is left out, and returns an error.
+    /// Is left out, and returns an error; one that is done returns the error all the same.
     tracer_fail,
 };
 

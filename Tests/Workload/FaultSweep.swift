@@ -1,0 +1,70 @@
+import Foundation
+import Tracer
+
+/// Lets each system call of a launch fail, once and from then on, and sees what the next launch makes of it.
+struct FaultSweep {
+    let laboratory: Laboratory
+    /// Every case there is.
+    let cases: [Fault]
+
+    init(_ laboratory: Laboratory) throws {
+        self.laboratory = laboratory
+        var number = -1
+        var cases: [Fault] = []
+        try laboratory.reset()
+        _ = try laboratory.launch { call in
+            if call.is_done || call.isReport { return .goOn }
+            number += 1
+            for reason in Fault.Reason.allCases where call.possibleFaults.contains(reason) {
+                cases += Fault.Extent.allCases.map { Fault(call: number, reason: reason, extent: $0) }
+            }
+            return .goOn
+        }
+        self.cases = cases
+    }
+
+    /// Tries a case.
+    ///
+    /// - Returns: what was wrong.
+    func complaints(_ fault: Fault) throws -> [String] {
+        try laboratory.reset()
+        return try laboratory.complaints(afterTrouble: laboratory.launch(watching: failing(by: fault)))
+    }
+
+    private func failing(by fault: Fault) -> (tracer_call) -> tracer_verdict {
+        var number = -1
+        return { call in
+            if call.isReport { return .goOn }
+            if !call.is_done { number += 1 }
+            let isMeant = fault.extent == .once ? number == fault.call : number >= fault.call
+            guard isMeant, call.is_done == call.takesEffectAnyway,
+                call.possibleFaults.contains(fault.reason)
+            else { return .goOn }
+            return .fail(fault.reason.number)
+        }
+    }
+}
+
+extension Laboratory {
+    /// What is wrong after a launch that has been in trouble, and has survived it.
+    ///
+    /// It must have succeeded, or ended with an error of the package's; the next launch, without trouble, must
+    /// end as an undisturbed one does.
+    func complaints(afterTrouble end: Child.End) throws -> [String] {
+        let last = end.lines.last ?? ""
+        let hasSucceeded = last.hasPrefix("ended")
+        guard end.signal == nil, hasSucceeded || last.hasPrefix("failed") else {
+            return ["in trouble: \(end)"]
+        }
+        let disturbances = Judgement.Disturbances(faults: 1)
+        let before = try state()
+        var complaints = judgement.complaints(about: before, reported: end.lines, after: disturbances)
+        if hasSucceeded { complaints += judgement.complaints(aboutEnd: before) }
+        let next = try launch()
+        let after = try state()
+        if next.lines.last?.hasPrefix("ended") != true { complaints.append("the next launch: \(next)") }
+        complaints += judgement.complaints(
+            about: after, reported: end.lines + next.lines, after: disturbances)
+        return (complaints + judgement.complaints(aboutEnd: after)).map { "\($0) (\(last))" }
+    }
+}
