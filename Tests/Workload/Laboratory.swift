@@ -67,6 +67,11 @@ final class Laboratory {
         try Child.run(watching: watch, undisturbed.run)
     }
 
+    /// A launch in the folder.
+    func launch(doing work: Launch.Work, patience: Duration) -> Launch {
+        Launch(scenario: scenario, folder: folder, work: work, patience: patience)
+    }
+
     /// What is in the folder, which stays untouched: reading a database can mend it.
     func state() throws -> FolderState {
         let copy = "\(scratch)/look"

@@ -21,11 +21,28 @@ struct Launch {
     var version: AppVersion = "2.0"
     /// Where it prints; nil for nowhere.
     var output: Int32? = STDOUT_FILENO
+    var work = Work.app
+    /// How long it waits for others, wherever it does.
+    var patience: Duration = .seconds(5)
+    /// Looks on at what is done in the database.
+    var observer: (any TransactionObserver)?
+
+    enum Work: String, CaseIterable, Sendable {
+        /// A manager, with all of its steps.
+        case app
+        /// The migrations of the database, without a manager, and so without its lock.
+        case schema
+    }
 
     /// Launches the app, and prints how that ended.
     func run() {
         do {
-            try report("ended \(migrate())")
+            switch work {
+            case .app: try report("ended \(migrate())")
+            case .schema: try report("ended \(migrateSchema())")
+            }
+        } catch let error as SchemaMigrationError {
+            report("failed \(error.code.rawValue): \(error)")
         } catch let error as MigrationError where Self.isTyped(error) {
             report("failed \(error.code.rawValue): \(error)")
         } catch let error as OpeningError {
@@ -54,24 +71,52 @@ struct Launch {
     }
 
     private func migrate() throws -> AppMigrations.Launch {
-        let database: any DatabaseWriter = try opening {
-            switch scenario.journal {
-            case .rollback: try DatabaseQueue.opening(path: "\(folder)/library.sqlite")
-            case .wal: try DatabasePool.opening(path: "\(folder)/library.sqlite")
-            }
-        }
+        let database = try openDatabase()
         let store: any MigrationStore =
             switch scenario.store {
             case .json: try JSONStore(at: URL(fileURLWithPath: "\(folder)/migrations.json"))
-            case .sqlite: try opening { try SQLiteStore(path: "\(folder)/migrations.sqlite") }
+            case .sqlite:
+                try opening {
+                    try SQLiteStore(
+                        DatabaseQueue.opening(
+                            path: "\(folder)/migrations.sqlite", configuration: configuration,
+                            waitingFor: patience))
+                }
             }
         let manager = try MigrationManager(
             name: Self.manager, currentVersion: version, store: store,
             options: MigrationOptions(
-                aboveCurrent: .leaveOut, maximumAttempts: 1_000, onEvent: reporting()))
+                aboveCurrent: .leaveOut, maximumAttempts: 1_000, lockTimeout: patience, onEvent: reporting()))
         let schema = try schema()
         for step in Plan.steps { register(step, with: manager, schema, database) }
         return try manager.migrate().launch
+    }
+
+    /// Migrates the database alone.
+    ///
+    /// - Returns: the versions that it has applied.
+    private func migrateSchema() throws -> String {
+        try schema().migrate(openDatabase()).applied.map { "\($0)" }.joined(separator: " ")
+    }
+
+    private func openDatabase() throws -> any DatabaseWriter {
+        let path = "\(folder)/library.sqlite"
+        let database: any DatabaseWriter = try opening {
+            switch scenario.journal {
+            case .rollback:
+                try DatabaseQueue.opening(path: path, configuration: configuration, waitingFor: patience)
+            case .wal:
+                try DatabasePool.opening(path: path, configuration: configuration, waitingFor: patience)
+            }
+        }
+        if let observer { database.add(transactionObserver: observer) }
+        return database
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(Double(patience.components.seconds))
+        return configuration
     }
 
     private func schema() throws -> SchemaMigrator {
@@ -87,7 +132,8 @@ struct Launch {
             migrations: Schema.migrations, snapshot: scenario.start == .snapshot ? snapshot : nil,
             options: SchemaOptions(
                 commits: commits,
-                backup: scenario.backup == .saved ? .beforeMigrating(to: backups, keep: 2) : nil))
+                backup: scenario.backup == .saved ? .beforeMigrating(to: backups, keep: 2) : nil,
+                busyTimeout: patience))
     }
 
     private func register(

@@ -9,7 +9,8 @@ import Tracer
 @main
 struct Workload: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [
-        Kill.self, Fail.self, Allocate.self, Limit.self,
+        Kill.self, Fail.self, Allocate.self, Limit.self, StormCommand.self,
+        StopCommand.self,
     ])
 
     static func main() {

@@ -64,6 +64,12 @@ int tracer_run(
     tracer_body body, void *body_context, int output, unsigned seconds,
     tracer_watcher watcher, void *watcher_context, struct tracer_end *end);
 
+/// Starts a body as `tracer_run` does, untraced, and does not wait for it. Returns the process's id, or -1.
+pid_t tracer_start(tracer_body body, void *context, int output, unsigned seconds);
+
+/// Waits until a process that was started has ended, and returns true; or has been stopped, and returns false.
+bool tracer_wait(pid_t process, struct tracer_end *end);
+
 /// Reads memory of a process that is being traced. Returns how much could be read.
 size_t tracer_read(pid_t thread, uint64_t address, void *buffer, size_t length);
 

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import GRDB
+
+/// Stops a launch while it holds every lock that it takes, and sees what another one says.
+struct StopTrial {
+    let laboratory: Laboratory
+
+    /// Tries it with the whole app, or with the migrations of its database alone.
+    ///
+    /// - Returns: what was wrong.
+    func complaints(_ work: Launch.Work) throws -> [String] {
+        try laboratory.reset()
+        var holding = laboratory.launch(doing: work, patience: .seconds(60))
+        holding.observer = StopBeforeCommit()
+        let holder = try Crowd(of: 1) { [holding] in holding.run() }.members[0]
+        guard holder.waitUntilStopped() else { return ["it was never stopped"] }
+        let waiting = laboratory.launch(doing: work, patience: .seconds(1))
+        let waiter = try Child.run { waiting.run() }
+        kill(holder.id, SIGCONT)
+        let end = holder.end()
+
+        var complaints: [String] = []
+        let error = Self.error(work, holder: holder.id)
+        if waiter.lines != [error] { complaints.append("the waiter: \(waiter), not \(error)") }
+        if end.lines.last?.hasPrefix("ended") != true { complaints.append("the holder: \(end)") }
+        let state = try laboratory.state()
+        complaints += laboratory.judgement.complaints(about: state, reported: end.lines, after: .init())
+        if work == .app { complaints += laboratory.judgement.complaints(aboutEnd: state) }
+        return complaints
+    }
+
+    private static func error(_ work: Launch.Work, holder: pid_t) -> String {
+        switch work {
+        case .app:
+            """
+            failed locked: Workload: process \(holder) is migrating, and has not finished within 1.0 seconds. Launch \
+            again when it has, or allow more time with the option `lockTimeout`.
+            """
+        case .schema: "failed ?"
+        }
+    }
+}
+
+/// Stops the process when it is about to commit for the first time.
+private final class StopBeforeCommit: TransactionObserver {
+    private var hasStopped = false
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) {}
+    func databaseDidRollback(_ db: Database) {}
+
+    func databaseWillCommit() {
+        guard !hasStopped else { return }
+        hasStopped = true
+        kill(getpid(), SIGSTOP)
+    }
+}
+
+struct StopCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "stop")
+
+    @Argument var scenario: Scenario
+
+    func run() throws {
+        let trial = StopTrial(laboratory: try Laboratory(scenario))
+        for work in Launch.Work.allCases {
+            for complaint in try trial.complaints(work) { print("stop \(scenario), \(work): \(complaint)") }
+        }
+        print("tried \(Launch.Work.allCases.count) of \(Launch.Work.allCases.count)")
+    }
+}
