@@ -12,10 +12,11 @@ struct StopTrial {
     func complaints(_ work: Launch.Work) throws -> [String] {
         try laboratory.reset()
         var holding = laboratory.launch(doing: work, patience: .seconds(60))
-        holding.observer = StopBeforeCommit()
+        holding.observer = StopAtChange()
         let holder = try Crowd(of: 1) { [holding] in holding.run() }.members[0]
         guard holder.waitUntilStopped() else { return ["it was never stopped"] }
         let waiting = laboratory.launch(doing: work, patience: .seconds(1))
+        // Were it to wait for ever, it would be ended by a signal.
         let waiter = try Child.run { waiting.run() }
         kill(holder.id, SIGCONT)
         let end = holder.end()
@@ -37,21 +38,25 @@ struct StopTrial {
             failed locked: Workload: process \(holder) is migrating, and has not finished within 1.0 seconds. Launch \
             again when it has, or allow more time with the option `lockTimeout`.
             """
-        case .schema: "failed ?"
+        case .schema:
+            """
+            failed databaseFailed: database is locked (SQLite 5). Another connection or process is using the database: \
+            let it finish, and try again.
+            """
         }
     }
 }
 
-/// Stops the process when it is about to commit for the first time.
-private final class StopBeforeCommit: TransactionObserver {
+/// Stops the process when it changes a row for the first time, in a transaction: others may still read, and so open
+/// the database and find out.
+private final class StopAtChange: TransactionObserver {
     private var hasStopped = false
 
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
-    func databaseDidChange(with event: DatabaseEvent) {}
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
     func databaseDidCommit(_ db: Database) {}
     func databaseDidRollback(_ db: Database) {}
 
-    func databaseWillCommit() {
+    func databaseDidChange(with event: DatabaseEvent) {
         guard !hasStopped else { return }
         hasStopped = true
         kill(getpid(), SIGSTOP)
