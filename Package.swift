@@ -104,15 +104,9 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations", "TestSupport"],
             swiftSettings: settings),
-        .executableTarget(
-            name: "SchemaLauncher",
-            dependencies: ["SchemaMigrations", .product(name: "GRDB", package: "GRDB.swift")],
-            path: "Tests/SchemaLauncher",
-            swiftSettings: settings
-        ),
         .testTarget(
             name: "SchemaMigrationsTests",
-            dependencies: ["MigrationFiles", "SchemaLauncher", "SchemaMigrations", "TestSupport"],
+            dependencies: ["MigrationFiles", "SchemaMigrations", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ToolTests",
@@ -134,6 +128,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "Tracer", path: "Tests/Tracer"),
+        .target(name: "DiskModel", path: "Tests/DiskModel", swiftSettings: settings),
+        .testTarget(name: "DiskModelTests", dependencies: ["DiskModel"], swiftSettings: settings),
         .target(
             name: "ScarceMemory", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
             path: "Tests/ScarceMemory"),
@@ -141,6 +137,7 @@ let package = Package(
             name: "Workload",
             dependencies: [
                 "AppMigrations",
+                "DiskModel",
                 "ScarceMemory",
                 "SchemaMigrations",
                 "Tracer",
@@ -153,7 +150,7 @@ let package = Package(
         .target(
             name: "Proofs",
             dependencies: [
-                "AppMigrations", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "SchemaMigrations", "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Proofs",

@@ -33,18 +33,11 @@ struct Launcher: ParsableCommand {
     @Option(help: "A step to settle without running it, first.")
     var skip: String?
 
-    @Option(help: "A file to wait for before anything is done.")
-    var start: String?
-
     @Argument(help: "Steps, such as 1.1, 1.2:kill and 2.0:in,checkpoint,wait=go.")
     var steps: [LauncherStep] = []
 
     func run() throws {
         let folder = LauncherFolder(url: URL(fileURLWithPath: folder))
-        if let start {
-            try folder.append("\(getpid())", to: "\(start).reached")
-            try folder.wait(for: start)
-        }
         do {
             let report = try migrate(in: folder)
             print("launch \(report.launch)")

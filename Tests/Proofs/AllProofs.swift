@@ -1,2 +1,5 @@
 /// Every proof, in the order of the table.
-public let allProofs: [any Proof] = []
+public let allProofs: [any Proof] = [
+    StormProof(),
+    StopProof(),
+]

@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+
+/// Runs of the executable `Workload`, as many at a time as there are processors.
+struct WorkloadRuns {
+    /// The arguments of each.
+    let runs: [[String]]
+
+    /// What a case is, in the plural.
+    let unit: String
+
+    /// Runs all.
+    ///
+    /// - Throws: an error when a run did not come to its end.
+    func outcome() throws -> ProofOutcome {
+        let executable = try Products.executable("Workload")
+        let lock = NSLock()
+        nonisolated(unsafe) var results: [Result<ProofOutcome, any Error>] = []  // Changed under the lock alone.
+        DispatchQueue.concurrentPerform(iterations: runs.count) { index in
+            let result = Result { try outcome(of: runs[index], executable) }
+            lock.withLock { results.append(result) }
+        }
+        return try results.reduce(into: ProofOutcome(unit: unit)) { sum, result in
+            let outcome = try result.get()
+            sum.tried += outcome.tried
+            sum.failures += outcome.failures
+        }
+    }
+
+    private func outcome(of arguments: [String], _ executable: URL) throws -> ProofOutcome {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        let lines = text.split(separator: "\n").map(String.init)
+        let words = lines.last?.split(separator: " ") ?? []
+        guard process.terminationStatus == 0, words.count == 4, words[0] == "tried", let tried = Int(words[1])
+        else { throw Incomplete(description: "Workload \(arguments) did not come to its end: \(text)") }
+        return ProofOutcome(tried: tried, unit: unit, failures: lines.dropLast())
+    }
+
+    private struct Incomplete: Error, CustomStringConvertible {
+        let description: String
+    }
+}
