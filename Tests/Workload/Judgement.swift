@@ -11,6 +11,7 @@ struct Judgement {
     struct Disturbances {
         var kills = 0
         var faults = 0
+        var powerCuts = 0
     }
 
     /// What is wrong, whenever the launch was stopped.
@@ -53,14 +54,25 @@ struct Judgement {
     private func complaintsAboutClosures(
         _ state: FolderState, after disturbances: Disturbances
     ) -> [String] {
+        let settled = state.storeRecord.settled.intersection(Plan.versions(.closure)).sorted()
+        let undone = settled.filter { version in
+            keepsFiles(after: disturbances) && state.files[version] != Effects.contents(of: version)
+        }
+        return undone.map { "\($0) is settled, and was not done" }
+            // The log of what was begun is not synced.
+            + (disturbances.powerCuts > 0 ? [] : complaintsAboutLog(state, after: disturbances))
+    }
+
+    /// Whether what a settled closure has written is there: through a power cut a barrier takes it, which only the
+    /// JSON store has.
+    private func keepsFiles(after disturbances: Disturbances) -> Bool {
+        disturbances.powerCuts == 0 || reference.scenario.store == .json
+    }
+
+    private func complaintsAboutLog(_ state: FolderState, after disturbances: Disturbances) -> [String] {
         var complaints: [String] = []
         let closures = Plan.versions(.closure)
         let begun = Set(state.begun.map(\.version))
-        for version in state.storeRecord.settled.intersection(closures) {
-            if state.files[version] != Effects.contents(of: version) {
-                complaints.append("\(version) is settled, and was not done")
-            }
-        }
         if begun != Set(closures.prefix(begun.count)) { complaints.append("a closure was skipped: \(begun)") }
         let repeats = state.begun.count - begun.count
         if repeats > disturbances.kills + disturbances.faults {
@@ -87,10 +99,11 @@ struct Judgement {
     }
 
     /// What is wrong with the end, besides that.
-    func complaints(aboutEnd state: FolderState) -> [String] {
+    func complaints(aboutEnd state: FolderState, after disturbances: Disturbances = .init()) -> [String] {
         var end = state
         // Only how often closures were begun may differ.
         end.begun = goal.begun
+        if !keepsFiles(after: disturbances) { end.files = goal.files }
         return end == goal ? [] : ["it does not end where an undisturbed launch ends: \(state)"]
     }
 }

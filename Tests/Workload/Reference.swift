@@ -2,10 +2,12 @@ import GRDB
 
 /// What a database must hold after some of its migrations, as plain SQL makes it in memory.
 struct Reference {
+    let scenario: Scenario
     /// By the number of migrations.
     let dumps: [[String]]
 
     init(_ scenario: Scenario) throws {
+        self.scenario = scenario
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let database = try DatabaseQueue(configuration: configuration)

@@ -10,7 +10,7 @@ import Tracer
 struct Workload: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [
         Kill.self, Fail.self, Allocate.self, Limit.self, StormCommand.self,
-        StopCommand.self,
+        StopCommand.self, Cut.self,
     ])
 
     static func main() {
