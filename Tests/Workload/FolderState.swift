@@ -25,6 +25,8 @@ struct FolderState: Equatable {
     var files: [String: String] = [:]
     var storeRecord = Record()
     var databaseRecord = Record()
+    /// How many migrations each copy of the database holds, from before it was migrated.
+    var copies: [Int] = []
     /// What is not as it should be in any state.
     var damages: [String] = []
 
@@ -91,9 +93,9 @@ struct FolderState: Equatable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasSuffix(".backup") {
             try read("\(folder)/\(name)") { db, state in
-                if try Int.fetchOne(db, sql: "SELECT count(*) FROM schema_migrations") ?? 0 == 0 {
-                    state.damages.append("the copy \(name) holds no migration")
-                }
+                let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM schema_migrations") ?? 0
+                if count == 0 { state.damages.append("the copy \(name) holds no migration") }
+                state.copies.append(count)
             }
         }
     }

@@ -37,6 +37,9 @@ struct Judgement {
         expect(
             Set(state.inside) == state.databaseRecord.settled.intersection(Plan.versions(.inside)),
             "steps in the database \(state.inside), recorded \(state.databaseRecord.settled)")
+        if let origin = missingCopy(of: state) {
+            complaints.append("no copy from before migration \(origin + 1): \(state.copies)")
+        }
         complaints += complaintsAboutClosures(state, after: disturbances)
         for line in reported where line.hasPrefix("reported ") {
             let words = line.split(separator: " ").map(String.init)
@@ -49,6 +52,16 @@ struct Judgement {
             expect(isKept, "lost: \(line)")
         }
         return complaints
+    }
+
+    /// How many migrations the copy must hold that was made before the last move began, when there is none.
+    private func missingCopy(of state: FolderState) -> Int? {
+        let scenario = reference.scenario
+        guard scenario.backup == .saved, scenario.start == .upgrade else { return nil }
+        let starts = Plan.steps.compactMap { if case .move(let target) = $0.work { target } else { nil } }
+        guard let start = starts.last(where: { $0 < state.ledger.count }) else { return nil }
+        // One that was begun again has a later copy too.
+        return state.copies.contains { $0 >= start && $0 < state.ledger.count } ? nil : start
     }
 
     private func complaintsAboutClosures(
@@ -101,8 +114,9 @@ struct Judgement {
     /// What is wrong with the end, besides that.
     func complaints(aboutEnd state: FolderState, after disturbances: Disturbances = .init()) -> [String] {
         var end = state
-        // Only how often closures were begun may differ.
+        // Only how often closures were begun, and moves, may differ.
         end.begun = goal.begun
+        end.copies = goal.copies
         if !keepsFiles(after: disturbances) { end.files = goal.files }
         return end == goal ? [] : ["it does not end where an undisturbed launch ends: \(state)"]
     }
