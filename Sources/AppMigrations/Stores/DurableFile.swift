@@ -110,7 +110,7 @@ package struct DurableFile: Sendable {
         guard link(url.path, aside.path) == 0 || rename(url.path, aside.path) == 0 else {
             throw POSIXError.current
         }
-        try flush(try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY))
+        try syncName()
     }
 
     private func read(_ file: FileHandle) throws -> Data {
@@ -154,7 +154,14 @@ package struct DurableFile: Sendable {
             unlink(temporary.path)
             throw error
         }
-        // The new name is in the folder, and the folder is a file too: rename(2) syncs neither.
+        try syncName()
+    }
+
+    /// Makes sure that the file's name survives a power cut.
+    ///
+    /// The name is in the folder, and the folder is a file too: rename(2) syncs neither, and fsync(2) of the file not
+    /// the folder.
+    package func syncName() throws {
         try flush(try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY))
     }
 

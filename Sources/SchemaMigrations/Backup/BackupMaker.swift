@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 
@@ -24,7 +25,7 @@ struct BackupMaker {
         }
         let file = URL(fileURLWithPath: path)
         do {
-            try FileManager.default.createDirectory(at: backup.folder, withIntermediateDirectories: true)
+            try makeFolder(backup.folder)
             try checkSpace(for: file)
             let copy = try write(file)
             prune(copiesOf: file, like: copy)
@@ -36,6 +37,15 @@ struct BackupMaker {
                 "\(file.lastPathComponent) cannot be copied to \(backup.folder.path): \(error)",
                 remedy: "Make room or make the folder writable, and migrate again.", underlying: error)
         }
+    }
+
+    /// Makes a folder, and those above it, so that they survive a power cut.
+    private func makeFolder(_ folder: URL) throws {
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        try makeFolder(folder.deletingLastPathComponent())
+        // Another process may make it at the same moment, which is no error so.
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try DurableFile(at: folder).syncName()
     }
 
     private func checkSpace(for file: URL) throws {
@@ -67,6 +77,8 @@ struct BackupMaker {
             try destination.close()
             try source.close()
             try FileManager.default.moveItem(at: partial, to: copy)
+            // The migrations will be committed for good, and so must be what leads back.
+            try DurableFile(at: copy).syncName()
         } catch {
             try? FileManager.default.removeItem(at: partial)
             throw error
