@@ -46,7 +46,8 @@ public struct DiskImage: Sendable, Hashable {
 
     private mutating func resize(_ node: Node, to size: Int) {
         let old = files[node, default: []]
-        files[node] = size < old.count ? Array(old[..<size]) : old + Array(repeating: 0, count: size - old.count)
+        files[node] =
+            size < old.count ? Array(old[..<size]) : old + Array(repeating: 0, count: size - old.count)
     }
 
     private mutating func write(

@@ -39,7 +39,8 @@ struct DiskModelTests {
     @Test("what was replaced with syncs of the file and then of the folder is new")
     func folderSynced() {
         let operations: [DiskOperation] = [
-            .link(2, new), .write(2, offset: 0, bytes: [2]), .sync(2), .rename(2, from: new, to: old), .sync(0),
+            .link(2, new), .write(2, offset: 0, bytes: [2]), .sync(2), .rename(2, from: new, to: old),
+            .sync(0),
         ]
         #expect(outcomes(operations, from: start) == [[2]])
     }

@@ -2,4 +2,5 @@
 public let allProofs: [any Proof] = [
     StormProof(),
     StopProof(),
+    PowerProof(),
 ]

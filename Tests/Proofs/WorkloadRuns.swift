@@ -9,6 +9,16 @@ struct WorkloadRuns {
     /// What a case is, in the plural.
     let unit: String
 
+    /// The scenarios that are tried, as `Workload` reads them: the journal, the store, the commits, what a launch
+    /// finds, and whether it copies the database. Each value of one part is there with each value of every other one.
+    static let scenarios = [
+        "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
+        "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
+        "rollback-json-atonce-upgrade-unsaved", "wal-sqlite-atonce-upgrade-saved",
+        "rollback-sqlite-grouped-fresh-unsaved", "wal-json-each-fresh-unsaved",
+        "rollback-json-each-snapshot-unsaved", "wal-sqlite-grouped-snapshot-unsaved",
+    ]
+
     /// Runs all.
     ///
     /// - Throws: an error when a run did not come to its end.

@@ -52,12 +52,15 @@ struct PowerLoss {
         let point =
             (isTurn ? turns.randomElement(using: &random) : nil)
             ?? .random(in: 0...log.operations.count, using: &random)
-        let losses: [DiskLog.Loss] = [.all, .none] + Array(repeating: .share(0.05), count: 2)
+        let losses: [DiskLog.Loss] =
+            [.all, .none] + Array(repeating: .share(0.05), count: 2)
             + Array(repeating: .share(0.2), count: 2) + Array(repeating: .share(0.45), count: 4)
         let loss = losses[number % losses.count]
         let image = log.image(cutAfter: point, losing: loss, &random)
         try image.write(to: laboratory.folder)
-        return try complaints(reported: log.reports(before: point)).map { "cut at \(point), losing \(loss): \($0)" }
+        return try complaints(reported: log.reports(before: point)).map {
+            "cut at \(point), losing \(loss): \($0)"
+        }
     }
 
     private func complaints(reported: [String]) throws -> [String] {

@@ -134,7 +134,9 @@ final class Recorder {
 
     /// SQLite shares the index of a write-ahead log so, and nothing else.
     private func map(_ call: tracer_call, _ arguments: Arguments) {
-        let (protection, flags, descriptor) = (arguments[2], arguments[3], Int(Int32(truncatingIfNeeded: arguments[4])))
+        let (protection, flags, descriptor) = (
+            arguments[2], arguments[3], Int(Int32(truncatingIfNeeded: arguments[4]))
+        )
         guard descriptor >= 0, flags & Int(MAP_SHARED) != 0, protection & Int(PROT_WRITE) != 0,
             let node = node(descriptor, call)
         else { return }
@@ -224,7 +226,8 @@ final class Recorder {
     private func path(_ arguments: Arguments, _ folder: some BinaryInteger, _ index: Int) -> String {
         let text = arguments.text(index)
         if text.hasPrefix("/") { return text }
-        let descriptor = Int(folder) < 0 ? Int(AT_FDCWD) : Int(Int32(truncatingIfNeeded: arguments[Int(folder)]))
+        let descriptor =
+            Int(folder) < 0 ? Int(AT_FDCWD) : Int(Int32(truncatingIfNeeded: arguments[Int(folder)]))
         let place = descriptor == Int(AT_FDCWD) ? "cwd" : "fd/\(descriptor)"
         let link = "/proc/\(arguments.thread)/\(place)"
         let start = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""

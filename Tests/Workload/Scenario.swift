@@ -19,15 +19,6 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
         [journal.rawValue, store.rawValue, commits.rawValue, start.rawValue, backup.rawValue]
             .joined(separator: "-")
     }
-
-    /// Those that are tried: each value of one part with each value of every other one.
-    static let all = [
-        "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
-        "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
-        "rollback-json-atonce-upgrade-unsaved", "wal-sqlite-atonce-upgrade-saved",
-        "rollback-sqlite-grouped-fresh-unsaved", "wal-json-each-fresh-unsaved",
-        "rollback-json-each-snapshot-unsaved", "wal-sqlite-grouped-snapshot-unsaved",
-    ].compactMap { Scenario($0) }
 }
 
 extension Scenario: LosslessStringConvertible {
