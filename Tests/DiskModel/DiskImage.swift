@@ -5,7 +5,7 @@ public struct DiskImage: Sendable, Hashable {
 
     /// The files' contents.
     public var files: [Node: [UInt8]]
-    /// The folders' entries. The first folder is number 0.
+    /// The folders' entries; the first folder is number 0.
     public var folders: [Node: [String: Node]]
 
     /// Makes a disk.

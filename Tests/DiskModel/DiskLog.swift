@@ -17,8 +17,10 @@
 public struct DiskLog: Sendable {
     /// What the disk held at first.
     public var start: DiskImage
+    /// What was done to it.
     public var operations: [DiskOperation]
 
+    /// Makes a log.
     public init(start: DiskImage = DiskImage(), operations: [DiskOperation] = []) {
         self.start = start
         self.operations = operations

@@ -22,9 +22,12 @@ public enum DiskOperation: Sendable, Hashable {
 
     /// A name in a folder.
     public struct Entry: Sendable, Hashable {
+        /// The folder's number.
         public var folder: Node
+        /// What is named.
         public var name: String
 
+        /// Makes a name.
         public init(_ folder: Node, _ name: String) {
             self.folder = folder
             self.name = name

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import TestSupport
 
@@ -9,8 +10,9 @@ struct WorkloadRuns {
     /// What a case is, in the plural.
     let unit: String
 
-    /// The scenarios that are tried, as `Workload` reads them: the journal, the store, the commits, what a launch
-    /// finds, and whether it copies the database. Each value of one part is there with each value of every other one.
+    /// The scenarios that are tried, as `Workload` reads them.
+    ///
+    /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database. Each value of one part is there with each value of every other one.
     static let scenarios = [
         "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
         "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
@@ -24,13 +26,12 @@ struct WorkloadRuns {
     /// - Throws: an error when a run did not come to its end.
     func outcome() throws -> ProofOutcome {
         let executable = try Products.executable("Workload")
-        let lock = NSLock()
-        nonisolated(unsafe) var results: [Result<ProofOutcome, any Error>] = []  // Changed under the lock alone.
+        let results = Locked<[Result<ProofOutcome, any Error>]>([])
         DispatchQueue.concurrentPerform(iterations: runs.count) { index in
             let result = Result { try outcome(of: runs[index], executable) }
-            lock.withLock { results.append(result) }
+            results.withLock { $0.append(result) }
         }
-        return try results.reduce(into: ProofOutcome(unit: unit)) { sum, result in
+        return try results.withLock { $0 }.reduce(into: ProofOutcome(unit: unit)) { sum, result in
             let outcome = try result.get()
             sum.tried += outcome.tried
             sum.failures += outcome.failures

@@ -61,7 +61,8 @@ final class Crowd {
             lseek(output, 0, SEEK_SET)
             let id = tracer_start(
                 { context in
-                    let body = Unmanaged<Body>.fromOpaque(context!).takeUnretainedValue()
+                    guard let context else { return 1 }
+                    let body = Unmanaged<Body>.fromOpaque(context).takeUnretainedValue()
                     close(body.gate[1])
                     // The end of the pipe is there when nobody has its other end any more.
                     var byte: UInt8 = 0
@@ -72,7 +73,7 @@ final class Crowd {
             guard id > 0 else { throw POSIXError(.init(rawValue: errno) ?? .EAGAIN) }
             return Member(id: id, output: output)
         }
-        gate.forEach { close($0) }
+        for end in gate { close(end) }
         withExtendedLifetime(body) {}
     }
 }

@@ -37,9 +37,6 @@ struct Judgement {
         expect(
             Set(state.inside) == state.databaseRecord.settled.intersection(Plan.versions(.inside)),
             "steps in the database \(state.inside), recorded \(state.databaseRecord.settled)")
-        if let origin = missingCopy(of: state) {
-            complaints.append("no copy from before migration \(origin + 1): \(state.copies)")
-        }
         complaints += complaintsAboutClosures(state, after: disturbances)
         for line in reported where line.hasPrefix("reported ") {
             let words = line.split(separator: " ").map(String.init)
@@ -52,16 +49,6 @@ struct Judgement {
             expect(isKept, "lost: \(line)")
         }
         return complaints
-    }
-
-    /// How many migrations the copy must hold that was made before the last move began, when there is none.
-    private func missingCopy(of state: FolderState) -> Int? {
-        let scenario = reference.scenario
-        guard scenario.backup == .saved, scenario.start == .upgrade else { return nil }
-        let starts = Plan.steps.compactMap { if case .move(let target) = $0.work { target } else { nil } }
-        guard let start = starts.last(where: { $0 < state.ledger.count }) else { return nil }
-        // One that was begun again has a later copy too.
-        return state.copies.contains { $0 >= start && $0 < state.ledger.count } ? nil : start
     }
 
     private func complaintsAboutClosures(
@@ -109,6 +96,18 @@ struct Judgement {
             }
         }
         return complaints
+    }
+
+    /// What is wrong with the copies of the database, where the app's moves have made some.
+    func complaints(aboutCopies state: FolderState) -> [String] {
+        let scenario = reference.scenario
+        guard scenario.backup == .saved, scenario.start == .upgrade else { return [] }
+        let ends = Plan.steps.compactMap { if case .move(let target) = $0.work { target } else { nil } }
+        // A move that was begun again has a later copy too.
+        guard let start = ends.last(where: { $0 < state.ledger.count }),
+            !state.copies.contains(where: { $0 >= start && $0 < state.ledger.count })
+        else { return [] }
+        return ["no copy from before migration \(start + 1): \(state.copies)"]
     }
 
     /// What is wrong with the end, besides that.

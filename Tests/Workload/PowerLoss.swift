@@ -68,6 +68,7 @@ struct PowerLoss {
         let judgement = laboratory.judgement
         let found = try laboratory.state()
         var complaints = judgement.complaints(about: found, reported: reported, after: cut)
+        complaints += judgement.complaints(aboutCopies: found)
         let last = try laboratory.launch()
         if last.lines.last?.hasPrefix("ended") != true { complaints.append("the next launch: \(last)") }
         let state = try laboratory.state()

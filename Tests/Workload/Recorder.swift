@@ -158,8 +158,9 @@ final class Recorder {
 
     private func makeFolder(_ path: String) {
         guard isInside(path) else { return }
-        log.operations.append(.link(node(new: path, status(path)), entry(path)))
-        log.start.folders[names[path]!] = [:]
+        let node = node(new: path, status(path))
+        log.operations.append(.link(node, entry(path)))
+        log.start.folders[node] = [:]
     }
 
     private func unlink(_ path: String) {
@@ -191,8 +192,8 @@ final class Recorder {
     private func isInside(_ path: String) -> Bool { path.hasPrefix("\(root)/") }
 
     private func entry(_ path: String) -> DiskOperation.Entry {
-        let slash = path.lastIndex(of: "/")!
-        return .init(names[String(path[..<slash])] ?? 0, String(path[path.index(after: slash)...]))
+        let url = URL(fileURLWithPath: path)
+        return .init(names[url.deletingLastPathComponent().path] ?? 0, url.lastPathComponent)
     }
 
     // MARK: Looking into the process
