@@ -2,6 +2,9 @@ import Foundation
 import ScarceMemory
 
 /// Lets SQLite's allocations fail, once and from then on.
+///
+/// When every allocation fails, SQLite cannot even prepare a `ROLLBACK`, and GRDB ends the process: that must be as
+/// harmless as a kill. One failure is an error.
 struct AllocationSweep {
     struct Case: CustomStringConvertible {
         let allocation: Int64
@@ -41,6 +44,8 @@ struct AllocationSweep {
             guard scarce_memory_begin(failure.allocation, failure.extent == .onward) == 0 else { return }
             launch.run()
         }
-        return try laboratory.complaints(afterTrouble: end)
+        let isOver = failure.extent == .onward && (end.signal == SIGILL || end.signal == SIGTRAP)
+        return try isOver
+            ? laboratory.complaints(afterDeath: end) : laboratory.complaints(afterTrouble: end)
     }
 }

@@ -56,7 +56,17 @@ extension Laboratory {
         guard end.signal == nil, hasSucceeded || last.hasPrefix("failed") else {
             return ["in trouble: \(end)"]
         }
-        let disturbances = Judgement.Disturbances(faults: 1)
+        return try complaints(after: end, Judgement.Disturbances(faults: 1), hasSucceeded: hasSucceeded)
+    }
+
+    /// What is wrong after a launch that has died of its trouble.
+    func complaints(afterDeath end: Child.End) throws -> [String] {
+        try complaints(after: end, Judgement.Disturbances(kills: 1, faults: 1), hasSucceeded: false)
+    }
+
+    private func complaints(
+        after end: Child.End, _ disturbances: Judgement.Disturbances, hasSucceeded: Bool
+    ) throws -> [String] {
         let before = try state()
         var complaints = judgement.complaints(about: before, reported: end.lines, after: disturbances)
         if hasSucceeded { complaints += judgement.complaints(aboutEnd: before) }
@@ -65,6 +75,8 @@ extension Laboratory {
         if next.lines.last?.hasPrefix("ended") != true { complaints.append("the next launch: \(next)") }
         complaints += judgement.complaints(
             about: after, reported: end.lines + next.lines, after: disturbances)
-        return (complaints + judgement.complaints(aboutEnd: after)).map { "\($0) (\(last))" }
+        return (complaints + judgement.complaints(aboutEnd: after)).map {
+            "\($0) (\(end.lines.last ?? ""))"
+        }
     }
 }

@@ -17,6 +17,8 @@ struct Workload: ParsableCommand {
         // Sets are in another order in each process otherwise, and a case's number would mean something else.
         if getenv("SWIFT_DETERMINISTIC_HASHING") == nil {
             setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
+            // Who dies is judged by what it leaves; its stack would be printed for seconds.
+            setenv("SWIFT_BACKTRACE", "enable=no", 1)
             var arguments = CommandLine.arguments.map { strdup($0) } + [nil]
             execv("/proc/self/exe", &arguments)
         }

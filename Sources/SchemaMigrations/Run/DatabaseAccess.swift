@@ -41,10 +41,10 @@ extension Database {
 
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
         guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
-        try execute(sql: "PRAGMA busy_timeout = 0")
-        let result = Result { try body() }
-        try execute(sql: "PRAGMA busy_timeout = \(Int(seconds * 1_000))")
-        try result.get()
+        setBusyTimeout(milliseconds: 0)
+        // Cannot fail, as a pragma could: the transaction that the body has begun would be left open.
+        defer { setBusyTimeout(milliseconds: Int32(clamping: Int(seconds * 1_000))) }
+        try body()
     }
 
     /// Whether there is a table of this name.

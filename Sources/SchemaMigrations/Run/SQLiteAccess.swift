@@ -10,3 +10,10 @@ extension Statement {
         sqlite3_sql(sqliteStatement).map { String(cString: $0) } ?? sql
     }
 }
+
+extension Database {
+    /// Sets how long SQLite waits by itself while another connection is in the way.
+    func setBusyTimeout(milliseconds: Int32) {
+        sqlite3_busy_timeout(sqliteConnection, milliseconds)
+    }
+}

@@ -1,0 +1,66 @@
+/// Disturbs launches at every point there is, one after the other.
+struct SweepProof: Proof {
+    let name: String
+    let promise: String
+    let unit: String
+    /// How the executable `Workload` calls the sweep.
+    let command: String
+    /// Every how many cases the short form tries one: a few hundred in all.
+    let sampling: Int
+
+    func run(_ size: ProofSize) throws -> ProofOutcome {
+        let runs = Self.scenarios.enumerated().flatMap { index, scenario in
+            switch size {
+            // Not the same calls in each scenario.
+            case .short:
+                [[command, scenario, "--every", "\(sampling)", "--from", "\(index * sampling / 10)"]]
+            case .long: (0..<2).map { [command, scenario, "--every", "2", "--from", "\($0)"] }
+            }
+        }
+        return try WorkloadRuns(runs: runs, unit: unit).outcome()
+    }
+
+    /// Each value of one part with each value of every other one.
+    private static let scenarios = [
+        "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
+        "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
+        "rollback-json-atonce-upgrade-unsaved", "wal-sqlite-atonce-upgrade-saved",
+        "rollback-sqlite-grouped-fresh-unsaved", "wal-json-each-fresh-unsaved",
+        "rollback-json-each-snapshot-unsaved", "wal-sqlite-grouped-snapshot-unsaved",
+    ]
+}
+
+extension Proof where Self == SweepProof {
+    /// Kills at every system call.
+    static var kill: SweepProof {
+        SweepProof(
+            name: "kill",
+            promise:
+                "killed at any moment: schema steps atomic and exactly once, no closure skipped, only the one in flight repeated, no record unreadable or lost",
+            unit: "kills", command: "kill", sampling: 97)
+    }
+
+    /// Lets every system call fail.
+    static var faults: SweepProof {
+        SweepProof(
+            name: "faults",
+            promise: "any system call may fail, once or from then on: a typed error, and a clean restart",
+            unit: "faults", command: "fail", sampling: 199)
+    }
+
+    /// Lets every allocation of SQLite's fail.
+    static var memory: SweepProof {
+        SweepProof(
+            name: "memory",
+            promise: "any allocation of SQLite's may fail: a typed error, and a clean restart",
+            unit: "failures", command: "allocate", sampling: 997)
+    }
+
+    /// Leaves too little room.
+    static var room: SweepProof {
+        SweepProof(
+            name: "room",
+            promise: "a full disk, a read-only one, a limit on files: a typed error, and a clean restart",
+            unit: "disks", command: "limit", sampling: 17)
+    }
+}
