@@ -1,2 +1,4 @@
 /// Every proof, in the order of the table.
-public let allProofs: [any Proof] = []
+public let allProofs: [any Proof] = [
+    FleetProof()
+]
