@@ -1,4 +1,5 @@
 /// Every proof, in the order of the table.
 public let allProofs: [any Proof] = [
-    FleetProof()
+    FleetProof(),
+    FuzzProof(),
 ]

@@ -85,7 +85,9 @@ struct FleetApp: Sendable {
     /// The migrations of the schema that a manager moves through in a build, by the rank of the move.
     func moves(of manager: Int, in build: Int) -> [(rank: Int, numbers: [Int])] {
         guard manager == 0, storage != .store else { return [] }
-        let known = ([Self.firstSchema] + schema).filter { $0.since <= build && $0.number <= Self.builds[build].ceiling }.map(\.number)
+        let known = ([Self.firstSchema] + schema).filter {
+            $0.since <= build && $0.number <= Self.builds[build].ceiling
+        }.map(\.number)
         return Dictionary(grouping: known) { $0 / 100 }.sorted { $0.key < $1.key }
             .map { (rank: $0.key * 100 + 50, numbers: $0.value.sorted()) }
     }
@@ -94,8 +96,8 @@ struct FleetApp: Sendable {
 extension FleetApp {
     /// Makes an app up.
     init(random: inout SplitMix64) {
-        // A database costs more than all the rest; a third of the devices shows as much.
-        storage = random.chance(66) ? .store : random.pick([.storeAndDatabase, .storeInDatabase])
+        // A database costs thirty times what the rest does.
+        storage = random.chance(90) ? .store : random.pick([.storeAndDatabase, .storeInDatabase])
         searchSince = random.pick(0...Self.builds.count)
         adopting = random.chance(20) ? random.pick([150, 250, 351, 450, 550]) : nil
         maximumAttempts = random.pick(1...3)

@@ -92,7 +92,9 @@ extension FleetDevice {
         let found = try look()
         guard process.isDead ? model.allows(found) : found == model.state else {
             throw Deviation(
-                description: "expected \(process.isDead ? "a state on the way to " : "")\(model.state), found \(found)")
+                description:
+                    "expected \(process.isDead ? "a state on the way to " : "")\(model.state), found \(found)"
+            )
         }
         state = found
     }

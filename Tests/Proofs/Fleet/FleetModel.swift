@@ -93,7 +93,9 @@ extension FleetModel {
 
     private enum Kind {
         case fresh, relaunch
-        case adoption(Int), upgrade(Int), downgrade(Int)
+        case adoption(Int)
+        case upgrade(Int)
+        case downgrade(Int)
 
         var previous: Int? {
             switch self {
@@ -133,7 +135,9 @@ extension FleetModel {
         let database: PlacePath = \.database.place
         let store = app.storage == .storeInDatabase ? database : \.store
         var places = [store]
-        if store != database, !moves.isEmpty || steps.contains(where: \.isInDatabase) { places.append(database) }
+        if store != database, !moves.isEmpty || steps.contains(where: \.isInDatabase) {
+            places.append(database)
+        }
 
         var kinds: [PlacePath: Kind] = [:]
         var records: [PlacePath: Record] = [:]
@@ -229,7 +233,9 @@ extension FleetModel {
                 }
             } else {
                 if step.hasCheckpoint {
-                    change { $0[keyPath: item.place].records[manager]?.running?.forgiven = running.attempt - 1 }
+                    change {
+                        $0[keyPath: item.place].records[manager]?.running?.forgiven = running.attempt - 1
+                    }
                     if died?.rank == step.rank { died?.forgiven = running.attempt - 1 }
                 }
                 change { $0.files.append(line) }
@@ -281,7 +287,11 @@ extension FleetModel {
         case .fresh:
             // There is no old data: nothing is needed but what the app asked for, which is owed.
             for step in steps {
-                if step.runsOnFreshInstall { record.owed.insert(step.rank) } else { record.settled.insert(step.rank) }
+                if step.runsOnFreshInstall {
+                    record.owed.insert(step.rank)
+                } else {
+                    record.settled.insert(step.rank)
+                }
             }
             record.completed = current
         case .downgrade(let highest):

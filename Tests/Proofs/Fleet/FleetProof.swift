@@ -15,7 +15,7 @@ public struct FleetProof: Proof {
     }
 
     public func run(_ size: ProofSize) throws -> ProofOutcome {
-        run(seeds: size == .short ? 1..<1_001 : 1..<100_001)
+        run(seeds: size == .short ? 1..<501 : 1..<100_001)
     }
 
     /// Tries a device for each seed.

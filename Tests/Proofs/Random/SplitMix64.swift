@@ -21,7 +21,9 @@ public struct SplitMix64: RandomNumberGenerator {
 
     /// One of several.
     mutating func pick<Element>(_ elements: some Collection<Element>) -> Element {
-        guard let element = elements.randomElement(using: &self) else { preconditionFailure("Nothing to pick") }
+        guard let element = elements.randomElement(using: &self) else {
+            preconditionFailure("Nothing to pick")
+        }
         return element
     }
 }

@@ -1,8 +1,8 @@
 /// A text as a literal of Swift, which gives back the very same bytes.
-struct SwiftLiteral {
-    let text: String
+package struct SwiftLiteral {
+    package let text: String
 
-    init(_ value: String) {
+    package init(_ value: String) {
         // Scalars, not characters: CR LF is one character, and each of both counts.
         let scalars = value.unicodeScalars
         let hashes = String(repeating: "#", count: Self.hashCount(for: scalars))

@@ -1,10 +1,10 @@
 import Foundation
 
 /// The Swift file that holds migrations.
-struct SwiftSource {
-    private(set) var text: String
+package struct SwiftSource {
+    package private(set) var text: String
 
-    init(_ embedded: EmbeddedMigrations) {
+    package init(_ embedded: EmbeddedMigrations) {
         var declarations: [String] = []
         var elements: [String] = []
         for migration in embedded.migrations {
