@@ -125,7 +125,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EmbedTests",
-            dependencies: ["embed-migrations", "EmbeddedSQL", "TestSupport"],
+            dependencies: [
+                "embed-migrations", "EmbeddedSQL", "FuzzTargets", "MigrationEmbedding", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ProcessTests",

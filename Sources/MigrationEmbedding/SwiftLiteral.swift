@@ -15,6 +15,18 @@ package struct SwiftLiteral {
             ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
     }
 
+    /// A literal of one line and without `#`, which is all that `#sourceLocation` takes.
+    init(plain value: String) {
+        let body = value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case "\n", "\t": "\\u{\(String(scalar.value, radix: 16))}"
+            default: Self.escaped(scalar, "")
+            }
+        }
+        text = "\"\(body.joined())\""
+    }
+
     /// As many as no quote and no backslash in the text is followed by, and one more.
     private static func hashCount(for scalars: String.UnicodeScalarView) -> Int {
         var longest = 0

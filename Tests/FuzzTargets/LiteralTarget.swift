@@ -54,8 +54,11 @@ struct LiteralReader {
     }
 
     private mutating func literal(_ hashes: String) throws -> String {
-        let isLong = starts(with: "\"\"\"")
-        // With hashes, `#"""#` is a quote; the generator would write it otherwise.
+        // `#""""#` holds two quotes: with hashes, a literal that ends in its first line has one.
+        let firstLine = scalars.dropFirst(position + 2).prefix { $0 != "\n" && $0 != "\r" }
+        let isLong =
+            starts(with: "\"\"\"")
+            && (hashes.isEmpty || !String(String.UnicodeScalarView(firstLine)).contains("\"" + hashes))
         let quotes = isLong ? "\"\"\"" : "\""
         position += quotes.count
         if isLong {
@@ -72,7 +75,8 @@ struct LiteralReader {
             // The compiler refuses other control characters, and makes CR LF and a lone CR a line feed.
             try expect(
                 scalar.value >= 0x20 && scalar.value != 0x7F || isLong && (scalar == "\n" || scalar == "\t"),
-                "U+\(String(scalar.value, radix: 16)) stands in a literal")
+                "U+\(String(scalar.value, radix: 16)) stands in a literal: \(String(String.UnicodeScalarView(scalars)))"
+            )
             value.append(scalar)
             position += 1
         }
