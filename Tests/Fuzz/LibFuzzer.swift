@@ -1,7 +1,9 @@
 import Foundation
 import FuzzTargets
 
-/// What libFuzzer calls with each input (https://llvm.org/docs/LibFuzzer.html). It is no part of the package's
+/// What libFuzzer calls with each input (https://llvm.org/docs/LibFuzzer.html).
+///
+/// It is no part of the package's
 /// products: Scripts/fuzz.sh builds it.
 ///
 /// The environment variable `FUZZ_TARGET` names the target, `FUZZ_SEEDS` a folder into which its seeds are put.

@@ -12,6 +12,7 @@ public struct FuzzTarget: Sendable {
 
     /// What did not hold for an input.
     public struct Broken: Error, CustomStringConvertible {
+        /// The law, and the input.
         public let description: String
     }
 }

@@ -11,6 +11,7 @@ public struct FuzzProof: Proof {
     /// Makes the proof.
     public init() {}
 
+    /// Tries each target with a million inputs, or two thousand.
     public func run(_ size: ProofSize) throws -> ProofOutcome {
         var outcome = ProofOutcome(unit: "inputs")
         for (index, target) in FuzzTarget.all.enumerated() {

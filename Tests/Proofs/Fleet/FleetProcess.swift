@@ -1,7 +1,9 @@
 import AppMigrations
 import GRDB
 
-/// A process that lives until a given tick. There is a tick before and after everything that leaves a trace; from
+/// A process that lives until a given tick.
+///
+/// There is a tick before and after everything that leaves a trace; from
 /// the one at which it is killed on, nothing that the process does has an effect.
 final class FleetProcess: Sendable {
     struct Killed: Error {}

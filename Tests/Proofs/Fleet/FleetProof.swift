@@ -14,6 +14,7 @@ public struct FleetProof: Proof {
         self.disguise = disguise
     }
 
+    /// Tries a hundred thousand devices, or five hundred.
     public func run(_ size: ProofSize) throws -> ProofOutcome {
         run(seeds: size == .short ? 1..<501 : 1..<100_001)
     }
