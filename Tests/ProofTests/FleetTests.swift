@@ -6,8 +6,8 @@ import Testing
 struct FleetTests {
     @Test("catches a store that forgets what has run, and shows it by a short history")
     func forgetfulStore() throws {
-        let outcome = FleetProof { ForgetfulStore(base: $0) }.run(seeds: 1..<40)
-        #expect(outcome.failures.count > 10)
+        let outcome = FleetProof { ForgetfulStore(base: $0) }.run(seeds: 1..<20)
+        #expect(outcome.failures.count > 5)
         for failure in outcome.failures {
             let history = try #require(failure.firstRange(of: "History: ").map { failure[$0.upperBound...] })
             #expect(

@@ -5,7 +5,9 @@ import FuzzTargets
 ///
 /// Inputs are made from seeds, in this process; `make fuzz` has libFuzzer make them, guided by what they reach.
 public struct FuzzProof: Proof {
+    /// Selects it on the command line.
     public let name = "fuzzing"
+    /// As the README words it.
     public let promise = "what others have written is read or refused, and breaks no law"
 
     /// Makes the proof.

@@ -3,7 +3,9 @@ import Foundation
 
 /// Devices with random histories of launches, deaths, restores and downgrades do what a model says.
 public struct FleetProof: Proof {
+    /// Selects it on the command line.
     public let name = "fleet"
+    /// As the README words it.
     public let promise = "whatever happens to a device, each place gets exactly what it lacks"
     private let disguise: @Sendable (any MigrationStore) -> any MigrationStore
 
