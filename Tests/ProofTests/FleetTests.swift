@@ -33,7 +33,8 @@ struct ShrinkingTests {
 
     @Test("makes what is left simpler")
     func simpler() {
-        let shrunk = [5, 90, 7].shrunk(simpler: { [$0 / 2, $0 - 1] }) { $0.contains { $0 > 10 } }
+        let shrunk = [5, 90, 7].shrunk(
+            simpler: { [$0 / 2, $0 - 1] }, whileFailing: { $0.contains { $0 > 10 } })
         #expect(shrunk == [11])
     }
 
