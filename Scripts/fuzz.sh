@@ -27,6 +27,7 @@ objects=$(find "$products" -name '*.o' -path '*.build/*' | grep -v -e 'embed_mig
 # shellcheck disable=SC2086
 ${SWIFT}c -parse-as-library -O -sanitize=fuzzer,address -I "$products/Modules" \
     -Xcc -fmodule-map-file=$scratch/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
+    -Xcc -fmodule-map-file="$products/CSystem.build/module.modulemap" \
     Tests/Fuzz/LibFuzzer.swift $objects -lsqlite3 -o $scratch/fuzz
 
 status=0
