@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Tests Samples
 
-.PHONY: help demo test check format setup
+.PHONY: help demo test check format fuzz setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -18,6 +18,9 @@ check: ## lint the Swift code and the repository's files
 
 format: ## format the Swift code in place
 	@$(SWIFT) format --in-place --recursive $(SOURCES)
+
+fuzz: setup ## fuzz the parsers with libFuzzer: TIME=<seconds> or RUNS=<inputs> for each
+	@SWIFT='$(SWIFT)' Scripts/fuzz.sh
 
 setup: ## install what building on Linux needs (demo and test do this first)
 	@SWIFT='$(SWIFT)' Scripts/setup.sh

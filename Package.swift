@@ -53,8 +53,9 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "MigrationEmbedding", dependencies: ["MigrationFiles"], swiftSettings: settings),
         .executableTarget(
-            name: "embed-migrations", dependencies: ["MigrationFiles"], swiftSettings: settings),
+            name: "embed-migrations", dependencies: ["MigrationEmbedding"], swiftSettings: settings),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"]),
         .executableTarget(
             name: "Journal",
@@ -118,7 +119,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EmbedTests",
-            dependencies: ["embed-migrations", "EmbeddedSQL", "TestSupport"],
+            dependencies: [
+                "embed-migrations", "EmbeddedSQL", "FuzzTargets", "MigrationEmbedding", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ProcessTests",
@@ -148,9 +151,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "FuzzTargets",
+            dependencies: ["AppMigrations", "MigrationEmbedding", "MigrationFiles", "SchemaMigrations"],
+            path: "Tests/FuzzTargets",
+            swiftSettings: settings
+        ),
+        .target(
             name: "Proofs",
             dependencies: [
-                "AppMigrations", "SchemaMigrations", "TestSupport", "Workload",
+                "AppMigrations", "FuzzTargets", "SchemaMigrations", "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Proofs",
@@ -162,7 +171,8 @@ let package = Package(
             path: "Tests/Prove",
             swiftSettings: settings
         ),
-        .testTarget(name: "ProofTests", dependencies: ["Proofs"], swiftSettings: settings),
+        .testTarget(
+            name: "ProofTests", dependencies: ["AppMigrations", "Proofs"], swiftSettings: settings),
         .testTarget(
             name: "JournalTests", dependencies: ["Journal", "QuickStart", "TestSupport"],
             swiftSettings: settings),

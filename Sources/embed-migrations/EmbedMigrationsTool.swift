@@ -1,5 +1,5 @@
 import Foundation
-import MigrationFiles
+import MigrationEmbedding
 
 /// The build tool behind the plugin `EmbedMigrations`: writes a Swift file that holds a folder's migrations.
 ///

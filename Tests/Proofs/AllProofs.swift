@@ -7,4 +7,6 @@ public let allProofs: [any Proof] = [
     StormProof(),
     StopProof(),
     PowerProof(),
+    FleetProof(),
+    FuzzProof(),
 ]

@@ -261,7 +261,10 @@ final class MigrationRun {
     private func failure(of index: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
         let step = survey.items[index].step
         // A step that throws has not died in the middle of its work: what died before is all there is to count.
-        if hasCheckpoint.withLock({ $0 }) { runningBefore?.forgiven = context.attempt - 1 }
+        // Another step that died before has not got further by this one's checkpoint.
+        if runningBefore?.version == step.version, hasCheckpoint.withLock({ $0 }) {
+            runningBefore?.forgiven = context.attempt - 1
+        }
         books[step.place.id]?.record.running = runningBefore
         // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
         context.progress.finish()

@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 import GRDB
 
 /// A `.sql` file that has been looked through, so that what it must not hold is refused before it is run.
-struct SQLScript {
+package struct SQLScript {
     /// A statement, as far as looking ahead can tell.
-    struct Statement {
+    package struct Statement {
         /// Its words, quoted names and symbols, in upper case, as many as are needed to know what it is.
         var opening: [String] = []
-        var range: Range<Int>
-        let line: Int
+        package var range: Range<Int>
+        package let line: Int
 
         func opens(with words: String...) -> Bool { opening.starts(with: words) }
 
@@ -20,18 +20,18 @@ struct SQLScript {
     }
 
     let fileName: String
-    let sql: String
-    let statements: [Statement]
+    package let sql: String
+    package let statements: [Statement]
     let comments: [SQLReader.Comment]
     let settings: SQLFileSettings
     /// Tells an edit that matters: white space, comments and line ends do not count.
-    let checksum: String
+    package let checksum: String
     private let bytes: [UInt8]
 
     /// Looks through a file's contents.
     ///
     /// - Throws: ``SchemaMigrationError``, with file and line.
-    init(_ data: Data, fileName: String) throws {
+    package init(_ data: Data, fileName: String) throws {
         guard var sql = String(validating: data, as: UTF8.self) else {
             throw SchemaMigrationError(
                 .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.",

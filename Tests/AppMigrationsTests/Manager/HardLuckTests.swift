@@ -67,6 +67,27 @@ struct HardLuckTests {
         #expect(store.read("Library").record?.running == nil)
     }
 
+    @Test(
+        "a late step that throws after a checkpoint forgives nothing of another step, and takes nothing back")
+    func checkpointOfLateStep() throws {
+        let store = InMemoryStore()
+        try launch("1.0", store: store)
+        let died = MigrationRecord.Running(
+            version: "2.0", attempt: 2, forgiven: 1, build: "2.0", since: Date())
+        store.update("Library") { state in
+            state.record?.highest = "2.0"
+            state.record?.running = died
+        }
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("1.5") { context in
+            try context.checkpoint()
+            throw StepError(description: "no")
+        }
+        manager.register(["2.0"], log: log)
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        #expect(store.read("Library").record?.running == died)
+    }
+
     @Test("a link that leads nowhere does not tell that a file does not exist")
     func danglingFile() throws {
         let link = folder.file("library")

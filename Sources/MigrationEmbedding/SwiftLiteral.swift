@@ -1,8 +1,8 @@
 /// A text as a literal of Swift, which gives back the very same bytes.
-struct SwiftLiteral {
-    let text: String
+package struct SwiftLiteral {
+    package let text: String
 
-    init(_ value: String) {
+    package init(_ value: String) {
         // Scalars, not characters: CR LF is one character, and each of both counts.
         let scalars = value.unicodeScalars
         let hashes = String(repeating: "#", count: Self.hashCount(for: scalars))
@@ -13,6 +13,18 @@ struct SwiftLiteral {
         text =
             isLong
             ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
+    }
+
+    /// A literal of one line and without `#`, which is all that `#sourceLocation` takes.
+    init(plain value: String) {
+        let body = value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case "\n", "\t": "\\u{\(String(scalar.value, radix: 16))}"
+            default: Self.escaped(scalar, "")
+            }
+        }
+        text = "\"\(body.joined())\""
     }
 
     /// As many as no quote and no backslash in the text is followed by, and one more.

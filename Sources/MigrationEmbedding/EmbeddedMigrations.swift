@@ -1,21 +1,24 @@
-import Foundation
+package import Foundation
 import MigrationFiles
 
 /// The migrations of a folder, read from it.
-struct EmbeddedMigrations {
+package struct EmbeddedMigrations {
     /// A migration.
-    enum Migration {
+    package enum Migration {
         case sql(version: Int64, name: String, sql: String, down: String?)
         case code(version: Int64, typeName: String, file: URL)
     }
 
     /// Ascending by version.
-    let migrations: [Migration]
+    package let migrations: [Migration]
+
+    /// Takes migrations that have been read, ascending by version.
+    package init(_ migrations: [Migration]) { self.migrations = migrations }
 
     /// Reads the files.
     ///
     /// - Throws: ``EmbeddingErrors``.
-    init(files: [URL], folder: URL) throws(EmbeddingErrors) {
+    package init(files: [URL], folder: URL) throws(EmbeddingErrors) {
         let set = MigrationFileSet(names: files.map(\.lastPathComponent), .sqlAndSwift)
         var errors = set.problems.map { problem in
             EmbeddingErrors.One(

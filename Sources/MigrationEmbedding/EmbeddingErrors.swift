@@ -1,9 +1,9 @@
 import Foundation
 
 /// Why migrations cannot be embedded: everything that is wrong, at once.
-struct EmbeddingErrors: Error {
+package struct EmbeddingErrors: Error {
     /// One thing that is wrong with a file.
-    struct One: CustomStringConvertible {
+    package struct One: CustomStringConvertible {
         let file: URL
         let line: Int
         let column: Int
@@ -17,8 +17,8 @@ struct EmbeddingErrors: Error {
         }
 
         /// As compilers print errors.
-        var description: String { "\(file.path):\(line):\(column): error: \(message)" }
+        package var description: String { "\(file.path):\(line):\(column): error: \(message)" }
     }
 
-    let errors: [One]
+    package let errors: [One]
 }

@@ -1,10 +1,10 @@
 import Foundation
 
 /// The Swift file that holds migrations.
-struct SwiftSource {
-    private(set) var text: String
+package struct SwiftSource {
+    package private(set) var text: String
 
-    init(_ embedded: EmbeddedMigrations) {
+    package init(_ embedded: EmbeddedMigrations) {
         var declarations: [String] = []
         var elements: [String] = []
         for migration in embedded.migrations {
@@ -20,7 +20,7 @@ struct SwiftSource {
                 elements.append("        migration\(version),")
                 declarations.append(
                     """
-                    #sourceLocation(file: \(Self.plainLiteral(file.path)), line: 1)
+                    #sourceLocation(file: \(SwiftLiteral(plain: file.path).text), line: 1)
                     extension `\(typeName)` { public nonisolated var version: Int64 { \(version) } }
                     private nonisolated let migration\(version): any SchemaMigration = `\(typeName)`()
                     #sourceLocation()
@@ -42,11 +42,5 @@ struct SwiftSource {
 
             """
         if !declarations.isEmpty { text += "\n" + declarations.joined(separator: "\n\n") + "\n" }
-    }
-
-    /// A literal without `#`, which is all that `#sourceLocation` takes.
-    private static func plainLiteral(_ text: String) -> String {
-        "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-            + "\""
     }
 }

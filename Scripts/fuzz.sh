@@ -1,0 +1,57 @@
+#!/bin/sh
+# Fuzzes the parsers with libFuzzer, guided by coverage, and prints for each target what it has done.
+#
+#   RUNS=<n>          inputs for each target; 0 for no limit
+#   TIME=<seconds>    how long each target may take; 0 for no limit
+#   TARGETS="<name> …"
+#
+# Builds into .build/fuzz; keeps there what it has learnt, and an input that breaks something. Only on Linux: Xcode's
+# toolchain has no libFuzzer.
+set -eu
+cd "$(dirname "$0")/.."
+SWIFT=${SWIFT:-swift}
+RUNS=${RUNS:-0}
+TIME=${TIME:-2}
+TARGETS=${TARGETS:-versions records file-names scripts literals}
+scratch=.build/fuzz
+
+# Objects only: SwiftPM would give an executable a main of its own, beside libFuzzer's.
+mkdir -p $scratch
+$SWIFT build -c release --scratch-path $scratch --target FuzzTargets \
+    -Xswiftc -sanitize=fuzzer,address >$scratch.log 2>&1 || {
+    cat $scratch.log
+    exit 1
+}
+products=$($SWIFT build -c release --scratch-path $scratch --show-bin-path)
+objects=$(find "$products" -name '*.o' -path '*.build/*' | grep -v -e 'embed_migrations.build' -e '-tool.build')
+# shellcheck disable=SC2086
+${SWIFT}c -parse-as-library -O -sanitize=fuzzer,address -I "$products/Modules" \
+    -Xcc -fmodule-map-file=$scratch/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
+    -Xcc -fmodule-map-file="$products/CSystem.build/module.modulemap" \
+    Tests/Fuzz/LibFuzzer.swift $objects -lsqlite3 -o $scratch/fuzz
+
+status=0
+printf '%-12s %12s %10s %8s\n' target executions per-second crashes
+for target in $TARGETS; do
+    corpus=$scratch/corpus/$target
+    found=$scratch/found/$target
+    mkdir -p "$corpus" "$found"
+    # Real migrations, where somebody has put some beside the package.
+    case $target in scripts | literals)
+        [ ! -d ../shared/real-migrations ] || find ../shared/real-migrations -name '*.sql' -size -4k -exec cp {} "$corpus" \;
+        ;;
+    esac
+    crashes=0
+    FUZZ_SEEDS=$corpus FUZZ_TARGET=$target $scratch/fuzz "$corpus" -runs=$([ "$RUNS" = 0 ] && echo -1 || echo "$RUNS") \
+        -max_total_time="$TIME" -artifact_prefix="$found/" -print_final_stats=1 -max_len=512 -timeout=10 \
+        -rss_limit_mb=4096 -detect_leaks=0 -verbosity=0 >"$scratch/$target.log" 2>&1 || crashes=1
+    awk -v target="$target" -v crashes=$crashes '
+        /stat::number_of_executed_units/ { runs = $2 }
+        /stat::average_exec_per_sec/ { speed = $2 }
+        END { printf "%-12s %12d %10d %8d\n", target, runs, speed, crashes }' "$scratch/$target.log"
+    [ $crashes = 0 ] || {
+        grep -E 'Fatal error|ERROR:|SUMMARY|Test unit' "$scratch/$target.log" | head -5
+        status=1
+    }
+done
+exit $status

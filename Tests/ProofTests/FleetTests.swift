@@ -1,0 +1,62 @@
+import AppMigrations
+import Proofs
+import Testing
+
+@Suite("The fleet")
+struct FleetTests {
+    @Test("catches a store that forgets what has run, and shows it by a short history")
+    func forgetfulStore() throws {
+        let outcome = FleetProof { ForgetfulStore(base: $0) }.run(seeds: 1..<20)
+        #expect(outcome.failures.count > 5)
+        for failure in outcome.failures {
+            let history = try #require(failure.firstRange(of: "History: ").map { failure[$0.upperBound...] })
+            #expect(
+                history.prefix(while: { $0 != "." || history.isEmpty }).split(separator: ";").count <= 3,
+                "\(failure)")
+        }
+    }
+
+    @Test("has the same luck again for the same seed")
+    func deterministic() {
+        let proof = FleetProof { ForgetfulStore(base: $0) }
+        #expect(proof.run(seeds: 1..<6).failures == proof.run(seeds: 1..<6).failures)
+    }
+}
+
+@Suite("Shrinking")
+struct ShrinkingTests {
+    @Test("leaves out all that does not matter")
+    func leavesOut() {
+        let shrunk = Array(1...100).shrunk { $0.contains(17) && $0.contains(80) }
+        #expect(shrunk == [17, 80])
+    }
+
+    @Test("makes what is left simpler")
+    func simpler() {
+        let shrunk = [5, 90, 7].shrunk(
+            simpler: { [$0 / 2, $0 - 1] }, whileFailing: { $0.contains { $0 > 10 } })
+        #expect(shrunk == [11])
+    }
+
+    @Test("keeps an array from which nothing can be left out")
+    func minimal() {
+        #expect([1, 2, 3].shrunk { $0 == [1, 2, 3] } == [1, 2, 3])
+        #expect([Int]().shrunk { _ in true } == [])
+    }
+}
+
+/// A store that keeps everything but what has run.
+private struct ForgetfulStore: MigrationStore {
+    let base: any MigrationStore
+    var name: String { base.name }
+
+    func read(_ manager: String) throws -> StoreState { try base.read(manager) }
+    func lock(_ manager: String) throws -> StoreLock { try base.lock(manager) }
+
+    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try base.update(manager) { state in
+            try change(&state)
+            state.record?.settled = []
+        }
+    }
+}

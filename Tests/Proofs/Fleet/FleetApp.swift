@@ -1,0 +1,130 @@
+/// An app that the devices of the fleet have: its builds, and what each of them registers.
+///
+/// Versions are numbers here, their *ranks*, so that nothing in the model depends on how the package compares
+/// versions: a hundred for each release, 50 for the release itself, less for a pre-release, more for a sub-migration.
+struct FleetApp: Sendable {
+    /// A build of the app that has been published.
+    struct Build: Sendable {
+        let text: String
+        let rank: Int
+        /// The last rank whose steps are due.
+        var ceiling: Int { rank / 100 * 100 + 99 }
+    }
+
+    /// A step, and the build in which it appears: a late one appears after its version has come out.
+    struct Step: Sendable {
+        let manager: Int
+        let rank: Int
+        let since: Int
+        var isInDatabase = false
+        var runsOnFreshInstall = false
+        var hasCheckpoint = false
+    }
+
+    /// A migration of the schema, for the release whose hundred its number is in.
+    struct SchemaChange: Sendable {
+        let number: Int
+        let since: Int
+    }
+
+    /// Where the app keeps things.
+    enum Storage: CaseIterable, Sendable {
+        case store, storeAndDatabase, storeInDatabase
+    }
+
+    static let releases = ["0", "0.9", "1.0", "1.2", "1.10", "2.0", "2.0.1", "11.0"]
+    static let builds = [
+        Build(text: "1.0", rank: 250), Build(text: "1.2", rank: 350), Build(text: "1.2+2", rank: 350),
+        Build(text: "1.10", rank: 450), Build(text: "2.0-beta.1", rank: 510), Build(text: "2.0", rank: 550),
+        Build(text: "2.0+2", rank: 550), Build(text: "2.0.1", rank: 650), Build(text: "11.0", rank: 750),
+    ]
+    /// Makes the table that steps write into: a database has a schema from the first build on, and is never unmanaged.
+    static let firstSchema = SchemaChange(number: 201, since: 0)
+    static let managers = ["Library", "Search"]
+
+    var storage = Storage.store
+    var steps: [Step] = []
+    var schema: [SchemaChange] = []
+    /// The build in which the second manager appears.
+    var searchSince = 0
+    /// At which version the app says that an install without a record is.
+    var adopting: Int?
+    var maximumAttempts = 3
+
+    /// The text of a version.
+    static func text(_ rank: Int) -> String {
+        let release = releases[rank / 100]
+        return switch rank % 100 {
+        case 0, 50: release
+        case 10: release + "-beta.1"
+        case let mark: "\(release)-\(mark - 50)"
+        }
+    }
+
+    /// The ranks by their texts.
+    private static let ranks = Dictionary(
+        uniqueKeysWithValues: [("0", 0)]
+            + releases.indices.dropFirst().flatMap { release in
+                [10, 50, 51, 52, 60].map { release * 100 + $0 }
+            }.map { (text($0), $0) })
+
+    /// The rank of a version; -1 for one that the app has never had.
+    static func rank(_ text: String) -> Int { ranks[String(text.prefix { $0 != "+" })] ?? -1 }
+
+    /// The managers that a build creates, in order.
+    func managers(in build: Int) -> Range<Int> { 0..<(build >= searchSince ? 2 : 1) }
+
+    /// The steps that a manager registers in a build.
+    func steps(of manager: Int, in build: Int) -> [Step] {
+        steps.filter {
+            $0.manager == manager && $0.since <= build && $0.rank <= Self.builds[build].ceiling
+                && (storage != .store || !$0.isInDatabase)
+        }.sorted { $0.rank < $1.rank }
+    }
+
+    /// The migrations of the schema that a manager moves through in a build, by the rank of the move.
+    func moves(of manager: Int, in build: Int) -> [(rank: Int, numbers: [Int])] {
+        guard manager == 0, storage != .store else { return [] }
+        let known = ([Self.firstSchema] + schema).filter {
+            $0.since <= build && $0.number <= Self.builds[build].ceiling
+        }.map(\.number)
+        return Dictionary(grouping: known) { $0 / 100 }.sorted { $0.key < $1.key }
+            .map { (rank: $0.key * 100 + 50, numbers: $0.value.sorted()) }
+    }
+}
+
+extension FleetApp {
+    /// Makes an app up.
+    init(random: inout SplitMix64) {
+        // A database costs thirty times what the rest does.
+        storage = random.chance(90) ? .store : random.pick([.storeAndDatabase, .storeInDatabase])
+        searchSince = random.pick(0...Self.builds.count)
+        adopting = random.chance(20) ? random.pick([150, 250, 351, 450, 550]) : nil
+        maximumAttempts = random.pick(1...3)
+        for manager in 0...1 {
+            for release in 2..<Self.releases.count {
+                for mark in [50, 51, 52, 60] where random.chance(mark == 50 ? 60 : 20) {
+                    steps.append(
+                        Step(
+                            manager: manager, rank: release * 100 + mark,
+                            since: Self.appearance(of: release, late: mark == 50 ? 20 : 70, &random),
+                            isInDatabase: random.chance(50), runsOnFreshInstall: random.chance(20),
+                            hasCheckpoint: random.chance(15)))
+                }
+            }
+        }
+        for release in 2..<Self.releases.count {
+            for number in 2...4 where random.chance(30) {
+                schema.append(
+                    SchemaChange(
+                        number: release * 100 + number,
+                        since: Self.appearance(of: release, late: 20, &random)))
+            }
+        }
+    }
+
+    private static func appearance(of release: Int, late percent: Int, _ random: inout SplitMix64) -> Int {
+        let first = builds.firstIndex { $0.rank / 100 >= release } ?? 0
+        return random.chance(percent) ? random.pick(first..<builds.count) : first
+    }
+}

@@ -1,0 +1,96 @@
+/// Something that happens to a device.
+enum FleetEvent: Sendable, Equatable {
+    case launch(Launch)
+    /// Keeps what there is for a later restore.
+    case backUp
+    /// Brings an earlier backup back; the backup is counted round, so that it exists when others are left out.
+    case restore(Part, backup: Int)
+
+    /// A launch of a build.
+    struct Launch: Sendable, Equatable {
+        /// The build's index.
+        var build: Int
+        /// The process is killed at this tick: before, in or after a step, a write or a commit.
+        var killedAt: Int?
+        /// The step that throws, counted in the launch.
+        var throwsIn: Int?
+        /// Another process, of this build, that does all of its launch after this one has looked and before it
+        /// has the lock.
+        var outrunBy: Int?
+    }
+
+    /// What a backup is restored of.
+    enum Part: CaseIterable, Sendable {
+        case store, database, both
+    }
+
+    /// Events that are simpler, and might fail as well.
+    var simpler: [FleetEvent] {
+        guard case .launch(let launch) = self else { return [] }
+        var simpler: [Launch] = []
+        for path in [\Launch.killedAt, \.throwsIn, \.outrunBy] where launch[keyPath: path] != nil {
+            simpler.append(launch)
+            simpler[simpler.count - 1][keyPath: path] = nil
+        }
+        return simpler.map(FleetEvent.launch)
+    }
+
+    /// Makes a history up.
+    static func history(random: inout SplitMix64) -> [FleetEvent] {
+        let last = FleetApp.builds.count - 1
+        var build = random.pick(0...3)
+        var launch = Launch(build: build)
+        return (0..<random.pick(3...14)).map { _ in
+            switch random.pick(0..<100) {
+            case 0..<8: return .backUp
+            case 8..<16: return .restore(random.pick(Part.allCases), backup: random.pick(0...3))
+            case 16..<30:
+                // Again, with the same bad luck.
+                return .launch(launch)
+            case 30..<65: build = min(last, build + random.pick([1, 1, 1, 2, 4]))
+            case 65..<72: build = max(0, build - random.pick(1...3))
+            default: break
+            }
+            launch = Launch(
+                build: build, killedAt: random.chance(35) ? random.pick(1...16) : nil,
+                throwsIn: random.chance(8) ? random.pick(1...2) : nil,
+                outrunBy: random.chance(8) ? random.pick(max(0, build - 2)...min(last, build + 1)) : nil)
+            return .launch(launch)
+        }
+    }
+}
+
+extension FleetEvent: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .launch(let launch):
+            "launch \(FleetApp.builds[launch.build].text)"
+                + (launch.outrunBy.map { ", outrun by a launch of \(FleetApp.builds[$0].text)" } ?? "")
+                + (launch.throwsIn.map { ", whose step no. \($0) throws" } ?? "")
+                + (launch.killedAt.map { ", killed at tick \($0)" } ?? "")
+        case .backUp: "back up"
+        case .restore(.store, let backup): "restore the store from backup \(backup)"
+        case .restore(.database, let backup): "restore the database from backup \(backup)"
+        case .restore(.both, let backup): "restore backup \(backup)"
+        }
+    }
+}
+
+extension FleetApp: CustomStringConvertible {
+    /// The app in words, as far as it is not the simplest.
+    var description: String {
+        let words =
+            ["\(storage)"] + (adopting.map { ["adopting \(Self.text($0))"] } ?? [])
+            + ["\(maximumAttempts) attempts"]
+            + (searchSince < Self.builds.count
+                ? ["\(Self.managers[1]) since \(Self.builds[searchSince].text)"] : [])
+        let steps = steps.map { step in
+            "\(Self.managers[step.manager]) \(Self.text(step.rank)) since \(Self.builds[step.since].text)"
+                + (step.isInDatabase ? ", in the database" : "")
+                + (step.runsOnFreshInstall ? ", on a fresh install too" : "")
+                + (step.hasCheckpoint ? ", with a checkpoint" : "")
+        }
+        let schema = schema.map { "schema \($0.number) since \(Self.builds[$0.since].text)" }
+        return ([words.joined(separator: ", ")] + steps + schema).joined(separator: "; ")
+    }
+}

@@ -1,0 +1,319 @@
+/// What a device should do, told from the package's design alone: nothing of the package is used here.
+///
+/// A launch is a list of states that a device goes through. One that is killed has come to some point of the list.
+struct FleetModel {
+    /// What there is on a device.
+    struct State: Hashable {
+        /// Empty where the store is in the database.
+        var store = Place()
+        var database = Database()
+        /// What the steps outside the database have done, in order.
+        var files: [String] = []
+    }
+
+    /// What a place remembers.
+    struct Place: Hashable {
+        var records: [Int: Record] = [:]
+        var seen: Set<Int> = []
+    }
+
+    struct Database: Hashable {
+        var place = Place()
+        var ledger: Set<Int> = []
+        /// What the steps in the database have done, in order.
+        var done: [String] = []
+    }
+
+    /// What a place remembers of one manager.
+    struct Record: Hashable {
+        var floor: Int?
+        var settled: Set<Int> = []
+        var owed: Set<Int> = []
+        var completed: Int?
+        var highest: Int?
+        var downgradedTo: Int?
+        var running: Running?
+
+        struct Running: Hashable {
+            var rank: Int
+            var attempt: Int
+            var forgiven: Int
+            var build: String
+        }
+
+        mutating func settle(_ rank: Int) {
+            settled.insert(rank)
+            owed.remove(rank)
+            if running?.rank == rank { running = nil }
+        }
+    }
+
+    /// How a launch of a manager ends.
+    enum Outcome: Hashable {
+        case done(launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int])
+        case stopped(String, at: Int?)
+    }
+
+    let app: FleetApp
+    let build: Int
+    /// The states that the device goes through, from the one at first.
+    private(set) var timeline: [State]
+    /// Whether there was something to do.
+    private(set) var hasLocked = false
+    /// The bodies of steps until the one that throws.
+    private var bodiesUntilThrow: Int?
+
+    init(_ app: FleetApp, _ state: State, build: Int, throwsIn: Int? = nil) {
+        self.app = app
+        self.build = build
+        timeline = [state]
+        bodiesUntilThrow = throwsIn
+    }
+
+    var state: State { timeline[timeline.count - 1] }
+
+    /// Another process has gone through these states in between.
+    mutating func append(_ other: [State]) { timeline += other }
+
+    /// Whether a device may be in a state, when the launch was cut short: at one point of the list, except that the
+    /// places written at that point may or may not have been.
+    func allows(_ found: State) -> Bool {
+        zip(timeline, timeline.dropFirst() + [state]).contains { before, after in
+            (found.store == before.store || found.store == after.store)
+                && (found.database == before.database || found.database == after.database)
+                && (found.files == before.files || found.files == after.files)
+        }
+    }
+}
+
+// A launch of one manager.
+extension FleetModel {
+    /// Whether a place is the database: there, its own records and its own contents count.
+    private typealias PlacePath = WritableKeyPath<State, Place>
+
+    private enum Kind {
+        case fresh, relaunch
+        case adoption(Int)
+        case upgrade(Int)
+        case downgrade(Int)
+
+        var previous: Int? {
+            switch self {
+            case .fresh, .relaunch: nil
+            case .adoption(let rank), .upgrade(let rank), .downgrade(let rank): rank
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .fresh: "freshInstall"
+            case .relaunch: "relaunch"
+            case .adoption(let rank): "adoption \(rank)"
+            case .upgrade(let rank): "upgrade \(rank)"
+            case .downgrade(let rank): "downgrade \(rank)"
+            }
+        }
+    }
+
+    private struct Item {
+        let rank: Int
+        let place: PlacePath
+        var step: FleetApp.Step?
+        var isLate = false
+        var numbers: [Int] = []
+    }
+
+    /// Plays a launch of a manager.
+    mutating func launch(_ manager: Int) -> Outcome {
+        let current = FleetApp.builds[build]
+        let steps = app.steps(of: manager, in: build)
+        let moves = app.moves(of: manager, in: build)
+        // A database that holds a version above any known one belongs to a newer build.
+        if let known = moves.flatMap(\.numbers).max(), state.database.ledger.contains(where: { $0 > known }) {
+            return .stopped("newerDatabase", at: nil)
+        }
+        let database: PlacePath = \.database.place
+        let store = app.storage == .storeInDatabase ? database : \.store
+        var places = [store]
+        if store != database, !moves.isEmpty || steps.contains(where: \.isInDatabase) {
+            places.append(database)
+        }
+
+        var kinds: [PlacePath: Kind] = [:]
+        var records: [PlacePath: Record] = [:]
+        var items: [Item] = []
+        for path in places {
+            let old = state[keyPath: path].records[manager]
+            let here = steps.filter { store == database || $0.isInDatabase == (path == database) }
+            let kind = kind(old, state[keyPath: path], isStore: path == store)
+            let record = begin(old, kind, here)
+            kinds[path] = kind
+            records[path] = record
+            // A downgrade does nothing.
+            if case .downgrade = kind { continue }
+            for step in here {
+                // Known, above the floor or owed, not settled, and at most the target.
+                guard !record.settled.contains(step.rank) else { continue }
+                guard record.floor.map({ step.rank > $0 }) ?? true || record.owed.contains(step.rank) else {
+                    continue
+                }
+                let reached = ((old?.settled ?? []) + [old?.completed].compactMap { $0 }).max()
+                items.append(
+                    Item(
+                        rank: step.rank, place: path, step: step,
+                        isLate: reached.map { step.rank < $0 } ?? false))
+            }
+            if path == database {
+                items += moves.map { move in
+                    Item(
+                        rank: move.rank, place: path,
+                        numbers: move.numbers.filter { !state.database.ledger.contains($0) })
+                }.filter { !$0.numbers.isEmpty }
+            }
+        }
+        items.sort { ($0.rank, $0.step == nil ? 0 : 1) < ($1.rank, $1.step == nil ? 0 : 1) }
+
+        let storeRecord = state[keyPath: store].records[manager]
+        let isNewer = storeRecord?.highest.map { $0 < current.rank } ?? true
+        let (returned, isFirst) =
+            switch kinds[store] {
+            case .upgrade: (storeRecord?.downgradedTo != nil, isNewer)
+            case .fresh, .adoption: (false, isNewer)
+            case .relaunch, .downgrade, nil: (false, false)
+            }
+
+        func write(_ model: inout FleetModel) {
+            var next = model.state
+            for path in places {
+                let record = records[path]
+                let place = next[keyPath: path]
+                guard place.records[manager] != record || !place.seen.contains(current.rank) else { continue }
+                next[keyPath: path].records[manager] = record
+                next[keyPath: path].seen.formUnion([kinds[path]?.previous, current.rank].compactMap { $0 })
+            }
+            guard next != model.state else { return }
+            model.hasLocked = true
+            model.timeline.append(next)
+        }
+
+        if !items.isEmpty { hasLocked = true }
+        for item in items {
+            let before = records[item.place]?.running
+            guard let step = item.step else {
+                write(&self)
+                for number in item.numbers { change { $0.database.ledger.insert(number) } }
+                continue
+            }
+            if let died = before, died.rank == step.rank, died.build == current.text,
+                died.attempt - died.forgiven >= app.maximumAttempts
+            {
+                write(&self)
+                return .stopped("gaveUp", at: step.rank)
+            }
+            var running = Record.Running(rank: step.rank, attempt: 1, forgiven: 0, build: current.text)
+            if let died = before, died.rank == step.rank {
+                running.attempt = died.attempt + 1
+                // A new build starts afresh.
+                running.forgiven = died.build == current.text ? died.forgiven : died.attempt
+            }
+            records[item.place]?.running = running
+            write(&self)
+
+            let line = Self.line(
+                manager: manager, rank: step.rank, attempt: running.attempt, isLate: item.isLate,
+                from: kinds[item.place]?.previous)
+            let throwsNow = countBody()
+            var died = before
+            if step.isInDatabase {
+                if !throwsNow {
+                    change {
+                        $0.database.done.append(line)
+                        $0.database.place.records[manager]?.settle(step.rank)
+                    }
+                }
+            } else {
+                if step.hasCheckpoint {
+                    change {
+                        $0[keyPath: item.place].records[manager]?.running?.forgiven = running.attempt - 1
+                    }
+                    if died?.rank == step.rank { died?.forgiven = running.attempt - 1 }
+                }
+                change { $0.files.append(line) }
+            }
+            if throwsNow {
+                records[item.place]?.running = died
+                write(&self)
+                return .stopped("stepFailed", at: step.rank)
+            }
+            records[item.place]?.settle(step.rank)
+            // A step that died keeps its attempts when a late one runs before it.
+            if let before, before.rank != step.rank { records[item.place]?.running = before }
+        }
+        for path in places {
+            if case .downgrade = kinds[path] { continue }
+            records[path]?.completed = current.rank
+            records[path]?.downgradedTo = nil
+        }
+        write(&self)
+        return .done(
+            launch: kinds[store]?.text ?? "", returned: returned, isFirst: isFirst,
+            completed: items.compactMap(\.step?.rank), moved: items.flatMap(\.numbers))
+    }
+
+    /// What a step writes down about itself.
+    static func line(manager: Int, rank: Int, attempt: Int, isLate: Bool, from: Int?) -> String {
+        "\(manager) \(rank) attempt \(attempt) \(isLate ? "late" : "in time") from \(from ?? -1)"
+    }
+
+    private func kind(_ record: Record?, _ place: Place, isStore: Bool) -> Kind {
+        let current = FleetApp.builds[build]
+        if let record {
+            if let highest = record.highest, highest > current.rank { return .downgrade(highest) }
+            guard let completed = record.completed else { return .adoption(record.floor ?? 0) }
+            return completed < current.rank ? .upgrade(completed) : .relaunch
+        }
+        // A database that has nothing is new, whatever the app says of its other data.
+        if !isStore, place == Place() { return .fresh }
+        if let rank = app.adopting {
+            return rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
+        }
+        return place.seen.filter { $0 < current.rank }.max().map { .adoption($0) } ?? .fresh
+    }
+
+    private func begin(_ old: Record?, _ kind: Kind, _ steps: [FleetApp.Step]) -> Record {
+        let current = FleetApp.builds[build].rank
+        var record = old ?? Record(floor: kind.previous ?? current)
+        switch kind {
+        case .fresh:
+            // There is no old data: nothing is needed but what the app asked for, which is owed.
+            for step in steps {
+                if step.runsOnFreshInstall {
+                    record.owed.insert(step.rank)
+                } else {
+                    record.settled.insert(step.rank)
+                }
+            }
+            record.completed = current
+        case .downgrade(let highest):
+            record.highest = max(highest, record.highest ?? 0)
+            record.completed = current
+            record.downgradedTo = current
+        case .adoption, .upgrade, .relaunch:
+            break
+        }
+        record.highest = max(current, record.highest ?? 0)
+        return record
+    }
+
+    private mutating func change(_ body: (inout State) -> Void) {
+        var next = state
+        body(&next)
+        timeline.append(next)
+    }
+
+    private mutating func countBody() -> Bool {
+        guard let left = bodiesUntilThrow else { return false }
+        bodiesUntilThrow = left - 1
+        return left == 1
+    }
+}

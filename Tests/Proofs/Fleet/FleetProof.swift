@@ -1,0 +1,79 @@
+public import AppMigrations
+import Foundation
+
+/// Devices with random histories of launches, deaths, restores and downgrades do what a model says.
+public struct FleetProof: Proof {
+    /// Selects it on the command line.
+    public let name = "fleet"
+    /// As the README words it.
+    public let promise = "whatever happens to a device, each place gets exactly what it lacks"
+    private let disguise: @Sendable (any MigrationStore) -> any MigrationStore
+
+    /// Makes the proof.
+    ///
+    /// - Parameter disguise: puts a store in place of each device's, so that a bad one can be tried.
+    public init(disguise: @escaping @Sendable (any MigrationStore) -> any MigrationStore = { $0 }) {
+        self.disguise = disguise
+    }
+
+    /// Tries a hundred thousand devices, or five hundred.
+    public func run(_ size: ProofSize) throws -> ProofOutcome {
+        run(seeds: size == .short ? 1..<501 : 1..<100_001)
+    }
+
+    /// Tries a device for each seed.
+    public func run(seeds: Range<UInt64>) -> ProofOutcome {
+        let failures = Locked<[UInt64: String]>([:])
+        let next = Locked(seeds.lowerBound)
+        DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
+            while true {
+                let seed = next.withLock { next in
+                    defer { next += next < seeds.upperBound ? 1 : 0 }
+                    return next
+                }
+                guard seed < seeds.upperBound else { return }
+                guard let failure = failure(seed: seed) else { continue }
+                failures.withLock { $0[seed] = failure }
+            }
+        }
+        return ProofOutcome(
+            tried: seeds.count, unit: "devices",
+            failures: failures.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value))
+    }
+
+    /// What a device did wrong, with the shortest history that shows it; nil when it did all right.
+    func failure(seed: UInt64) -> String? {
+        var random = SplitMix64(seed: seed)
+        var app = FleetApp(random: &random)
+        var events = FleetEvent.history(random: &random)
+        guard deviation(app, events) != nil else { return nil }
+
+        // A shorter history may make parts of the app superfluous.
+        events = events.shrunk(simpler: \.simpler) { deviation(app, $0) != nil }
+        app.steps = app.steps.shrunk { steps in
+            var app = app
+            app.steps = steps
+            return deviation(app, events) != nil
+        }
+        app.schema = app.schema.shrunk { schema in
+            var app = app
+            app.schema = schema
+            return deviation(app, events) != nil
+        }
+        events = events.shrunk(simpler: \.simpler) { deviation(app, $0) != nil }
+        return """
+            seed \(seed). App: \(app). History: \(events.map(\.description).joined(separator: "; ")). \
+            Last: \(deviation(app, events) ?? "")
+            """
+    }
+
+    private func deviation(_ app: FleetApp, _ events: [FleetEvent]) -> String? {
+        do {
+            let device = try FleetDevice(app, disguise: disguise)
+            for event in events { try device.play(event) }
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import FuzzTargets
+
+/// Whatever others have written is read or refused, and never traps.
+///
+/// Inputs are made from seeds, in this process; `make fuzz` has libFuzzer make them, guided by what they reach.
+public struct FuzzProof: Proof {
+    /// Selects it on the command line.
+    public let name = "fuzzing"
+    /// As the README words it.
+    public let promise = "what others have written is read or refused, and breaks no law"
+
+    /// Makes the proof.
+    public init() {}
+
+    /// Tries each target with a million inputs, or two thousand.
+    public func run(_ size: ProofSize) throws -> ProofOutcome {
+        var outcome = ProofOutcome(unit: "inputs")
+        for (index, target) in FuzzTarget.all.enumerated() {
+            let seeds = target.seeds.map { Array($0.utf8) }
+            let mutation = Mutation(seeds: seeds)
+            var random = SplitMix64(seed: UInt64(index))
+            let inputs =
+                seeds.lazy
+                + (0..<(size == .short ? 2_000 : 1_000_000)).lazy.map { _ in
+                    mutation.input(using: &random)
+                }
+            for input in inputs {
+                outcome.tried += 1
+                guard let broken = broken(target, input) else { continue }
+                let shortest = input.shrunk { self.broken(target, $0) != nil }
+                outcome.failures.append("\(target.name): \(self.broken(target, shortest) ?? broken)")
+                break
+            }
+        }
+        return outcome
+    }
+
+    private func broken(_ target: FuzzTarget, _ input: [UInt8]) -> String? {
+        do {
+            try target.check(input)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+}
