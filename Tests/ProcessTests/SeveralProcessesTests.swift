@@ -10,7 +10,9 @@ struct SeveralProcessesTests {
     /// Starts eight processes, lets them go at the same moment, and returns what they print.
     func eight(_ install: Install, _ version: String, _ steps: [String]) async throws -> [String] {
         let go = "go-\(version)"
-        let processes = try (1...8).map { _ in try install.start(version, steps, ["--start", go]) }
+        let processes = try (1...8).map { _ in
+            try install.start(version, steps, ["--start", go, "--lock-timeout", "600"])
+        }
         try await waitUntil("all are ready") { install.folder.lines("\(go).reached").count == 8 }
         try Data().write(to: install.folder.file(go))
         var outputs: [String] = []
@@ -85,7 +87,7 @@ struct SeveralProcessesTests {
     func waiting(place: Place) async throws {
         let install = try await Install(place)
         let holder = try await inStep(install)
-        let waiter = try install.start("2.0", ["1.2"], ["--lock-timeout", "60"])
+        let waiter = try install.start("2.0", ["1.2"], ["--lock-timeout", "600"])
         try Data().write(to: install.folder.file("go"))
         #expect(try await holder.result().output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
         #expect(try await waiter.result().output == "launch relaunch\ncompleted []\n")

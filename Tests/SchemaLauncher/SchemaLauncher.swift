@@ -10,14 +10,14 @@ struct SchemaLauncher {
     static func main() throws {
         let arguments = CommandLine.arguments
         let schema = try SchemaMigrator(
-            directory: URL(fileURLWithPath: arguments[1]), options: SchemaOptions(busyTimeout: .seconds(60)))
+            directory: URL(fileURLWithPath: arguments[1]), options: SchemaOptions(busyTimeout: .seconds(600)))
         try Data().write(to: URL(fileURLWithPath: "\(arguments[4]).\(getpid())"))
         while !FileManager.default.fileExists(atPath: arguments[4]) { usleep(200) }
         do {
             let database: any DatabaseWriter =
                 arguments[3] == "pool"
-                ? try DatabasePool.opening(path: arguments[2], waitingFor: .seconds(60))
-                : try DatabaseQueue.opening(path: arguments[2], waitingFor: .seconds(60))
+                ? try DatabasePool.opening(path: arguments[2], waitingFor: .seconds(600))
+                : try DatabaseQueue.opening(path: arguments[2], waitingFor: .seconds(600))
             print(try schema.migrate(database).applied)
         } catch {
             print("\(error)")
