@@ -174,9 +174,12 @@ extension SchemaMigrator {
 
     /// Refuses a version that no migration has.
     func check(_ version: SchemaVersion) throws {
-        guard !versions.contains(version) else { return }
-        throw SchemaMigrationError(
+        guard versions.contains(version) else { throw unknown(version) }
+    }
+
+    func unknown(_ version: SchemaVersion) -> SchemaMigrationError {
+        SchemaMigrationError(
             .unknownVersion, "No migration has version \(version).",
-            remedy: "The latest is \(migrations.last?.version ?? 0).")
+            remedy: migrations.last.map { "The latest is \($0.version)." } ?? "There are none.")
     }
 }

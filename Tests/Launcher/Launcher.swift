@@ -12,6 +12,8 @@ struct Launcher: ParsableCommand {
     enum Store: String, ExpressibleByArgument {
         case json
         case sqlite
+        /// None is named.
+        case standard
     }
 
     @Option(help: "The folder of the store and of everything that steps leave.")
@@ -19,8 +21,8 @@ struct Launcher: ParsableCommand {
 
     @Option var store = Store.json
 
-    @Option(name: .customLong("as"), help: "The app version that is launched.")
-    var version: String
+    @Option(name: .customLong("as"), help: "The app version that is launched; by default the bundle's.")
+    var version: String?
 
     @Option var maximumAttempts = 3
 
@@ -51,7 +53,8 @@ struct Launcher: ParsableCommand {
 
     private func migrate(in folder: LauncherFolder) throws -> MigrationReport {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, store: makeStore(in: folder),
+            name: "Library", currentVersion: version.map(AppVersion.init(parsing:)),
+            store: makeStore(in: folder),
             options: MigrationOptions(
                 maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
         // Opened only for steps that work in it: a launch without any finds no database.
@@ -74,11 +77,12 @@ struct Launcher: ParsableCommand {
         return try manager.migrate()
     }
 
-    private func makeStore(in folder: LauncherFolder) throws -> any MigrationStore {
+    private func makeStore(in folder: LauncherFolder) throws -> (any MigrationStore)? {
         switch store {
         case .json: try JSONStore(at: folder.url.appendingPathComponent("migrations.json"))
         case .sqlite:
             try SQLiteStore(path: folder.url.appendingPathComponent("migrations.sqlite").path)
+        case .standard: nil
         }
     }
 }

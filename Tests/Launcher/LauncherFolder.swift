@@ -15,7 +15,7 @@ struct LauncherFolder: Sendable {
     /// Waits until there is a file; not for ever, since the test that is to make it may have been stopped.
     func wait(for name: String) throws {
         let file = url.appendingPathComponent(name).path
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .seconds(600)
         while !FileManager.default.fileExists(atPath: file) {
             guard ContinuousClock.now < deadline else { throw CocoaError(.fileNoSuchFile) }
             usleep(500)

@@ -17,7 +17,7 @@ struct SeveralProcessesTests {
     func waiting(place: Place) async throws {
         let install = try await Install(place)
         let holder = try await inStep(install)
-        let waiter = try install.start("2.0", ["1.2"], ["--lock-timeout", "60"])
+        let waiter = try install.start("2.0", ["1.2"], ["--lock-timeout", "600"])
         try Data().write(to: install.folder.file("go"))
         #expect(try await holder.result().output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
         #expect(try await waiter.result().output == "launch relaunch\ncompleted []\n")

@@ -41,4 +41,32 @@ struct RehearsalTests {
         #expect(error.code == .migrationFailed)
         #expect(try FileManager.default.contentsOfDirectory(atPath: copies.path) == [])
     }
+
+    @Test("counts the rows that refer to nothing, by table and by what they refer to")
+    func violations() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a",
+                sql: """
+                    CREATE TABLE p(id INTEGER PRIMARY KEY);
+                    CREATE TABLE b(p REFERENCES p(id), q REFERENCES q(id));
+                    CREATE TABLE a(p REFERENCES p(id));
+                    CREATE TABLE q(id INTEGER PRIMARY KEY);
+                    """),
+            SQLMigration(
+                version: 2, name: "b",
+                sql: """
+                    -- migrations: foreign-keys=unchecked
+                    DELETE FROM b; CREATE TABLE c(p REFERENCES p(id)); INSERT INTO c VALUES (1);
+                    """),
+        ])
+        let queue = try folder.queue()
+        try schema.migrate(queue, upTo: 1)
+        try queue.execute(
+            "PRAGMA foreign_keys = OFF; INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1, 1)")
+        let violations = try schema.rehearse(queue).violations
+        #expect(
+            violations.map { [$0.table, $0.parent] } == [["a", "p"], ["b", "p"], ["b", "q"], ["c", "p"]])
+        #expect(violations.map { [$0.before, $0.after] } == [[2, 2], [1, 0], [1, 0], [0, 1]])
+    }
 }

@@ -6,8 +6,10 @@ public final class TemporaryFolder: Sendable {
     public let url: URL
 
     /// Creates an empty folder.
-    public init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent(
+    ///
+    /// - Parameter parent: the folder in which it is created.
+    public init(in parent: URL = FileManager.default.temporaryDirectory) throws {
+        url = parent.appendingPathComponent(
             "AppMigrations-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The limit decides nothing but when to give up on a test that would hang.
 public func waitUntil(
-    _ what: String, atMost limit: Duration = .seconds(60), _ condition: () throws -> Bool
+    _ what: String, atMost limit: Duration = .seconds(600), _ condition: () throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
     while try !condition() {

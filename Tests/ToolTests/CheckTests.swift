@@ -73,6 +73,15 @@ struct CheckTests {
             "CREATE TRIGGER t AFTER DELETE ON shelf BEGIN DELETE FROM book; END;",
             "SELECT 'DROP TABLE book; DELETE FROM book';",
             "-- allow: drop-table\nDROP TABLE shelf;",
+            "/* Old. */\n-- allow: drop-table\nDROP TABLE shelf;",
+            "CREATE VIEW v AS SELECT 1; CREATE TABLE IF NOT EXISTS c(x); DROP TABLE c;",
+            """
+            CREATE TABLE book_new(id INTEGER PRIMARY KEY, title TEXT);
+            INSERT INTO book_new SELECT id, title FROM book;
+            DROP TABLE book;
+            ALTER TABLE shelf RENAME TO shelves;
+            ALTER TABLE book_new RENAME TO book;
+            """,
             "-- allow: drop-table, delete-without-where\n-- since nobody uses it\nDROP TABLE shelf;",
             """
             ALTER TABLE shelf RENAME TO shelf_old;
@@ -255,5 +264,47 @@ struct CheckTests {
 
                 """)
         #expect(run.status == 1)
+    }
+
+    @Test("says that a folder is missing, or holds nothing")
+    func noFolder() async throws {
+        let tool = try Tool()
+        #expect(try await tool("check --directory nowhere").errors.contains("nowhere does not exist."))
+        try tool.write("", to: "Empty/README.md")
+        #expect(try await tool("check --directory Empty").errors.contains("Empty holds no migration."))
+    }
+
+    @Test("finds a file that cannot be read")
+    func unreadable() async throws {
+        let tool = try Tool(["1_a.sql": "SELECT 1;"])
+        try tool.write("", to: "Migrations/2_b.sql/inside")
+        let run = try await tool("check")
+        #expect(run.output.contains("2_b.sql:1: error: It cannot be read: "), "\(run)")
+    }
+
+    @Test("takes a number that is no time for a version like any other")
+    func noTime() async throws {
+        #expect(try await findings("CREATE TABLE c(x);", named: "99999999_c.sql") == [])
+    }
+
+    @Test("compares with a database that has had none of them")
+    func newDatabase() async throws {
+        let tool = try Tool(Tool.books)
+        try tool.execute("PRAGMA user_version = 7")
+        let run = try await tool("check --database app.sqlite")
+        #expect(run.output == "✓ 2 migrations checked: nothing found\n", "\(run)")
+    }
+
+    @Test("takes everything back that can be taken back, down to the first one")
+    func wholeWayBack() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "1_a.down.sql": "DROP TABLE b;"])
+        let run = try await tool("check")
+        #expect(run.output.contains("1_a.down.sql:1: error: No such table: b"), "\(run)")
+    }
+
+    @Test("looks at the names of migrations in Swift, and runs none")
+    func onlyCode() async throws {
+        let run = try await Tool(["1_a.swift": "", "2_b.swift": ""])("check")
+        #expect(run.output == "✓ 2 migrations checked: nothing found\n", "\(run)")
     }
 }

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -172,5 +173,24 @@ struct OtherCommandsTests {
         let run = try await Tool()("--generate-completion-script \(shell)")
         #expect(run.status == 0)
         #expect(run.output.contains("rehearse"))
+    }
+
+    @Test("dump tells a schema that has no version yet")
+    func dumpWithoutVersion() async throws {
+        let tool = try Tool()
+        try tool.execute("CREATE TABLE a(x)")
+        let run = try await tool("dump --database app.sqlite")
+        #expect(
+            run.output == "-- A schema without a version, by app-migrations dump.\n\nCREATE TABLE a(x);\n",
+            "\(run)")
+    }
+
+    @Test("dump reads a database that an app has open, with what is only in its write-ahead log")
+    func dumpWhileOpen() async throws {
+        let tool = try Tool()
+        let pool = try DatabasePool(path: tool.folder.file("app.sqlite").path)
+        try await pool.write { try $0.execute(sql: "CREATE TABLE a(x)") }
+        #expect(try await tool("dump --database app.sqlite").output.hasSuffix("\n\nCREATE TABLE a(x);\n"))
+        try pool.close()
     }
 }

@@ -30,40 +30,36 @@ extension AppVersion {
 extension JSONStore {
     /// The store of an app that does not name one: `<Application Support>/<bundle identifier>/migrations.json`.
     static func inApplicationSupport() throws -> JSONStore {
-        let environment = ProcessInfo.processInfo.environment
-        let reason: String? =
-            if Bundle.main.bundleURL.pathExtension == "appex" {
-                "an app extension shares its app's store, which cannot be guessed"
-            } else if environment["XCTestConfigurationFilePath"] != nil
-                || environment["XCTestBundlePath"] != nil
-            {
-                "tests must not touch the app's own store"
-            } else if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
-                "a preview must not touch the app's own store"
-            } else if Bundle.main.bundleIdentifier == nil {
-                "the main bundle has no identifier"
-            } else {
-                nil
-            }
-        guard reason == nil, let identifier = Bundle.main.bundleIdentifier else {
-            throw MigrationError(
-                .noStoreLocation,
-                "There is no default store here: \(reason ?? "the main bundle has no identifier").",
+        func refusal(_ reason: String) -> MigrationError {
+            MigrationError(
+                .noStoreLocation, "There is no default store here: \(reason).",
                 remedy: "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
         }
+        let environment = ProcessInfo.processInfo.environment
+        if Bundle.main.bundleURL.pathExtension == "appex" {
+            throw refusal("an app extension shares its app's store, which cannot be guessed")
+        }
+        if environment["XCTestConfigurationFilePath"] != nil || environment["XCTestBundlePath"] != nil {
+            throw refusal("tests must not touch the app's own store")
+        }
+        if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
+            throw refusal("a preview must not touch the app's own store")
+        }
+        guard let identifier = Bundle.main.bundleIdentifier else {
+            throw refusal("the main bundle has no identifier")
+        }
+        let folder: URL
         do {
-            let folder = try FileManager.default.url(
+            folder = try FileManager.default.url(
                 for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true
             ).appendingPathComponent(identifier, isDirectory: true)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            return try JSONStore(at: folder.appendingPathComponent("migrations.json"))
-        } catch let error as MigrationError {
-            throw error
         } catch {
             throw MigrationError(
                 .noStoreLocation, "The app's folder in Application Support cannot be made: \(error).",
                 remedy: "Pass a store in a folder that exists: store: try JSONStore(at: url).",
                 underlyingError: error)
         }
+        return try JSONStore(at: folder.appendingPathComponent("migrations.json"))
     }
 }

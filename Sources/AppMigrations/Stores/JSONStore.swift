@@ -20,7 +20,8 @@ public struct JSONStore: HistoryStore, RecoverableStore {
 
     private let file: DurableFile
     private let barrier: Barrier
-    private let guardLimit: Duration = .seconds(5)
+    /// How long writing waits for another writer.
+    var guardLimit: Duration = .seconds(5)
 
     /// Creates a store in a file, which need not exist yet.
     ///

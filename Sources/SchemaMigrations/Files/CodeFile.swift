@@ -23,7 +23,7 @@ extension MigrationFolder {
     ///
     /// - Throws: ``SchemaMigrationError``.
     static func filesAndCode(in folder: URL) throws -> [any SchemaMigration] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let names = try names(in: folder)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         let code = set.entries.filter { $0.parsed.kind == .code }
         if let problem = set.problems.first(where: { $0.fileName.hasSuffix(".swift") }) {

@@ -7,9 +7,13 @@ import MigrationFiles
 /// Reads none of them.
 enum MigrationFolder {
     static func files(in folder: URL) throws -> [SQLFile] {
-        let names: [String]
+        try files(named: names(in: folder), in: folder)
+    }
+
+    /// The names of everything in a folder.
+    static func names(in folder: URL) throws -> [String] {
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            return try FileManager.default.contentsOfDirectory(atPath: folder.path)
         } catch {
             let exists = FileManager.default.fileExists(atPath: folder.path)
             throw SchemaMigrationError(
@@ -21,7 +25,6 @@ enum MigrationFolder {
                     "Pass the folder that holds the migrations; in an app, see that it is copied into the bundle.",
                 file: folder.path, underlyingError: error)
         }
-        return try files(named: names, in: folder)
     }
 
     private static func files(named names: [String], in folder: URL) throws -> [SQLFile] {

@@ -22,13 +22,7 @@ package struct MigrationReview: Sendable {
     /// - Throws: ``SchemaMigrationError``, when the folder cannot be read or is empty, or the database is not one
     ///   of these migrations.
     package init(directory: URL, database: (any DatabaseReader)? = nil, now: Date = Date()) throws {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-        } catch {
-            _ = try MigrationFolder.files(in: directory)
-            throw error
-        }
+        let names = try MigrationFolder.names(in: directory)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         count = set.entries.count
         if set.entries.isEmpty, set.problems.isEmpty { _ = try MigrationFolder.files(in: directory) }

@@ -158,7 +158,4 @@ extension DatabaseWriter {
 
     /// How messages call the database.
     var displayName: String { file?.lastPathComponent ?? "the database in memory" }
-
-    /// Equal for two connections to one file.
-    var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(self)) }
 }

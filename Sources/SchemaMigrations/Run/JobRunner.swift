@@ -131,10 +131,3 @@ extension ContinuousClock {
         try measure(body).inSeconds
     }
 }
-
-extension String {
-    /// The text with something at its end that ends a sentence.
-    var asSentence: String {
-        last.map { ".!?".contains($0) } ?? true ? self : self + "."
-    }
-}

@@ -21,8 +21,7 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, when it is unknown or must not be run as it is.
     package func outline(of version: SchemaVersion) throws -> MigrationOutline {
-        try check(version)
-        let migration = migrations.first { $0.version == version } ?? migrations[0]
+        guard let migration = migration(version: version) else { throw unknown(version) }
         let job = try MigrationJob(migration)
         return MigrationOutline(
             version: version, name: migration.name, title: migration.title,

@@ -109,12 +109,21 @@ struct AsyncTests {
 
     @Test("another run is waited for without blocking the caller's actor")
     func waitingForTheLock() async throws {
-        let manager = try manager()
+        try launch("1.0", store: store)
+        let (refusals, continuation) = AsyncStream.makeStream(of: Void.self)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0",
+            store: TellingStore(store: store) { continuation.yield() },
+            options: MigrationOptions(lockTimeout: .seconds(600)))
         manager.register(["2.0"], log: log)
         guard case .acquired(let release) = store.lock("Library") else { return }
         let launch = Task { try await manager.migrate() }
         // Were the main actor blocked, nobody could release the lock, and the launch would end with `locked`.
-        for _ in 1...20 { try await Task.sleep(for: .milliseconds(1)) }
+        var tries = 0
+        for await _ in refusals {
+            tries += 1
+            if tries == 3 { break }
+        }
         #expect(log.lines == [])
         release()
         #expect(try await launch.value.completed == ["2.0"])
@@ -129,5 +138,25 @@ struct AsyncTests {
         #expect(error.code == .locked)
         #expect(
             error.message == "Library: this process is migrating, and has not finished within 0.03 seconds.")
+    }
+}
+
+/// A store that tells when somebody has found a lock taken.
+private struct TellingStore: MigrationStore {
+    let store: InMemoryStore
+    let wasHeld: @Sendable () -> Void
+
+    var name: String { store.name }
+
+    func read(_ manager: String) throws -> StoreState { store.read(manager) }
+
+    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try store.update(manager, change)
+    }
+
+    func lock(_ manager: String) throws -> StoreLock {
+        let lock = store.lock(manager)
+        if case .held = lock { wasHeld() }
+        return lock
     }
 }

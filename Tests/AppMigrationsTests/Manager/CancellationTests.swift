@@ -10,7 +10,9 @@ struct CancellationTests {
 
     func manager() throws -> MigrationManager {
         try launch("1.0", store: store)
-        return try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        return try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: store,
+            options: MigrationOptions(lockTimeout: .seconds(600)))
     }
 
     @Test("a task that is cancelled stops between steps; the same manager can go on afterwards")
@@ -108,5 +110,20 @@ struct CancellationTests {
         #expect(throws: CancellationError.self) { try manager.migrate() }
         #expect(store.read("Library").record?.settled == [])
         #expect(store.read("Library").record?.running == nil)
+    }
+
+    @Test("what runs when the version changes may be cancelled, and runs again at the next launch")
+    func versionChange() throws {
+        let manager = try manager()
+        var isCancelled = true
+        manager.register(["2.0"], log: log)
+        manager.whenVersionChanges { [log] from, to in
+            if isCancelled { throw CancellationError() }
+            log.lines.append("\(from) to \(to)")
+        }
+        #expect(throws: CancellationError.self) { try manager.migrate() }
+        isCancelled = false
+        #expect(try manager.migrate().completed == [])
+        #expect(log.lines == ["2.0", "1.0 to 2.0"])
     }
 }

@@ -109,4 +109,70 @@ struct HardLuckTests {
         try launch("2.0", store: store)
         #expect(try manager.migrate().launch == .downgrade(from: "2.0"))
     }
+
+    @Test("a store that somebody else is writing for too long is an error that names them")
+    func writtenByOthers() throws {
+        var store = try JSONStore(at: url)
+        store.guardLimit = .milliseconds(20)
+        try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .seconds(600)) {
+            let error = try #require(throws: MigrationError.self) {
+                try launch("2.0", steps: ["2.0"], store: store, log: log)
+            }
+            #expect(error.code == .locked)
+            #expect(
+                error.description == """
+                    migrations.json is being written by this process, for more than 0.02 seconds now. Launch again \
+                    when that process has gone on or ended.
+                    """)
+        }
+        #expect(log.lines == [])
+        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).launch == .freshInstall)
+    }
+
+    @Test("a record that is gone when it is to be set aside is an error, and nothing takes its place")
+    func nothingToSetAside() throws {
+        let store = try JSONStore(at: url)
+        let error = try #require(throws: MigrationError.self) {
+            try store.setAside(replacing: "Library", with: StoreState())
+        }
+        #expect(error.code == .unwritableStore)
+        #expect(
+            error.message == "migrations.json cannot be written: No such file or directory (\(url.path)).")
+        #expect(try folder.fileNames == ["migrations.json.lock"])
+    }
+
+    @Test("a store of the app's own that sets nothing aside keeps what is damaged")
+    func notRecoverable() throws {
+        struct DamagedStore: MigrationStore {
+            let name = "keychain"
+            func read(_ manager: String) throws -> StoreState {
+                throw MigrationError(.damagedStore, "keychain is damaged.", remedy: "")
+            }
+            func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+                Issue.record("it was written")
+            }
+            func lock(_ manager: String) throws -> StoreLock { .acquired {} }
+        }
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: DamagedStore())
+        let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
+        #expect(error.code == .damagedStore)
+    }
+
+    @Test("a record that a crash has left before anything was completed is gone on from at its floor")
+    func nothingCompleted() throws {
+        let store = InMemoryStore()
+        for (floor, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
+            store.update("Library") { $0.record = MigrationRecord(floor: floor) }
+            #expect(try launch("2.0", store: store).launch == .adoption(from: from))
+        }
+    }
+
+    @Test("a step that begins after the run was cancelled is cancelled at once")
+    func cancelledBeforeStep() {
+        let interruption = Interruption()
+        interruption.cancel()
+        let step = Progress(totalUnitCount: 1)
+        interruption.attach(step)
+        #expect(step.isCancelled)
+    }
 }

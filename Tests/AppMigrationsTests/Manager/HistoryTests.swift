@@ -111,4 +111,19 @@ struct HistoryTests {
         #expect(history.steps == [])
         #expect(history.versions.map(\.version) == ["1.0"])
     }
+
+    @Test("what a newer version of the package has written is passed over")
+    func unknownOutcome() throws {
+        try launch("1.0", steps: ["1.0"], store: store)
+        let file = folder.file("migrations.json.history")
+        let line = try String(contentsOf: file, encoding: .utf8)
+        try Data((line + line.replacing("notNeeded", with: "dreamt")).utf8).write(to: file)
+        #expect(try steps() == ["1.0 notNeeded by 1.0"])
+    }
+
+    @Test("a store that was never used has none")
+    func unused() throws {
+        #expect(try history().steps == [])
+        #expect(try history().versions == [])
+    }
 }

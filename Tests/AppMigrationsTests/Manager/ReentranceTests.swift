@@ -78,7 +78,8 @@ struct TwoObjectsTests {
                 for _ in 1...2 {
                     group.addTask {
                         let manager = try MigrationManager(
-                            name: "Library", currentVersion: version, store: JSONStore(at: url))
+                            name: "Library", currentVersion: version, store: JSONStore(at: url),
+                            options: MigrationOptions(lockTimeout: .seconds(600)))
                         for step in ["\(round).1", version] {
                             manager.whenMigratingToVersion(try AppVersion(parsing: step)) {
                                 ran.withLock { $0.append(step) }

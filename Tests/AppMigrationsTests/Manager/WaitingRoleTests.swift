@@ -80,4 +80,26 @@ struct WaitingRoleTests {
         #expect(error.code == .notYetMigrated)
         #expect(try folder.fileNames == [])
     }
+
+    @Test("it changes no record by hand either")
+    func byHand() throws {
+        try launch("1.0", store: JSONStore(at: url))
+        let before = try folder.contents
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: JSONStore(at: url), options: options)
+        manager.register(["2.0"], log: log)
+        for call: (MigrationManager) throws -> Void in [
+            { try $0.reset() }, { try $0.forget() }, { try $0.skip("2.0") },
+            { try $0.replaceRecord(assuming: "1.0") },
+        ] {
+            let error = try #require(throws: MigrationError.self) { try call(manager) }
+            #expect(error.code == .notYetMigrated)
+            #expect(
+                error.description == """
+                    Library: this process waits for another one to migrate, and never writes. Do it in the process \
+                    that migrates, or leave out the role .waits.
+                    """)
+        }
+        #expect(try folder.contents == before)
+    }
 }

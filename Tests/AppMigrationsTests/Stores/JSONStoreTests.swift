@@ -321,6 +321,7 @@ struct JSONStoreTests {
         "any name of a manager makes a file name of its own",
         arguments: [
             ("Library", "Library"), ("a/b", "a%2fb"), ("..", "%2e%2e"), ("", ""), ("über", "%c3%bcber"),
+            ("a\nb", "a%0ab"),
         ])
     func fileNames(name: String, expected: String) {
         #expect(name.asFileName == expected)

@@ -136,4 +136,24 @@ struct BackupTests {
         #expect(try queue.integers("SELECT x FROM t1") == [1])
         #expect(FileManager.default.fileExists(atPath: url.path) == exists)
     }
+
+    @Test("is not brought back when SQLite finds it damaged")
+    func damaged() throws {
+        let schema = try migrator(1)
+        let queue = try folder.queue()
+        try schema.migrate(queue)
+        let copy = try folder.queue("copy.sqlite")
+        try copy.execute(
+            """
+            CREATE TABLE a(x); INSERT INTO a VALUES (NULL); PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TABLE a(x NOT NULL)';
+            """)
+        try copy.close()
+        let error = try failure {
+            try schema.restore(folder.url.appendingPathComponent("copy.sqlite"), to: queue)
+        }
+        #expect(error.sqliteCode == 11)
+        #expect(error.remedy == "Restore the database from a backup.")
+        #expect(try queue.tables() == ["t1"])
+    }
 }

@@ -71,4 +71,14 @@ struct BridgeAdoptionTests {
         try database.write { try $0.execute(sql: "CREATE VIEW one AS SELECT 1") }
         #expect(try launch().launch == .adoption(from: "1.0"))
     }
+
+    @Test("a database that cannot be read tells nothing, and nothing runs")
+    func unreadable() throws {
+        try database.close()
+        let error = try #require(throws: MigrationError.self) { try launch() }
+        #expect(error.code == .undecided)
+        #expect(error.message.hasPrefix("It cannot be told whether the database has tables: "))
+        #expect(error.underlyingError is DatabaseError)
+        #expect(app.log.lines == [])
+    }
 }

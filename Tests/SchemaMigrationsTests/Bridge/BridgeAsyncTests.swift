@@ -54,7 +54,7 @@ struct BridgeAsyncTests {
         let isFree = DispatchSemaphore(value: 0)
         manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in
             // Ends at once when the main actor can run; the limit keeps a blocked one from hanging the tests.
-            log.add(isFree.wait(timeout: .now() + 60) == .success ? "free" : "blocked")
+            log.add(isFree.wait(timeout: .now() + 600) == .success ? "free" : "blocked")
         }
         let launch = Task { try await manager.migrate() }
         Task { isFree.signal() }

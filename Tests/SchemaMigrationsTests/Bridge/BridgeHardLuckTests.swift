@@ -108,4 +108,16 @@ struct BridgeHardLuckTests {
         try manager.forget()
         #expect(try manager.pendingVersions() == ["1.2"], "adopted from 1.0, which the database has seen")
     }
+
+    @Test("a database whose ledger is damaged is not usable, and nothing runs")
+    func damagedLedger() throws {
+        try app.launch("1.0")
+        try database.write {
+            try $0.execute(sql: "DROP TABLE schema_migrations; CREATE TABLE schema_migrations(x)")
+        }
+        let error = try #require(throws: MigrationError.self) { try app.launch("1.2") }
+        #expect(error.code == .unusableDatabase)
+        #expect((error.underlyingError as? SchemaMigrationError)?.code == .damagedLedger)
+        #expect(app.log.lines == [])
+    }
 }

@@ -86,4 +86,31 @@ struct BridgeReplaceRecordTests {
         try manager.migrate()
         #expect(app.log.lines == [], "no step is needed in a new database")
     }
+
+    @Test("a record in a database that can be read is left alone when the store's is replaced")
+    func readableBesideDamaged() throws {
+        try app.launch("1.2")
+        let titles = try app.titles()
+        try Data("{".utf8).write(to: app.storeURL)
+        let manager = try app.manager("1.2")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
+        manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("again") }
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try manager.migrate().completed == [])
+        #expect(try app.titles() == titles)
+        #expect(!app.log.lines.contains("again"))
+    }
+
+    @Test("is refused inside a transaction, and changes nothing")
+    func insideTransaction() throws {
+        try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
+        let manager = try manager()
+        try database.write { _ in
+            let error = try #require(throws: MigrationError.self) {
+                try manager.replaceRecord(assuming: "1.0")
+            }
+            #expect(error.code == .reentrantCall)
+        }
+        #expect(try tablesSetAside() == [])
+    }
 }

@@ -210,7 +210,8 @@ struct DatabasePathTests {
             }
         }
         isLocked.wait()
-        let opened = try DatabasePool.opening(path: folder.path("app.sqlite"), configuration: Configuration())
+        let opened = try DatabasePool.opening(
+            path: folder.path("app.sqlite"), configuration: Configuration(), waitingFor: .seconds(600))
         #expect(try opened.tables() == ["a"])
     }
 }

@@ -23,6 +23,10 @@ struct SchemaDifferenceTests {
                 "CREATE TABLE b(x); ALTER TABLE b RENAME TO a; CREATE TABLE schema_migrations(version)"
             ),
             ("", ""),
+            (
+                "CREATE TABLE a(x REFERENCES b(id), y REFERENCES c(id))",
+                "CREATE TABLE a(x  REFERENCES b(id), y  REFERENCES c(id))"
+            ),
         ])
     func none(first: String, second: String) throws {
         #expect(try difference(first, second).isEmpty)

@@ -146,4 +146,34 @@ struct MigrationFolderTests {
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
     }
+
+    @Test("with migrations in Swift is refused by tools when a name is wrong, or a version is there twice")
+    func code() throws {
+        let folders = [
+            try folder.folder(
+                ["1_a.swift": "", "99999999999999999999_b.swift": "", "2_b.sql": "SELECT 1"], named: "names"),
+            try folder.folder(["1_a.swift": "", "1_b.swift": ""], named: "versions"),
+            folder.url.appendingPathComponent("nowhere"),
+        ]
+        let codes = try folders.map { url in
+            try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(sourcesIn: url) }.code
+        }
+        #expect(codes == [.malformedFileName, .duplicateVersion, .noMigrations])
+    }
+
+    @Test("has migrations that can be run by hand")
+    func byHand() throws {
+        let queue = try DatabaseQueue()
+        let migrations: [any SchemaMigration] =
+            try folder.migrator(["1_a.sql": "CREATE TABLE a(x); INSERT INTO a VALUES (1)"]).migrations
+            + [SQLMigration(version: 2, name: "", sql: "CREATE TABLE b(x)")]
+        try queue.write { db in for migration in migrations { try migration.migrate(db) } }
+        #expect(try queue.tables() == ["a", "b"])
+    }
+
+    @Test("may be a bundle's resources")
+    func bundle() throws {
+        let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(bundle: .main) }
+        #expect(error.code == .noMigrations)
+    }
 }

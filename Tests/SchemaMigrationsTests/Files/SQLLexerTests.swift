@@ -28,6 +28,8 @@ struct SQLLexerTests {
                     "parameter #d",
                 ]
             ),
+            (": $ @", ["symbol :", "symbol $", "symbol @"]),
+            ("a x'0", ["word a", "unterminated x'0"]),
             ("a$b _x é", ["word a$b", "word _x", "word é"]),
             ("a-- b;\nc", ["word a", "word c"]),
             ("a/* b; ' */c", ["word a", "word c"]),

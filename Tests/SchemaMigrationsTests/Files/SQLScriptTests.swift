@@ -34,6 +34,12 @@ struct SQLScriptTests {
                 "create /**/ temp -- \n trigger t after insert on a begin select 1;; end ; select 4",
                 ["create /**/ temp -- \n trigger t after insert on a begin select 1;; end", "select 4"]
             ),
+            (
+                "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END x; SELECT 2; END; SELECT 3",
+                ["CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END x; SELECT 2; END", "SELECT 3"]
+            ),
+            ("PRAGMA; EXPLAIN", ["PRAGMA", "EXPLAIN"]),
+            ("-- migrations: transaction=none\nEXPLAIN", ["EXPLAIN"]),
             ("CREATE TABLE \"TRIGGER\"(x); SELECT 1", ["CREATE TABLE \"TRIGGER\"(x)", "SELECT 1"]),
             ("EXPLAIN SELECT 1; SELECT 2", ["EXPLAIN SELECT 1", "SELECT 2"]),
         ])

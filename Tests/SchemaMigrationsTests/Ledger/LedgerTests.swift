@@ -130,4 +130,13 @@ struct LedgerTests {
         #expect(try queue.integers("SELECT version FROM main.schema_migrations") == [1])
         #expect(try queue.strings("SELECT version FROM temp.schema_migrations") == ["x"])
     }
+
+    @Test("knows no text of a migration in Swift, so that there is no edit of it to accept")
+    func codeIsNotEdited() throws {
+        let queue = try DatabaseQueue()
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE a(x)")])
+        try schema.migrate(queue)
+        try schema.acceptEdits(queue, of: [1])
+        #expect(try queue.read(schema.status).edited == [])
+    }
 }

@@ -62,7 +62,7 @@ struct BusyDatabaseTests {
         }
         #expect(try queue.ledger() == [1])
 
-        schema.options.busyTimeout = .seconds(60)
+        schema.options.busyTimeout = .seconds(600)
         let reader = try folder.queue()
         let isReading = DispatchSemaphore(value: 0)
         let isOpen = DispatchSemaphore(value: 0)
@@ -146,7 +146,7 @@ struct BusyDatabaseTests {
                 directory: folder.folder(
                     ["1_a.sql": "CREATE TABLE a(x)", "2_v.sql": "-- migrations: transaction=none\nVACUUM"],
                     named: "files-\(isInVain)"),
-                options: SchemaOptions(busyTimeout: isInVain ? .milliseconds(50) : .seconds(60)))
+                options: SchemaOptions(busyTimeout: isInVain ? .milliseconds(50) : .seconds(600)))
             if isInVain {
                 let error = try failure { try schema.migrate(queue) }
                 #expect(error.description == "2_v.sql, line 2: \(Self.description)")

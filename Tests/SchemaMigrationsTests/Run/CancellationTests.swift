@@ -170,7 +170,8 @@ struct CancellationTests {
     @Test("waiting for another connection that writes ends when it is cancelled")
     func waiting() throws {
         let queue = try folder.queue()
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "")])
+        let schema = try SchemaMigrator(
+            migrations: [CodeMigration(1, "")], options: SchemaOptions(busyTimeout: .seconds(600)))
         let progress = Progress(totalUnitCount: 0)
         try folder.queue().write { db in
             try db.execute(sql: "CREATE TABLE a(x)")

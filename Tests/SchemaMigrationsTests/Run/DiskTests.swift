@@ -83,5 +83,32 @@
             #expect(disk.remount("size=20m"))
             #expect(try schema.migrate(queue()).applied == [2])
         }
+
+        @Test("that is to take a copy, and is full or read-only, is told of before anything is changed")
+        func copies() throws {
+            let folder = try TestSupport.TemporaryFolder()
+            let queue = try DatabaseQueue(path: folder.file("library.sqlite").path)
+            try schema.migrate(queue)
+            var next = try SchemaMigrator(
+                migrations: schema.migrations + [
+                    SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x)")
+                ])
+            next.options.backup = .beforeMigrating(to: disk.url)
+            let full = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
+            #expect(full.code == .backupFailed)
+            #expect(
+                full.description.contains(
+                    #/^A copy of library\.sqlite needs \d+ bytes, and \d+ are free\. Make room, and migrate again\. Nothing was changed\.$/#
+                ), "\(full)")
+
+            #expect(disk.remount("size=20m", readOnly: MS_RDONLY))
+            let readOnly = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
+            #expect(readOnly.code == .backupFailed)
+            #expect(readOnly.message.hasPrefix("library.sqlite cannot be copied to \(disk.url.path): "))
+            #expect(try queue.read(next.status).appliedVersions == [1, 2])
+
+            #expect(disk.remount("size=20m"))
+            #expect(try next.migrate(queue).applied == [3])
+        }
     }
 #endif

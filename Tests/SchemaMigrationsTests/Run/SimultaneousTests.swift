@@ -37,7 +37,7 @@ struct SimultaneousTests {
         "connections of one process all succeed, and each migration runs once", arguments: ["queue", "pool"])
     func threads(kind: String) throws {
         let schema = try SchemaMigrator(
-            directory: migrations, options: SchemaOptions(busyTimeout: .seconds(60)))
+            directory: migrations, options: SchemaOptions(busyTimeout: .seconds(600)))
         for round in 0..<3 {
             let path = folder.path("\(kind)\(round).sqlite")
             let applied = Locked<[SchemaVersion]>([])
@@ -46,8 +46,8 @@ struct SimultaneousTests {
                 do {
                     let database: any DatabaseWriter =
                         kind == "pool"
-                        ? try DatabasePool.opening(path: path, waitingFor: .seconds(60))
-                        : try DatabaseQueue.opening(path: path, waitingFor: .seconds(60))
+                        ? try DatabasePool.opening(path: path, waitingFor: .seconds(600))
+                        : try DatabaseQueue.opening(path: path, waitingFor: .seconds(600))
                     let report = try schema.migrate(database)
                     applied.withLock { $0 += report.applied }
                 } catch {

@@ -127,13 +127,15 @@ struct SnapshotTests {
     func twoConnections() throws {
         try migrator().writeSnapshot(to: url)
         for round in 0..<10 {
-            let schema = try migrator()
+            var schema = try migrator()
+            schema.options.busyTimeout = .seconds(600)
             let applied = Locked<[[SchemaVersion]]>([])
             let failures = Locked<[String]>([])
             let path = folder.path("\(round).sqlite")
-            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+            DispatchQueue.concurrentPerform(iterations: 2) { [schema] _ in
                 do {
-                    let report = try schema.migrate(DatabaseQueue.opening(path: path))
+                    let database = try DatabaseQueue.opening(path: path, waitingFor: .seconds(600))
+                    let report = try schema.migrate(database)
                     applied.withLock { $0.append(report.applied) }
                 } catch {
                     failures.withLock { $0.append("\(error)") }

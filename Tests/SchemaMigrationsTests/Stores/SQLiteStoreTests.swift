@@ -289,4 +289,17 @@ struct SQLiteStoreTests {
         if case .held(let holder) = lock { return holder }
         return nil
     }
+
+    @Test("is an error when its lock file cannot be opened")
+    func lockFile() throws {
+        let lock = folder.url.appendingPathComponent("records.sqlite.A.lock")
+        try FileManager.default.createDirectory(at: lock, withIntermediateDirectories: false)
+        let error = try #require(throws: MigrationError.self) { try store.lock("A") }
+        #expect(error.code == .unwritableStore)
+        #expect(
+            error.description == """
+                The lock file of records.sqlite cannot be opened: Is a directory. Make the folder of the database \
+                writable, and launch again.
+                """)
+    }
 }

@@ -1,0 +1,31 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("An error of a migration")
+struct MigrationErrorTests {
+    @Test("tells the system's alerts what it tells the reader")
+    func localized() {
+        let error: any Error = MigrationError(.locked, "It is locked.", remedy: "Wait.")
+        #expect(error.localizedDescription == "It is locked. Wait.")
+        #expect((error as? any LocalizedError)?.failureReason == "It is locked.")
+        #expect((error as? any LocalizedError)?.recoverySuggestion == "Wait.")
+    }
+
+    @Test("has no blank at its end when there is nothing that could be done")
+    func noRemedy() {
+        #expect("\(MigrationError(.damagedStore, "It is damaged.", remedy: ""))" == "It is damaged.")
+    }
+
+    @Test("quotes a step's error that says nothing at all")
+    func silentStep() throws {
+        let store = InMemoryStore()
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("2.0", fileID: "App/Migrations.swift", line: 3) {
+            throw StepError(description: "")
+        }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.message == "Library: step 2.0 (Migrations.swift:3) failed: ")
+    }
+}

@@ -1,0 +1,42 @@
+import AppMigrations
+import Testing
+
+@Suite("Skipping a step")
+struct SkipTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    func manager() throws -> MigrationManager {
+        try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+    }
+
+    @Test("that is not pending is an error, and changes nothing", arguments: ["1.0", "1.5", "2.0-1"])
+    func notPending(version: AppVersion) throws {
+        try launch("1.0", store: store)
+        let before = store.read("Library")
+        let manager = try manager()
+        manager.register(["1.0", "1.1", "2.0"], log: log)
+        let error = try #require(throws: MigrationError.self) { try manager.skip(version) }
+        #expect(error.code == .notPending)
+        #expect(error.version == version)
+        #expect(
+            error.description == """
+                Library: no step of version \(version) is pending. pendingVersions() tells which are.
+                """)
+        #expect(store.read("Library") == before)
+    }
+
+    @Test("is possible before anything was ever launched")
+    func first() throws {
+        let manager = try manager()
+        for version in ["1.1", "1.2"] as [AppVersion] {
+            manager.whenMigratingToVersion(version, onFreshInstall: .run) { [log] in
+                log.lines.append("\(version)")
+            }
+        }
+        try manager.skip("1.1")
+        #expect(try manager.pendingVersions() == ["1.2"])
+        try manager.migrate()
+        #expect(log.lines == ["1.2"])
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@Suite("An error of a schema's migration")
+struct SchemaMigrationErrorTests {
+    @Test("tells the system's alerts what it tells the reader")
+    func localized() throws {
+        let error: any Error = try failure {
+            try SchemaMigrator(migrations: [SQLMigration(version: -1, name: "a", sql: "")])
+        }
+        let localized = try #require(error as? any LocalizedError)
+        #expect(error.localizedDescription == "\(error)")
+        let parts = [localized.failureReason, localized.recoverySuggestion].compactMap(\.self)
+        #expect(parts.joined(separator: " ") == "\(error)")
+    }
+
+    @Test("names a migration without a name by its version, and asks for one that is there")
+    func names() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 7, name: "", sql: "SELECT nonsense", down: "SELECT 1")
+        ])
+        let queue = try DatabaseQueue()
+        #expect(
+            try failure { try schema.migrate(queue) }.message
+                == "7.sql, line 1: no such column: nonsense (SQLite 1).")
+        let error = try failure { try queue.read { try schema.pending($0, upTo: 8) } }
+        #expect(error.description == "No migration has version 8. The latest is 7.")
+        #expect(try failure { try schema.outline(of: 8) }.code == .unknownVersion)
+        #expect(try queue.read { try schema.pending($0, upTo: 7) } == [7])
+    }
+
+    @Test("is told by what SQLite says, with what holds for every failure")
+    func describing() throws {
+        let error = try failure {
+            try SchemaMigrationError.describing { try DatabaseQueue().execute("SELECT nonsense") }
+        }
+        #expect(
+            error.description == "no such column: nonsense (SQLite 1). Nothing half-done was left behind.")
+    }
+}
