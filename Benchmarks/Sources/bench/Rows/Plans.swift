@@ -1,0 +1,53 @@
+import AppMigrations
+import Foundation
+
+extension Benchmark {
+    /// What finding out what is pending costs, as the number of steps grows.
+    static let plans = [
+        Benchmark(what: "plan") { effort, _ in
+            let versions = try [10, 100, 1000, 10_000, 100_000].map { count in
+                try (0..<count).map { try AppVersion(parsing: "1.\($0 + 1)") }
+            }
+            let plans = try versions.map { versions -> Contest.Work in
+                let manager = try MigrationManager(
+                    name: "Plan", currentVersion: "2.0", store: InMemoryStore(),
+                    options: MigrationOptions(adopting: Adoption { "1.0" }))
+                for version in versions { manager.whenMigratingToVersion(version) {} }
+                return .init {
+                    guard try manager.pendingVersions().count == versions.count else {
+                        throw CocoaError(.featureUnsupported)
+                    }
+                }
+            }
+            let growth = try effort.sizes([1, 2, 3, 4]).flatMap { index in
+                let (small, large) = (Double(versions[index - 1].count), Double(versions[index].count))
+                let nLogN = large * log(large) / (small * log(small))
+                return try Contest(
+                    what: "plan, its growth", size: versions[index].count.grouped + " steps",
+                    ours: plans[index],
+                    others: [
+                        .init(
+                            name: "planning \(versions[index - 1].count.grouped) steps", goal: .within(nLogN),
+                            work: plans[index - 1])
+                    ]
+                ).rows(effort, seconds: 2)
+            }
+            guard effort == .full else { return growth }
+            return try growth
+                + Contest(
+                    what: "plan", size: "10,000 steps", ours: plans[3],
+                    others: [
+                        .init(
+                            name: "10,000 insertions into a dictionary of versions", goal: .within(1),
+                            work: .init {
+                                var dictionary: [AppVersion: Int] = [:]
+                                for version in versions[3] { dictionary[version, default: 0] += 1 }
+                                guard dictionary.count == versions[3].count else {
+                                    throw CocoaError(.featureUnsupported)
+                                }
+                            })
+                    ]
+                ).rows(effort, seconds: 3)
+        }
+    ]
+}
