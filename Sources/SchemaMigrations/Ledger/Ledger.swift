@@ -89,6 +89,19 @@ struct Ledger: Sendable {
         Ledger(adopting: Set(versions))
     }
 
+    /// The versions that a database has had, ascending; nil where there is no ledger, or one that is damaged.
+    ///
+    /// One statement sees one state of the database, also outside a transaction.
+    static func appliedVersions(_ db: Database) throws -> [SchemaVersion]? {
+        do {
+            return try db.makeStatement(
+                sql: "SELECT version FROM main.schema_migrations ORDER BY version"
+            ).integers()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return nil
+        }
+    }
+
     private static func versions(_ db: Database) throws -> Set<SchemaVersion> {
         var versions: Set<SchemaVersion> = []
         do {

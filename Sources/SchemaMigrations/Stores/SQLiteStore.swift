@@ -175,11 +175,17 @@ extension SQLiteStore {
     }
 
     private func document(of manager: String, _ db: Database) throws -> RecordDocument {
-        guard try db.hasTable(Self.table) else { return RecordDocument(place: name) }
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
-            arguments: [manager])
+        let rows: [Row]
+        do {
+            rows = try Row.fetchAll(
+                db,
+                sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
+                arguments: [manager])
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // Asking first would take longer than reading. Only where there certainly is no table is there no record.
+            guard try !db.hasTable(Self.table) else { throw error }
+            return RecordDocument(place: name)
+        }
         return try RecordDocument(
             rows: rows.map { row in
                 guard let part = String.fromDatabaseValue(row[0]),
