@@ -7,7 +7,8 @@ struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure AppMigrations against its rivals and its limits.",
         discussion: "Prints a table in Markdown. Every row is a ratio of times that were measured in turn.",
-        subcommands: [TableCommand.self, MemoryCommand.self], defaultSubcommand: TableCommand.self)
+        subcommands: [TableCommand.self, MemoryCommand.self],
+        defaultSubcommand: TableCommand.self)
 }
 
 /// Prints the table.

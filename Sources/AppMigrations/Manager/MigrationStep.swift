@@ -1,5 +1,7 @@
 /// A piece of work that is registered for one version of the app.
-package struct MigrationStep {
+///
+/// A class, since lists of steps are filtered and sorted at every launch.
+package final class MigrationStep {
     package let version: AppVersion
     /// Where the work is done and remembered: the manager's store, or a database.
     package let place: any MigrationPlace

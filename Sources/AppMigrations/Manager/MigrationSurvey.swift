@@ -82,12 +82,14 @@ struct MigrationSurvey {
             let plan = MigrationPlan(
                 known: closures.map(\.version), floor: begun.floor, settled: begun.settled, owed: begun.owed,
                 target: target)
-            let pending = Set(plan.pending)
-            let reached = view.state.record?.reached
-            items += closures.filter { pending.contains($0.version) }.map { step in
-                Item(
-                    step: step, isLate: reached.map { step.version < $0 } ?? false, schemaVersions: [],
-                    exhausted: begun.exhausted(by: step.version, subject))
+            if !plan.pending.isEmpty {
+                let pending = Set(plan.pending)
+                let reached = view.state.record?.reached
+                items += closures.filter { pending.contains($0.version) }.map { step in
+                    Item(
+                        step: step, isLate: reached.map { step.version < $0 } ?? false, schemaVersions: [],
+                        exhausted: begun.exhausted(by: step.version, subject))
+                }
             }
             items += zip(inquiry.moves, view.pending).filter { !$1.isEmpty }.map { step, versions in
                 Item(step: step, isLate: false, schemaVersions: versions, exhausted: nil)

@@ -47,7 +47,8 @@ struct TableRow {
     ///
     /// The ratio is that of each pair, and not that of two averages: what slows the machine down slows both.
     init(what: String, size: String, against: String, goal: Goal?, ours: [Double], other: [Double]) {
-        let isFaster = if case .faster = goal { true } else { false }
+        let isFaster =
+            if case .faster = goal { true } else { goal == nil && Sample(ours).median < Sample(other).median }
         let ratios = Sample(zip(ours, other).map { isFaster ? $1 / $0 : $0 / $1 })
         self.init(
             what: what, size: size, against: against, ours: Sample(ours).median.asTime,

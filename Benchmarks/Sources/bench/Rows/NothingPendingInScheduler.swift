@@ -9,8 +9,14 @@ extension Benchmark {
         Benchmark(what: "nothing pending: scheduler") { effort, scratch in
             try effort.sizes([1, 10, 50]).flatMap { count in
                 let size = "\(count) managers of 20 steps"
-                let mf = try mfLaunch(managers: count, scratch)
-                let faster = count == 10 ? Goal.faster(10) : nil
+                let rivals = [
+                    Contest.Other(
+                        name: "MFMigrationManager's way", goal: count == 10 ? .faster(10) : nil,
+                        work: try mfLaunch(managers: count, .each)),
+                    Contest.Other(
+                        name: "the same, its expression compiled once", goal: nil,
+                        work: try mfLaunch(managers: count, .once)),
+                ]
                 let file = scratch.new("store.json")
                 let database = scratch.new("store.sqlite")
                 let json = Contest.Work { try launch(managers: count, try JSONStore(at: file)) }
@@ -23,19 +29,17 @@ extension Benchmark {
                 Thread.sleep(forTimeInterval: 2.1)
                 return try Contest(
                     what: "nothing pending: scheduler, JSON", size: size, ours: json,
-                    others: [
-                        .init(name: "MFMigrationManager's way", goal: faster, work: mf),
+                    others: rivals + [
                         .init(
                             name: "reading the file, and JSONSerialization", goal: .within(2),
                             work: .init {
                                 _ = try JSONSerialization.jsonObject(with: try Data(contentsOf: file))
-                            }),
+                            })
                     ]
                 ).rows(effort)
                     + Contest(
                         what: "nothing pending: scheduler, SQLite", size: size, ours: sqlite,
-                        others: [
-                            .init(name: "MFMigrationManager's way", goal: faster, work: mf),
+                        others: rivals + [
                             .init(
                                 name: "opening SQLite, and one SELECT", goal: .within(1.5),
                                 work: .init { try RawSQLite(database).sum("SELECT name FROM app_migrations") }
@@ -57,7 +61,7 @@ extension Benchmark {
 
     private static let steps = (1...20).map { "1.\($0)" }
 
-    private static func launch(managers count: Int, _ store: any MigrationStore) throws {
+    static func launch(managers count: Int, _ store: any MigrationStore) throws {
         for index in 0..<count {
             let manager = try MigrationManager(
                 name: "Manager \(index)", currentVersion: "2.0", store: store,
@@ -69,13 +73,16 @@ extension Benchmark {
         }
     }
 
-    private static func mfLaunch(managers count: Int, _ scratch: Scratch) throws -> Contest.Work {
+    private static func mfLaunch(
+        managers count: Int, _ expression: MFMigrationManager.Expression
+    ) throws -> Contest.Work {
         guard let defaults = UserDefaults(suiteName: "bench.\(count)") else {
             throw CocoaError(.fileNoSuchFile)
         }
         let work = Contest.Work {
             for index in 0..<count {
-                let manager = MFMigrationManager(name: "Manager \(index)", current: "2.0", defaults: defaults)
+                let manager = MFMigrationManager(
+                    name: "Manager \(index)", current: "2.0", defaults: defaults, expression: expression)
                 for step in steps { try manager.whenMigrating(to: step) {} }
             }
         }

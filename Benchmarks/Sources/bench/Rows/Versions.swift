@@ -13,7 +13,14 @@ extension Benchmark {
                     others: [
                         .init(
                             name: "regular expression and numeric comparison", goal: .faster(50),
-                            work: .init { isDue.value = try MFMigrationManager.isAtMost(text, "2.0.1") })
+                            work: .init {
+                                isDue.value = try MFMigrationManager.isAtMost(text, "2.0.1", .each)
+                            }),
+                        .init(
+                            name: "the same, the expression compiled once", goal: nil,
+                            work: .init {
+                                isDue.value = try MFMigrationManager.isAtMost(text, "2.0.1", .once)
+                            }),
                     ]
                 ).rows(effort, seconds: 2)
             }
