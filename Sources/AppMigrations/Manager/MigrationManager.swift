@@ -234,7 +234,7 @@ extension MigrationManager {
     /// All places, the store's first.
     var places: [any MigrationPlace] {
         var places: [any MigrationPlace] = [storePlace]
-        for place in steps.map(\.place) where !(place is StorePlace) {
+        for place in steps.lazy.filter(\.worksInDatabase).map(\.place) {
             if let index = places.firstIndex(where: { $0.id == place.id }) {
                 // A database that is the store as well: it is one place, and knows more than the store alone.
                 if places[index] is StorePlace { places[index] = place }

@@ -39,6 +39,14 @@ package final class MigrationStep {
         if case .move = work { true } else { false }
     }
 
+    /// Whether its place is a database, and not the manager's store.
+    var worksInDatabase: Bool {
+        switch work {
+        case .closure, .asynchronous: false
+        case .transaction, .move: true
+        }
+    }
+
     /// As messages call it.
     var title: String { "\(isMove ? "move" : "step") \(version)" }
 }

@@ -83,12 +83,16 @@ struct MigrationSurvey {
                 known: closures.map(\.version), floor: begun.floor, settled: begun.settled, owed: begun.owed,
                 target: target)
             if !plan.pending.isEmpty {
-                let pending = Set(plan.pending)
+                // Both are ascending: registration sees to it.
+                var pending = plan.pending[...]
                 let reached = view.state.record?.reached
-                items += closures.filter { pending.contains($0.version) }.map { step in
-                    Item(
-                        step: step, isLate: reached.map { step.version < $0 } ?? false, schemaVersions: [],
-                        exhausted: begun.exhausted(by: step.version, subject))
+                for step in closures where step.version == pending.first {
+                    pending.removeFirst()
+                    items.append(
+                        Item(
+                            step: step, isLate: reached.map { step.version < $0 } ?? false,
+                            schemaVersions: [],
+                            exhausted: begun.exhausted(by: step.version, subject)))
                 }
             }
             items += zip(inquiry.moves, view.pending).filter { !$1.isEmpty }.map { step, versions in

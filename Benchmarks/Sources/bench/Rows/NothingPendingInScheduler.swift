@@ -61,7 +61,7 @@ extension Benchmark {
 
     private static let steps = (1...20).map { "1.\($0)" }
 
-    static func launch(managers count: Int, _ store: any MigrationStore) throws {
+    private static func launch(managers count: Int, _ store: any MigrationStore) throws {
         for index in 0..<count {
             let manager = try MigrationManager(
                 name: "Manager \(index)", currentVersion: "2.0", store: store,
