@@ -135,11 +135,7 @@ extension SchemaMigrator {
         guard options.editedMigrations == .report, let applied = try Ledger.appliedVersions(db),
             options.newerDatabase == .allow || applied.last ?? 0 <= versions.last ?? 0
         else { return false }
-        var rest = applied[...]
-        return versions.prefix { $0 <= target ?? .max }.allSatisfy { version in
-            rest = rest.drop { $0 < version }
-            return rest.first == version
-        }
+        return applied.starts(with: versions.prefix { $0 <= target ?? .max })
     }
 
     func plan(_ ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {

@@ -16,7 +16,8 @@ extension Statement {
     func integers() throws -> [Int64]? {
         var integers: [Int64] = []
         var isAllIntegers = true
-        try Row.fetchCursor(self).forEach { _ in
+        let rows = try Row.fetchCursor(self)
+        while try rows.next() != nil {
             isAllIntegers = isAllIntegers && sqlite3_column_type(sqliteStatement, 0) == SQLITE_INTEGER
             integers.append(sqlite3_column_int64(sqliteStatement, 0))
         }
