@@ -1,16 +1,26 @@
 SWIFT ?= swift
-SOURCES = Package.swift Sources Plugins Tests Samples
+SOURCES = Package.swift Sources Plugins Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo test check sanitize coverage fuzz format setup
+.PHONY: help demo test bench bench-short bench-footprint check sanitize coverage fuzz format setup
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 demo: setup ## run the Journal sample's demonstration
 	@$(SWIFT) run -q Journal demo
 
 test: setup ## build and run the tests
 	@$(SWIFT) test --parallel
+
+bench: setup ## measure against rivals and limits, in under ten minutes (ARGS='--only schema' for a part)
+	@$(SWIFT) build --package-path Benchmarks -c release --product bench
+	@$(SWIFT) run --package-path Benchmarks -c release --skip-build bench $(ARGS)
+
+bench-short: setup ## try every benchmark, so that none rots; says nothing about time
+	@$(SWIFT) run --package-path Benchmarks bench --effort short
+
+bench-footprint: setup ## time clean builds, and weigh what linking each library adds
+	@SWIFT='$(SWIFT)' Benchmarks/footprint.sh
 
 check: ## lint the Swift code and the repository's files
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)

@@ -26,7 +26,7 @@ extension SchemaMigrator {
     /// - Throws: ``SchemaMigrationError``, when migrating would be refused.
     public func pending(_ db: Database, upTo version: SchemaVersion? = nil) throws -> [SchemaVersion] {
         if let version { try check(version) }
-        return plan(try ledger(of: db), upTo: version).pending
+        return try pending(in: db, upTo: version)
     }
 
     /// Every migration that a database has had, ascending, with when, for how long, and by which version of the

@@ -116,8 +116,11 @@ extension SchemaMigrator {
     ) throws -> SchemaReport {
         if let target { try check(target) }
         let isDone = try reading(database) { db in
-            let ledger = try ledger(of: db)
-            return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
+            if try hasEverything(db, upTo: target) { return true }
+            return try db.consistently {
+                let ledger = try ledger(of: db)
+                return ledger.unmarked.isEmpty && plan(ledger, upTo: target).pending.isEmpty
+            }
         }
         if isDone {
             progress.map(RunProgress.finish)
@@ -130,11 +133,17 @@ extension SchemaMigrator {
         }
     }
 
-    /// Reads one state of the database.
-    func reading<Value>(_ database: any DatabaseReader, _ body: (Database) throws -> Value) throws -> Value {
+    /// Reads the database, outside any transaction.
+    private func reading<Value>(
+        _ database: any DatabaseReader, _ body: (Database) throws -> Value
+    ) throws -> Value {
         try SchemaMigrationError.describing {
-            try database.unsafeReentrantRead(checkIsOutside)
-            return try database.readingConsistently(waitingFor: options.busyTimeout, body)
+            try retryingWhileBusy(for: options.busyTimeout) {
+                try database.unsafeReentrantRead { db in
+                    try checkIsOutside(db)
+                    return try body(db)
+                }
+            }
         }
     }
 

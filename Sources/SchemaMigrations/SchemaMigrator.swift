@@ -23,6 +23,9 @@ public struct SchemaMigrator: Sendable {
     /// How the migrator goes about its work.
     public var options: SchemaOptions
 
+    /// The versions of all known migrations, ascending.
+    let versions: [SchemaVersion]
+
     let adopting: Adoption?
     private(set) var snapshotURL: URL?
 
@@ -100,6 +103,7 @@ public struct SchemaMigrator: Sendable {
                 remedy: "Versions are at least 0; by preference a timestamp.", file: first.title)
         }
         self.migrations = sorted
+        versions = sorted.map(\.version)
         self.options = options
         self.adopting = adopting
         snapshotURL = snapshot
@@ -116,12 +120,27 @@ public struct SchemaMigrator: Sendable {
 
 // What decides. Reads at most.
 extension SchemaMigrator {
-    /// The versions of all known migrations.
-    var versions: Set<SchemaVersion> { Set(migrations.map(\.version)) }
+    /// What a migration up to a version would apply, in order, for a database that this migrator may migrate.
+    ///
+    /// On nearly every launch that is nothing, and one statement tells it.
+    func pending(in db: Database, upTo target: SchemaVersion?) throws -> [SchemaVersion] {
+        if try hasEverything(db, upTo: target) { return [] }
+        return try db.consistently { try plan(ledger(of: db), upTo: target).pending }
+    }
+
+    /// Whether a database certainly has every known migration up to a version, and nothing that is to be refused.
+    ///
+    /// When it has not, or that is harder to tell, the ledger has to be read as a whole.
+    func hasEverything(_ db: Database, upTo target: SchemaVersion?) throws -> Bool {
+        guard options.editedMigrations == .report, let applied = try Ledger.appliedVersions(db),
+            options.newerDatabase == .allow || applied.last ?? 0 <= versions.last ?? 0
+        else { return false }
+        return applied.starts(with: versions.prefix { $0 <= target ?? .max })
+    }
 
     func plan(_ ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {
         MigrationPlan(
-            known: migrations.map(\.version), floor: ledger.floor, settled: ledger.applied, target: target)
+            known: versions, floor: ledger.floor, settled: ledger.applied, target: target)
     }
 
     /// The ledger of a database that this migrator may migrate; for one that is adopted, as it will be.
@@ -142,7 +161,7 @@ extension SchemaMigrator {
                     """)
         }
         try check(version)
-        return .adopting(migrations.map(\.version).filter { $0 <= version })
+        return .adopting(versions.filter { $0 <= version })
     }
 
     private func checkIsOurs(_ ledger: Ledger) throws {
@@ -156,7 +175,7 @@ extension SchemaMigrator {
                     """)
         }
         guard options.newerDatabase == .refuse, let current = ledger.currentVersion,
-            let latest = migrations.last?.version, current > latest
+            let latest = versions.last, current > latest
         else { return }
         throw SchemaMigrationError(
             .newerDatabase,

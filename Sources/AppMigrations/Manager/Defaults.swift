@@ -22,9 +22,12 @@ extension AppVersion {
 
     /// The version with the build of the app, as in `2.0 (417)`, where the main bundle tells it.
     var withBuildOfMainBundle: String {
-        let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
-        return build.map { "\(self) (\($0))" } ?? description
+        Self.buildOfMainBundle.map { "\(self) (\($0))" } ?? description
     }
+
+    /// Asked for once: it does not change while the app runs.
+    private static let buildOfMainBundle =
+        Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
 }
 
 extension JSONStore {

@@ -27,7 +27,7 @@ extension MigrationManager {
     ) {
         register(
             MigrationStep(
-                version: version, place: StorePlace(store: store), work: .closure(body),
+                version: version, place: storePlace, work: .closure(body),
                 onFreshInstall: onFreshInstall, source: SourceLocation(fileID: fileID, line: line)))
     }
 
@@ -51,7 +51,7 @@ extension MigrationManager {
     ) {
         register(
             MigrationStep(
-                version: version, place: StorePlace(store: store), work: .asynchronous(body),
+                version: version, place: storePlace, work: .asynchronous(body),
                 onFreshInstall: onFreshInstall, source: SourceLocation(fileID: fileID, line: line)))
     }
 

@@ -30,7 +30,10 @@ public final class MigrationManager {
     public let progress = Progress(totalUnitCount: 1)
 
     /// Where the manager's record is kept.
-    package let store: any MigrationStore
+    package var store: any MigrationStore { storePlace.store }
+
+    /// The store, as a place for plain closures.
+    let storePlace: StorePlace
 
     let options: MigrationOptions
     private let build: String
@@ -74,7 +77,7 @@ public final class MigrationManager {
         }
         self.name = name
         self.currentVersion = current
-        self.store = try store ?? JSONStore.inApplicationSupport()
+        storePlace = StorePlace(store: try store ?? JSONStore.inApplicationSupport())
         self.options = options
         build = current.withBuildOfMainBundle
     }
@@ -130,14 +133,16 @@ extension MigrationManager {
     /// Checks the registration first.
     func inquiries(_ extent: MigrationExtent) throws -> [PlaceInquiry] {
         let places = self.places
+        let ceiling = currentVersion.ceiling
+        let target = target(of: extent)
         try checkRegistration(places: places)
-        try checkNotAbove(target(of: extent))
-        let due = steps.filter { $0.version <= currentVersion.ceiling }
+        try checkNotAbove(target)
+        let due = steps.filter { $0.version <= ceiling }
         return places.map { place in
-            let here = due.filter { $0.place.id == place.id }
+            let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
             return PlaceInquiry(
                 place: place, manager: name,
-                moves: here.filter { $0.isMove && $0.version <= target(of: extent) }
+                moves: here.filter { $0.isMove && $0.version <= target }
                     .sorted { $0.version < $1.version },
                 closures: here.filter { !$0.isMove })
         }
@@ -228,8 +233,8 @@ extension MigrationManager {
 
     /// All places, the store's first.
     var places: [any MigrationPlace] {
-        var places: [any MigrationPlace] = [StorePlace(store: store)]
-        for place in steps.map(\.place) where !(place is StorePlace) {
+        var places: [any MigrationPlace] = [storePlace]
+        for place in steps.lazy.filter(\.worksInDatabase).map(\.place) {
             if let index = places.firstIndex(where: { $0.id == place.id }) {
                 // A database that is the store as well: it is one place, and knows more than the store alone.
                 if places[index] is StorePlace { places[index] = place }

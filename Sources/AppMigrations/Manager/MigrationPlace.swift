@@ -129,8 +129,13 @@ package protocol IdentifiableStore: MigrationStore {
 /// The manager's own store, as a place for plain closures.
 struct StorePlace: MigrationPlace {
     let store: any MigrationStore
+    let id: PlaceID
 
-    var id: PlaceID { (store as? any IdentifiableStore)?.placeID ?? .store }
+    init(store: any MigrationStore) {
+        self.store = store
+        id = (store as? any IdentifiableStore)?.placeID ?? .store
+    }
+
     var name: String { store.name }
 
     func look(manager: String, moves: [any MigrationMove]) throws -> PlaceView {

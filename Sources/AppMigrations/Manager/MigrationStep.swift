@@ -1,5 +1,7 @@
 /// A piece of work that is registered for one version of the app.
-package struct MigrationStep {
+///
+/// A class, since lists of steps are filtered and sorted at every launch.
+package final class MigrationStep {
     package let version: AppVersion
     /// Where the work is done and remembered: the manager's store, or a database.
     package let place: any MigrationPlace
@@ -35,6 +37,14 @@ package struct MigrationStep {
 
     var isMove: Bool {
         if case .move = work { true } else { false }
+    }
+
+    /// Whether its place is a database, and not the manager's store.
+    var worksInDatabase: Bool {
+        switch work {
+        case .closure, .asynchronous: false
+        case .transaction, .move: true
+        }
     }
 
     /// As messages call it.

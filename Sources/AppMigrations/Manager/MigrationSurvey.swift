@@ -82,12 +82,18 @@ struct MigrationSurvey {
             let plan = MigrationPlan(
                 known: closures.map(\.version), floor: begun.floor, settled: begun.settled, owed: begun.owed,
                 target: target)
-            let pending = Set(plan.pending)
-            let reached = view.state.record?.reached
-            items += closures.filter { pending.contains($0.version) }.map { step in
-                Item(
-                    step: step, isLate: reached.map { step.version < $0 } ?? false, schemaVersions: [],
-                    exhausted: begun.exhausted(by: step.version, subject))
+            if !plan.pending.isEmpty {
+                // Both are ascending: registration sees to it.
+                var pending = plan.pending[...]
+                let reached = view.state.record?.reached
+                for step in closures where step.version == pending.first {
+                    pending.removeFirst()
+                    items.append(
+                        Item(
+                            step: step, isLate: reached.map { step.version < $0 } ?? false,
+                            schemaVersions: [],
+                            exhausted: begun.exhausted(by: step.version, subject)))
+                }
             }
             items += zip(inquiry.moves, view.pending).filter { !$1.isEmpty }.map { step, versions in
                 Item(step: step, isLate: false, schemaVersions: versions, exhausted: nil)

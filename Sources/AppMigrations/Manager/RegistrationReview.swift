@@ -20,9 +20,12 @@ struct RegistrationReview {
                     remedy: remedy, manager: manager, version: step.version))
         }
 
+        // Where every step is above the one before it, as nearly always, there is nothing to look up.
+        let isAscending = zip(steps, steps.dropFirst()).allSatisfy { $0.version < $1.version }
+        let ceiling = current.ceiling
         var taken: [Slot: MigrationStep] = [:]
         var highest: MigrationStep?
-        for step in steps {
+        for step in steps where !isAscending || step.version > ceiling {
             let slot = Slot(version: step.version, movedPlace: step.isMove ? step.place.id : nil)
             if let other = taken[slot] {
                 note(
@@ -36,7 +39,7 @@ struct RegistrationReview {
                     step, "is registered after \(highest.version)",
                     remedy: "Register steps in ascending order.")
             }
-            if step.version > current.ceiling, aboveCurrent == .refuse {
+            if step.version > ceiling, aboveCurrent == .refuse {
                 note(
                     step, "is above the current version \(current)",
                     remedy: "Raise the app's version, or register the step when it is reached.")
@@ -47,6 +50,7 @@ struct RegistrationReview {
 
         for place in places {
             let moves = steps.filter { $0.isMove && $0.place.id == place.id }
+            guard !moves.isEmpty else { continue }
             for mistake in try place.mistakes(in: moves.compactMap(\.move)) {
                 note(moves[mistake.index], mistake.problem, remedy: mistake.remedy)
             }

@@ -78,11 +78,12 @@ package struct DueSteps: Sendable {
 extension MigrationRecord {
     /// The record with which a launch begins its work.
     package static func begun(
-        _ record: MigrationRecord?, by launch: Launch, current: AppVersion, due: DueSteps
+        _ record: MigrationRecord?, by launch: Launch, current: AppVersion, due: @autoclosure () -> DueSteps
     ) -> MigrationRecord {
         var begun = record ?? MigrationRecord(floor: launch.previousVersion ?? current)
         switch launch {
         case .freshInstall:
+            let due = due()
             // There is no old data: what is due is not needed, but for what the app asked to run.
             begun.owed.formUnion(due.runningOnFreshInstall.subtracting(begun.settled))
             begun.settled.formUnion(due.versions.subtracting(due.runningOnFreshInstall))

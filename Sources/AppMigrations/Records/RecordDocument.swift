@@ -8,6 +8,8 @@ package struct RecordDocument {
     private static let format = "1.0"
 
     private var root: [String: Any]
+    /// What `root` says of the versions seen: all managers ask for it.
+    private var seen: [String: [SeenVersion]] = [:]
     private let place: String
 
     /// Creates the document of a store that has never been used.
@@ -38,6 +40,7 @@ package struct RecordDocument {
             throw Self.damage(place, "is not valid JSON, or has been cut off", underlying: error)
         }
         try checkFormat()
+        seen = try seenVersions()
     }
 
     private func checkFormat() throws {
@@ -56,7 +59,6 @@ package struct RecordDocument {
 
     /// What the document says that concerns one manager.
     package func state(of manager: String) throws -> StoreState {
-        let seen = try seenLines().mapValues { line in try line.map(seenVersion) }
         guard let object = try managers()[manager] else { return StoreState(seen: seen) }
         return StoreState(record: try record(object, at: "managers.\(manager)"), seen: seen)
     }
@@ -72,6 +74,10 @@ package struct RecordDocument {
 
     private func seenLines() throws -> [String: [Any]] {
         try value(root["seen"], at: "seen", "an object of lists")
+    }
+
+    private func seenVersions() throws -> [String: [SeenVersion]] {
+        try seenLines().mapValues { line in try line.map(seenVersion) }
     }
 
     private func record(_ object: Any, at path: String) throws -> MigrationRecord {
@@ -163,6 +169,7 @@ package struct RecordDocument {
             }
         }
         root["seen"] = lines
+        seen = try seenVersions()
     }
 
     private func merged(_ record: MigrationRecord, into object: [String: Any]) -> [String: Any] {
@@ -227,6 +234,7 @@ package struct RecordDocument {
         root.merge(parts) { _, piece in piece }
         root["format"] = parts["format"].map { $0[""] as Any } ?? Self.format
         try checkFormat()
+        seen = try seenVersions()
     }
 
     /// The pieces that concern one manager.

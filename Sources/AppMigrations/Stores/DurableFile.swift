@@ -25,6 +25,11 @@ package struct DurableFile: Sendable {
     /// - Throws: `POSIXError`, in every other case: a missing folder too, since it may be a disk that is not
     ///   there yet.
     package func contents() throws -> Data? {
+        try contentsAndState()?.contents
+    }
+
+    /// The file's contents, with its state when they were read.
+    func contentsAndState() throws -> (contents: Data, state: FileState?)? {
         let file: FileHandle
         do {
             file = try FileHandle.opening(url, O_RDONLY)
@@ -38,10 +43,14 @@ package struct DurableFile: Sendable {
             // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
             guard status.st_mode & S_IFMT != S_IFLNK else { throw error }
             // Another process has written the file for the first time just now.
-            return try contents()
+            return try contentsAndState()
         }
-        return try read(file)
+        let state = FileState(of: file)
+        return (try read(file), state)
     }
+
+    /// The file's state; nil where there is none, and where it tells nothing.
+    var state: FileState? { FileState(at: url) }
 
     /// Makes sure that files of this one's protection class can be read now.
     ///

@@ -22,6 +22,8 @@ public struct JSONStore: HistoryStore, RecoverableStore {
     private let barrier: Barrier
     /// How long writing waits for another writer.
     var guardLimit: Duration = .seconds(5)
+    /// What was read last, for the other managers of a launch.
+    private let known = Locked<Known?>(nil)
 
     /// Creates a store in a file, which need not exist yet.
     ///
@@ -48,9 +50,21 @@ public struct JSONStore: HistoryStore, RecoverableStore {
     /// The file's name.
     public var name: String { url.lastPathComponent }
 
+    private struct Known {
+        let document: RecordDocument
+        let state: FileState
+    }
+
     /// Returns what the file says that concerns one manager.
+    ///
+    /// Does not read again what has certainly not changed.
     public func read(_ manager: String) throws -> StoreState {
-        try document().state(of: manager)
+        try known.withLock { known in
+            if let known, known.state == file.state { return try known.document.state(of: manager) }
+            let (document, state) = try documentAndState()
+            known = state.map { Known(document: document, state: $0) }
+            return try document.state(of: manager)
+        }
     }
 
     /// Changes what concerns one manager, under a short lock that all writers of the file take.
@@ -71,9 +85,12 @@ public struct JSONStore: HistoryStore, RecoverableStore {
 
     /// Tries to lock a manager for a run, by a lock file of its own beside the store.
     public func lock(_ manager: String) throws -> StoreLock {
-        try writing {
+        let lock = try writing {
             try FileLock(at: file.url.appendingPathExtension("\(manager.asFileName).lock")).take()
         }
+        // Under the lock, the file is read again, whatever its state.
+        known.withLock { $0 = nil }
+        return lock
     }
 
     /// Every step of a manager that was settled, in the order of time.
@@ -110,8 +127,14 @@ public struct JSONStore: HistoryStore, RecoverableStore {
     }
 
     private func document() throws -> RecordDocument {
-        let contents = try reading { try file.contents() }
-        return try contents.map { try RecordDocument($0, place: name) } ?? RecordDocument(place: name)
+        try documentAndState().document
+    }
+
+    private func documentAndState() throws -> (document: RecordDocument, state: FileState?) {
+        guard let (contents, state) = try reading({ try file.contentsAndState() }) else {
+            return (RecordDocument(place: name), nil)
+        }
+        return (try RecordDocument(contents, place: name), state)
     }
 
     private func reading<Result>(_ body: () throws -> Result) throws -> Result {

@@ -20,8 +20,11 @@ package struct DatabasePlace: MigrationPlace {
             return try SchemaMigrationError.describing {
                 try database.readingConsistently { db in
                     let pending = try pending(moves, db)
+                    let state = try records.state(of: manager, db)
                     return PlaceView(
-                        state: try records.state(of: manager, db), evidence: try evidence(moves, db),
+                        // What a place shows beside a record is not asked for where there is one.
+                        state: state,
+                        evidence: try state.record == nil ? evidence(moves, db) : .versionsSeen,
                         pending: pending)
                 }
             }

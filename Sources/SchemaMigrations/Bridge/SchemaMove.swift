@@ -19,7 +19,7 @@ struct SchemaMove: DatabaseMove {
     let database: any DatabaseWriter
 
     func pending(_ db: Database) throws -> [String] {
-        migrator.plan(try migrator.ledger(of: db), upTo: target).pending.map { "\($0)" }
+        try migrator.pending(in: db, upTo: target).map { "\($0)" }
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
@@ -32,11 +32,11 @@ struct SchemaMove: DatabaseMove {
 
     func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {
         DatabaseMoveReview(
-            set: migrator.migrations.map(\.version), database: database.displayName,
+            set: migrator.versions, database: database.displayName,
             title: { migrator.migration(version: $0)?.title ?? "\($0)" }
         ).mistakes(
             in: moves.map { move in
-                (move as? SchemaMove).map { (set: $0.migrator.migrations.map(\.version), target: $0.target) }
+                (move as? SchemaMove).map { (set: $0.migrator.versions, target: $0.target) }
             })
     }
 }

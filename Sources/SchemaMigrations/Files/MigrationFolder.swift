@@ -58,42 +58,44 @@ extension SchemaMigrationError {
 struct SQLFile: SQLSource {
     let version: SchemaVersion
     let name: String
-    let url: URL
-    /// The file that takes it back.
-    var down: URL?
+    let fileName: String
+    /// The name of the file that takes it back.
+    private let downName: String?
+    /// Joined with a name when a file is read: doing so asks the file system, for each file.
+    private let folder: URL
 
     init(_ entry: MigrationFileSet.Entry, in folder: URL) {
         version = entry.parsed.version
         name = entry.parsed.name
-        url = folder.appendingPathComponent(entry.fileName)
-        down = entry.down.map(folder.appendingPathComponent)
+        fileName = entry.fileName
+        downName = entry.down
+        self.folder = folder
     }
 
-    var fileName: String { url.lastPathComponent }
-    var hasDown: Bool { down != nil }
+    var hasDown: Bool { downName != nil }
 
     func script() throws -> SQLScript {
-        try Self.script(url)
+        try script(fileName)
     }
 
     func downScript() throws -> SQLScript? {
-        try down.map(Self.script)
+        try downName.map(script)
     }
 
     func migrate(_ db: Database) throws {
         try script().run(db) {}
     }
 
-    private static func script(_ url: URL) throws -> SQLScript {
+    private func script(_ fileName: String) throws -> SQLScript {
         let data: Data
         do {
-            data = try Data(contentsOf: url)
+            data = try Data(contentsOf: folder.appendingPathComponent(fileName))
         } catch {
             throw SchemaMigrationError(
-                .unreadableFile, "\(url.lastPathComponent): cannot be read: \(error.localizedDescription)",
+                .unreadableFile, "\(fileName): cannot be read: \(error.localizedDescription)",
                 remedy: "It was there when the folder was listed: make it readable.",
-                file: url.lastPathComponent, underlyingError: error)
+                file: fileName, underlyingError: error)
         }
-        return try SQLScript(data, fileName: url.lastPathComponent)
+        return try SQLScript(data, fileName: fileName)
     }
 }

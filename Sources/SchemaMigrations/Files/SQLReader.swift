@@ -85,6 +85,7 @@ struct SQLReader {
 
         switch state {
         case .plain:
+            guard word == "TRIGGER" else { break }
             let opening = statement.opening.drop { $0 == "EXPLAIN" || $0 == "QUERY" || $0 == "PLAN" }
             let create = opening.filter { $0 != "TEMP" && $0 != "TEMPORARY" }
             if create.count == 2, Array(create) == ["CREATE", "TRIGGER"] { state = .trigger }

@@ -26,7 +26,6 @@ package struct SQLScript {
     let settings: SQLFileSettings
     /// Tells an edit that matters: white space, comments and line ends do not count.
     package let checksum: String
-    private let bytes: [UInt8]
 
     /// Looks through a file's contents.
     ///
@@ -40,9 +39,8 @@ package struct SQLScript {
         if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
         self.fileName = fileName
         self.sql = sql
-        bytes = Array(sql.utf8)
 
-        var reader = SQLReader(bytes: bytes, fileName: fileName)
+        var reader = SQLReader(bytes: Array(sql.utf8), fileName: fileName)
         try reader.read()
         statements = reader.statements
         comments = reader.comments
@@ -66,7 +64,7 @@ package struct SQLScript {
 
     /// A statement's tokens, bare words in upper case and names without their quotes.
     func tokens(of statement: Statement) -> [Token] {
-        let part = Array(bytes[statement.range])
+        let part = Array(bytes(of: statement))
         return SQLLexer(part).map { token in
             let text = String(decoding: part[token.range], as: UTF8.self)
             let isWord = token.kind == .word
@@ -179,7 +177,13 @@ package struct SQLScript {
     }
 
     private func text(of statement: Statement) -> String {
-        let text = String(decoding: bytes[statement.range], as: UTF8.self)
+        let text = String(decoding: bytes(of: statement), as: UTF8.self)
         return text.count > 200 ? text.prefix(200) + "…" : text
+    }
+
+    private func bytes(of statement: Statement) -> Substring.UTF8View {
+        let bytes = sql.utf8
+        let start = bytes.index(bytes.startIndex, offsetBy: statement.range.lowerBound)
+        return bytes[start..<bytes.index(start, offsetBy: statement.range.count)]
     }
 }

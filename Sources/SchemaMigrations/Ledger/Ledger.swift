@@ -89,6 +89,19 @@ struct Ledger: Sendable {
         Ledger(adopting: Set(versions))
     }
 
+    /// The versions that a database has had, ascending; nil where there is no ledger, or one that is damaged.
+    ///
+    /// One statement sees one state of the database, also outside a transaction.
+    static func appliedVersions(_ db: Database) throws -> [SchemaVersion]? {
+        do {
+            return try db.makeStatement(
+                sql: "SELECT version FROM main.schema_migrations ORDER BY version"
+            ).integers()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return nil
+        }
+    }
+
     private static func versions(_ db: Database) throws -> Set<SchemaVersion> {
         var versions: Set<SchemaVersion> = []
         do {
@@ -159,12 +172,15 @@ struct Ledger: Sendable {
         {
             throw damaged("takes no version: \(error.message ?? "a constraint failed")", error)
         }
+        // SQLite tells the time faster than Foundation does.
         try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO main.schema_migrations_details VALUES (?, ?, ?, ?, ?, ?, ?)"
+            sql: """
+                INSERT OR REPLACE INTO main.schema_migrations_details
+                VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?)
+                """
         )
         .execute(arguments: [
-            entry.version, entry.name, entry.origin.rawValue, entry.checksum, Date().formatted(.iso8601),
-            entry.seconds, entry.app,
+            entry.version, entry.name, entry.origin.rawValue, entry.checksum, entry.seconds, entry.app,
         ])
     }
 

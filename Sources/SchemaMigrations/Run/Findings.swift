@@ -55,6 +55,11 @@ struct SchemaShape {
                     rootPage: $0["rootpage"] ?? 0)
             })
     }
+
+    /// Whether everything that was there before is there as it was.
+    func hasAll(of before: SchemaShape) -> Bool {
+        cookie == before.cookie || objects.isSuperset(of: before.objects)
+    }
 }
 
 /// What is broken in a database, and how often.

@@ -15,7 +15,7 @@ struct JobRunner {
     ///
     /// - Returns: the tables whose rows it has changed, and those that it has dropped.
     func apply(_ job: MigrationJob) throws -> Set<String> {
-        try db.execute(sql: "SAVEPOINT \(Self.savepoint)")
+        try db.cachedStatement(sql: "SAVEPOINT \(Self.savepoint)").execute()
         do {
             let watch = TransactionWatch()
             let seconds = try ContinuousClock().measuring {
@@ -23,7 +23,7 @@ struct JobRunner {
             }
             try record(job, seconds: seconds)
             do {
-                try db.execute(sql: "RELEASE \(Self.savepoint)")
+                try db.cachedStatement(sql: "RELEASE \(Self.savepoint)").execute()
             } catch {
                 throw transactionEnded(job)
             }

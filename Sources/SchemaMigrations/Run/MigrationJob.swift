@@ -2,7 +2,8 @@ import GRDB
 
 /// A migration that is to be run, up or down, with what has been found out about it before.
 ///
-/// Holds no file's contents: a thousand files are looked through before the first is run, and are not all kept.
+/// Holds no large file's contents: a thousand files are looked through before the first is run, and are not all
+/// kept.
 struct MigrationJob {
     enum Direction { case up, down }
 
@@ -15,6 +16,9 @@ struct MigrationJob {
     let droppedTables: Set<String>
     /// How much there is to do, for progress.
     let weight: Int64
+    /// What was looked through, where it is small; looking through it takes as long as running it.
+    private let script: SQLScript?
+    private static let smallSize = 4_096
 
     /// Looks through a migration.
     ///
@@ -28,6 +32,7 @@ struct MigrationJob {
         checksum = script?.checksum
         droppedTables = script?.droppedTables ?? []
         weight = script?.weight ?? 1
+        self.script = script.flatMap { $0.sql.utf8.count <= Self.smallSize ? $0 : nil }
     }
 
     var version: SchemaVersion { migration.version }
@@ -45,7 +50,7 @@ struct MigrationJob {
     ///
     /// - Parameter afterEach: is called after each statement of a file.
     func run(_ db: Database, afterEach: () throws -> Void) throws {
-        if let script = try Self.script(migration, direction) {
+        if let script = try self.script ?? Self.script(migration, direction) {
             try script.run(db, afterEach: afterEach)
         } else if direction == .up {
             try migration.migrate(db)

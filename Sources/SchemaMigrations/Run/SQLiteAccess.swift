@@ -9,6 +9,20 @@ extension Statement {
     var sourceText: String {
         sqlite3_sql(sqliteStatement).map { String(cString: $0) } ?? sql
     }
+
+    /// The integers in the first column, row by row; nil where anything else is in it.
+    ///
+    /// GRDB's own ways of reading a column take a multiple of the time that SQLite takes for a row.
+    func integers() throws -> [Int64]? {
+        var integers: [Int64] = []
+        var isAllIntegers = true
+        let rows = try Row.fetchCursor(self)
+        while try rows.next() != nil {
+            isAllIntegers = isAllIntegers && sqlite3_column_type(sqliteStatement, 0) == SQLITE_INTEGER
+            integers.append(sqlite3_column_int64(sqliteStatement, 0))
+        }
+        return isAllIntegers ? integers : nil
+    }
 }
 
 extension Database {

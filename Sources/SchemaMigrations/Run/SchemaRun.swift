@@ -122,9 +122,15 @@ final class SchemaRun {
                 }
                 if let failure, migrator.options.commits == .allOrNothing { throw failure }
                 guard db.isInsideTransaction else { return false }
-                if done.isEmpty { return true }
-                suspects.add(changesSince: before, to: try SchemaShape(db))
-                return try Findings(db, suspects, foreignKeys).isEmpty
+                if done.isEmpty {
+                    try notifyObservers(of: .additions)
+                    return true
+                }
+                let after = try SchemaShape(db)
+                suspects.add(changesSince: before, to: after)
+                guard try Findings(db, suspects, foreignKeys).isEmpty else { return false }
+                try notifyObservers(of: after.hasAll(of: before) ? .additions : .anything)
+                return true
             }
         } catch {
             // In a damaged database the commit of nothing can fail as well, and says less.
@@ -157,6 +163,7 @@ final class SchemaRun {
                 before = after
             }
             report.warnings += before.descriptions.filter { !report.warnings.contains($0) }
+            try notifyObservers(of: .anything)
             return true
         }
         report.applied += done
@@ -168,12 +175,14 @@ final class SchemaRun {
         var isPending = true
         try transaction(foreignKeys: job.foreignKeys) { ledger in
             isPending = !ledger.has(job)
+            try notifyObservers(of: .additions)
             return true
         }
         if isPending {
             let seconds = try runner.runBare(job, waitingFor: migrator.options.busyTimeout)
             try transaction(foreignKeys: job.foreignKeys) { ledger in
                 if !ledger.has(job) { try runner.record(job, seconds: seconds) }
+                try notifyObservers(of: .anything)
                 return true
             }
             report.applied.append(job.version)
@@ -203,7 +212,6 @@ final class SchemaRun {
             try record(ledger)
             let commits = try body(ledger)
             if commits {
-                try db.notifyChanges(in: .fullDatabase)
                 try db.commitWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
             } else {
                 try rollback()
@@ -220,6 +228,19 @@ final class SchemaRun {
         try retryingWhileBusy(for: migrator.options.busyTimeout) {
             try interrupter.check()
             return try db.consistently(body)
+        }
+    }
+
+    /// What observers cannot see by themselves: they are told of rows by SQLite.
+    private enum SchemaChange { case additions, anything }
+
+    /// Tells the app's observers that the schema has changed.
+    private func notifyObservers(of change: SchemaChange) throws {
+        switch change {
+        // Nobody observes a table that is new but who observes all, the ledger too.
+        case .additions: try db.notifyChanges(in: Table("schema_migrations"))
+        // GRDB asks for the columns of every table to do so.
+        case .anything: try db.notifyChanges(in: .fullDatabase)
         }
     }
 
@@ -247,6 +268,7 @@ final class SchemaRun {
                     .init(version: migration.version, name: migration.name, origin: .snapshot), db)
             }
             isLoaded = true
+            try notifyObservers(of: .additions)
             return true
         }
         if isLoaded { report.applied += snapshot.versions.sorted() }

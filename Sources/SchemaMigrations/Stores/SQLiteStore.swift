@@ -40,7 +40,9 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
     /// Returns what the database says that concerns one manager.
     public func read(_ manager: String) throws -> StoreState {
         try describing(.unreadableStore, "read") {
-            try writer.readingConsistently { try state(of: manager, $0) }
+            try retryingWhileBusy(for: .seconds(10)) {
+                try writer.unsafeReentrantRead { try state(of: manager, $0) }
+            }
         }
     }
 
@@ -175,11 +177,7 @@ extension SQLiteStore {
     }
 
     private func document(of manager: String, _ db: Database) throws -> RecordDocument {
-        guard try db.hasTable(Self.table) else { return RecordDocument(place: name) }
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
-            arguments: [manager])
+        guard let rows = try rows(of: manager, db) else { return RecordDocument(place: name) }
         return try RecordDocument(
             rows: rows.map { row in
                 guard let part = String.fromDatabaseValue(row[0]),
@@ -194,6 +192,25 @@ extension SQLiteStore {
                 return RecordDocument.Row(part: part, name: name, value: value)
             },
             place: name)
+    }
+
+    /// The rows that concern one manager; nil where there is no table.
+    ///
+    /// One statement sees one state of the database, also outside a transaction, and nearly always the table is
+    /// there.
+    private func rows(of manager: String, _ db: Database) throws -> [Row]? {
+        func fetch() throws -> [Row] {
+            try Row.fetchAll(
+                db,
+                sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
+                arguments: [manager])
+        }
+        do {
+            return try fetch()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // Only where there certainly is no table is there no record.
+            return try db.consistently { try db.hasTable(Self.table) ? fetch() : nil }
+        }
     }
 
     static func insideTransaction(_ name: String) -> MigrationError {

@@ -1,0 +1,9 @@
+/// Some rows of the table, which are measured together.
+struct Benchmark {
+    let what: String
+    let rows: @Sendable (Effort, Scratch) throws -> [TableRow]
+
+    static let all =
+        nothingPendingInSchemas + nothingPendingInScheduler + wholeLaunch + applyingFiles + bigRewrites
+        + versions + plans + memory
+}

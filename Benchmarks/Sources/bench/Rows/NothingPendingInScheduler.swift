@@ -1,0 +1,92 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+extension Benchmark {
+    /// What a launch costs on which all managers are up to date, opening the store included.
+    static let nothingPendingInScheduler = [
+        Benchmark(what: "nothing pending: scheduler") { effort, scratch in
+            try effort.sizes([1, 10, 50]).flatMap { count in
+                let size = "\(count) managers of 20 steps"
+                let rivals = [
+                    Contest.Other(
+                        name: "MFMigrationManager's way", goal: count == 10 ? .faster(10) : nil,
+                        work: try mfLaunch(managers: count, .each)),
+                    Contest.Other(
+                        name: "the same, its expression compiled once", goal: nil,
+                        work: try mfLaunch(managers: count, .once)),
+                ]
+                let file = scratch.new("store.json")
+                let database = scratch.new("store.sqlite")
+                let json = Contest.Work { try launch(managers: count, try JSONStore(at: file)) }
+                let sqlite = Contest.Work {
+                    try launch(managers: count, try SQLiteStore(path: database.path))
+                }
+                try json.run()
+                try sqlite.run()
+                // A store that was written just now is read with more care than one of a launch before.
+                Thread.sleep(forTimeInterval: 2.1)
+                return try Contest(
+                    what: "nothing pending: scheduler, JSON", size: size, ours: json,
+                    others: rivals + [
+                        .init(
+                            name: "reading the file, and JSONSerialization", goal: .within(2),
+                            work: .init {
+                                _ = try JSONSerialization.jsonObject(with: try Data(contentsOf: file))
+                            })
+                    ]
+                ).rows(effort)
+                    + Contest(
+                        what: "nothing pending: scheduler, SQLite", size: size, ours: sqlite,
+                        others: rivals + [
+                            .init(
+                                name: "opening SQLite, and one SELECT", goal: .within(1.5),
+                                work: .init { try RawSQLite(database).sum("SELECT name FROM app_migrations") }
+                            ),
+                            .init(
+                                name: "opening SQLite by GRDB, and one SELECT", goal: nil,
+                                work: .init {
+                                    let queue = try DatabaseQueue(path: database.path)
+                                    _ = try queue.read {
+                                        try Row.fetchAll(
+                                            $0, sql: "SELECT part, name, value FROM app_migrations")
+                                    }
+                                }),
+                        ]
+                    ).rows(effort)
+            }
+        }
+    ]
+
+    private static let steps = (1...20).map { "1.\($0)" }
+
+    private static func launch(managers count: Int, _ store: any MigrationStore) throws {
+        for index in 0..<count {
+            let manager = try MigrationManager(
+                name: "Manager \(index)", currentVersion: "2.0", store: store,
+                options: MigrationOptions(adopting: Adoption { "1.0" }))
+            for step in steps {
+                manager.whenMigratingToVersion(try AppVersion(parsing: step)) {}
+            }
+            try manager.migrate()
+        }
+    }
+
+    private static func mfLaunch(
+        managers count: Int, _ expression: MFMigrationManager.Expression
+    ) throws -> Contest.Work {
+        guard let defaults = UserDefaults(suiteName: "bench.\(count)") else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let work = Contest.Work {
+            for index in 0..<count {
+                let manager = MFMigrationManager(
+                    name: "Manager \(index)", current: "2.0", defaults: defaults, expression: expression)
+                for step in steps { try manager.whenMigrating(to: step) {} }
+            }
+        }
+        try work.run()
+        return work
+    }
+}

@@ -1,0 +1,9 @@
+import AppMigrations
+import Foundation
+
+// What `AppMigrations` adds.
+let manager = try MigrationManager(
+    currentVersion: "2.0",
+    store: try JSONStore(at: FileManager.default.temporaryDirectory.appendingPathComponent("linked.json")))
+manager.whenMigratingToVersion("1.1") {}
+print(try manager.pendingVersions().isEmpty)

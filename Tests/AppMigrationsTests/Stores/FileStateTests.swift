@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppMigrations
+
+@Suite("What a JSONStore has read")
+struct FileStateTests {
+    let folder: TemporaryFolder
+    let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("migrations.json")
+    }
+
+    /// Long enough for a store to trust that the file is the one that it has read.
+    private func waitUntilTrusted() async throws { try await Task.sleep(for: .milliseconds(2_100)) }
+
+    private func settle(_ version: AppVersion, in store: JSONStore) throws {
+        try store.update("Library") { state in
+            state.record = state.record ?? MigrationRecord(floor: "1.0")
+            state.record?.settled.insert(version)
+        }
+    }
+
+    @Test("a file that was changed just now tells nothing")
+    func justChanged() async throws {
+        try Data("a".utf8).write(to: url)
+        #expect(FileState(at: url) == nil)
+        try await waitUntilTrusted()
+        let state = try #require(FileState(at: url))
+        #expect(FileState(at: url) == state)
+        #expect(FileState(at: folder.file("missing")) == nil)
+    }
+
+    @Test("is read again when somebody else has changed, damaged or removed the file")
+    func changed() async throws {
+        let store = try JSONStore(at: url)
+        let other = try JSONStore(at: url)
+        try settle("1.1", in: other)
+        try await waitUntilTrusted()
+        #expect(try store.read("Library").record?.settled == ["1.1"])
+        #expect(try store.read("Library").record?.settled == ["1.1"])
+        try settle("1.2", in: other)
+        #expect(try store.read("Library").record?.settled == ["1.1", "1.2"])
+
+        try await waitUntilTrusted()
+        #expect(try store.read("Library").record?.settled == ["1.1", "1.2"])
+        // In place, and of the same length.
+        let text = try String(contentsOf: url, encoding: .utf8).replacingOccurrences(of: "1.2", with: "1.3")
+        let file = try FileHandle(forWritingTo: url)
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+        #expect(try store.read("Library").record?.settled == ["1.1", "1.3"])
+
+        try await waitUntilTrusted()
+        #expect(try store.read("Library").record != nil)
+        try Data().write(to: url)
+        #expect(throws: MigrationError.self) { try store.read("Library") }
+        try FileManager.default.removeItem(at: url)
+        #expect(try store.read("Library").record == nil)
+    }
+}
