@@ -4,7 +4,7 @@ struct PowerProof: Proof {
     let promise = "what was reported survives a power cut, and the next launch ends where it should"
 
     func run(_ size: ProofSize) throws -> ProofOutcome {
-        let images = size == .short ? 20 : 1_200
+        let images = size == .short ? 20 : 1_000
         let cuts = WorkloadRuns.scenarios.map { ["cut", $0, "--images", "\(images)"] }
         return try WorkloadRuns(runs: cuts, unit: "images").outcome()
     }
