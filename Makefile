@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo test bench bench-short bench-footprint check sanitize coverage fuzz format setup
+.PHONY: help demo test prove bench bench-short bench-footprint check sanitize coverage fuzz format setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,10 @@ bench-short: setup ## try every benchmark, so that none rots; says nothing about
 
 bench-footprint: setup ## time clean builds, and weigh what linking each library adds
 	@SWIFT='$(SWIFT)' Benchmarks/footprint.sh
+
+prove: setup ## try to break every promise, for hours if need be, and try that planted bugs are noticed
+	@$(SWIFT) run -c release prove
+	@SWIFT='$(SWIFT)' Scripts/planted-bugs.sh
 
 check: ## lint the Swift code and the repository's files
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
