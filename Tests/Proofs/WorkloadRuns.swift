@@ -44,6 +44,8 @@ struct WorkloadRuns {
         process.executableURL = executable
         process.arguments = arguments
         process.standardOutput = output
+        // Who is meant to die says so, at length.
+        process.standardError = FileHandle.nullDevice
         try process.run()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()

@@ -3,8 +3,8 @@ import ScarceMemory
 
 /// Lets SQLite's allocations fail, once and from then on.
 ///
-/// When every allocation fails, SQLite cannot even prepare a `ROLLBACK`, and GRDB ends the process: that must be as
-/// harmless as a kill. One failure is an error.
+/// GRDB ends the process when it cannot bind an argument, and when there is no memory left for a `ROLLBACK` either:
+/// that must be as harmless as a kill. Every other failure is an error.
 struct AllocationSweep {
     struct Case: CustomStringConvertible {
         let allocation: Int64
@@ -41,10 +41,15 @@ struct AllocationSweep {
         try laboratory.reset()
         let launch = laboratory.undisturbed
         let end = try Child.run {
+            // What a trap says is told from its first line.
+            dup2(STDOUT_FILENO, STDERR_FILENO)
             guard scarce_memory_begin(failure.allocation, failure.extent == .onward) == 0 else { return }
             launch.run()
         }
-        let isOver = failure.extent == .onward && (end.signal == SIGILL || end.signal == SIGTRAP)
+        let isOver = end.lines.contains { line in
+            line.hasPrefix("GRDB/Utils.swift")
+                || (failure.extent == .onward && line.hasPrefix("GRDB/SerializedDatabase.swift"))
+        }
         return try isOver
             ? laboratory.complaints(afterDeath: end) : laboratory.complaints(afterTrouble: end)
     }

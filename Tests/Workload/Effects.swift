@@ -7,7 +7,8 @@ struct Effects {
 
     /// Does a closure's work.
     func leave(_ context: MigrationContext) throws {
-        try write("\(context.version) \(context.attempt)\n", to: "effects", O_APPEND)
+        // The line break comes first: a line that a kill has cut off spoils no other.
+        try write("\n\(context.version) \(context.attempt)", to: "effects", O_APPEND)
         try write(Self.contents(of: context.version.description), to: "file-\(context.version)", O_TRUNC)
     }
 

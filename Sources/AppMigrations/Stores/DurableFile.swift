@@ -99,14 +99,12 @@ package struct DurableFile: Sendable {
     /// A line that was cut off by a crash is ended first, so that it spoils no other.
     package func append(line: Data) throws {
         let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_APPEND)
-        let length = try file.seekToEnd()
-        var data = line + [UInt8(ascii: "\n")]
-        if length > 0 {
-            try file.seek(toOffset: length - 1)
-            if try file.read(upToCount: 1) != Data([UInt8(ascii: "\n")]) {
-                data.insert(UInt8(ascii: "\n"), at: 0)
-            }
-        }
+        let length = lseek(file.fileDescriptor, 0, SEEK_END)
+        guard length >= 0 else { throw POSIXError.current }
+        let lineBreak = UInt8(ascii: "\n")
+        var last = lineBreak
+        if length > 0, pread(file.fileDescriptor, &last, 1, length - 1) < 0 { throw POSIXError.current }
+        let data = (last == lineBreak ? Data() : Data([lineBreak])) + line + [lineBreak]
         try write(data, to: file)
     }
 
