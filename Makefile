@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Tests Samples
 
-.PHONY: help demo test check format setup
+.PHONY: help demo test docs check format setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -11,6 +11,9 @@ demo: setup ## run the Journal sample's demonstration
 
 test: setup ## build and run the tests
 	@$(SWIFT) test --parallel
+
+docs: ## build the documentation into the folder site
+	@SWIFT='$(SWIFT)' Scripts/docs.sh
 
 check: ## lint the Swift code and the repository's files
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
