@@ -133,6 +133,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["AppMigrations", "SchemaMigrations", "TestSupport"],
+            exclude: ["Assumed"],
+            swiftSettings: settings),
         .target(
             name: "Proofs",
             dependencies: [
