@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo test prove bench bench-short bench-footprint check sanitize coverage fuzz format setup
+.PHONY: help demo test prove bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +25,9 @@ bench-footprint: setup ## time clean builds, and weigh what linking each library
 prove: setup ## try to break every promise, for hours if need be, and try that planted bugs are noticed
 	@$(SWIFT) run -c release prove
 	@SWIFT='$(SWIFT)' Scripts/planted-bugs.sh
+
+docs: ## build the documentation into the folder site
+	@SWIFT='$(SWIFT)' Scripts/docs.sh
 
 check: ## lint the Swift code and the repository's files
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)

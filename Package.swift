@@ -156,6 +156,11 @@ let package = Package(
             path: "Tests/FuzzTargets",
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["AppMigrations", "SchemaMigrations", "TestSupport"],
+            exclude: ["Assumed"],
+            swiftSettings: settings),
         .target(
             name: "Proofs",
             dependencies: [

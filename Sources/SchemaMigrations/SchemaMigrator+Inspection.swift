@@ -18,11 +18,13 @@ extension SchemaMigrator {
             unknown: ledger.applied.subtracting(versions).sorted(), latestVersion: migrations.last?.version)
     }
 
-    /// What ``migrate(_:upTo:progress:)`` would apply, in order.
+    /// What `migrate(_:upTo:progress:)` would apply, in order.
     ///
     /// Reads the database, and changes nothing; call it as `try dbQueue.read { db in try schema.pending(db) }`.
     ///
-    /// - Parameter version: the version of a known migration, that included; nil for the latest.
+    /// - Parameters:
+    ///   - db: the database.
+    ///   - version: the version of a known migration, that included; nil for the latest.
     /// - Throws: ``SchemaMigrationError``, when migrating would be refused.
     public func pending(_ db: Database, upTo version: SchemaVersion? = nil) throws -> [SchemaVersion] {
         if let version { try check(version) }

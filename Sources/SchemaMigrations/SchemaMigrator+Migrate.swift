@@ -29,7 +29,7 @@ extension SchemaMigrator {
     ///
     /// Cancelling the task stops the run, as cancelling the progress does.
     ///
-    /// - Throws: as the synchronous ``migrate(_:upTo:progress:)`` does.
+    /// - Throws: as the synchronous `migrate(_:upTo:progress:)` does.
     @discardableResult
     public func migrate(
         _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
@@ -49,8 +49,8 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - path: the file, which is made if there is none.
     ///   - version: the version of a known migration, that included; nil for the latest.
-    ///   - progress: as for ``migrate(_:upTo:progress:)``.
-    /// - Throws: as ``migrate(_:upTo:progress:)`` does.
+    ///   - progress: as for `migrate(_:upTo:progress:)`.
+    /// - Throws: as `migrate(_:upTo:progress:)` does.
     @discardableResult
     public func migrate(
         path: String, upTo version: SchemaVersion? = nil, progress: Progress? = nil

@@ -65,6 +65,10 @@ public struct SchemaMigrator: Sendable {
     /// - Parameters:
     ///   - bundle: for instance `.main` or `.module`.
     ///   - subdirectory: the folder among the resources; nil for the resources themselves.
+    ///   - migrations: those that are written in Swift.
+    ///   - snapshot: as for the other initializers.
+    ///   - options: how the migrator goes about its work.
+    ///   - adopting: as for the other initializers.
     /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
     public init(
         bundle: Bundle, subdirectory: String? = nil, migrations: [any SchemaMigration] = [],

@@ -86,7 +86,7 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// What a call of ``SchemaMigrator/migrate(_:upTo:progress:)`` did.
+/// What a call of `SchemaMigrator.migrate(_:upTo:progress:)` did.
 public struct SchemaReport: Sendable, Hashable {
     /// The versions that were applied, in order.
     public internal(set) var applied: [SchemaVersion] = []

@@ -10,6 +10,8 @@ extension MigrationManager {
     ///   - version: above that of every step registered before; at most the current version, whose
     ///     sub-migrations count as that version.
     ///   - onFreshInstall: whether the step runs where there is no old data.
+    ///   - fileID: where it is registered, for messages: the file.
+    ///   - line: the line in it.
     ///   - body: does the work. When it throws, ``migrate()`` throws, and the next launch runs it again.
     public func whenMigratingToVersion(
         _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,

@@ -6,7 +6,8 @@ public import Foundation
 /// Nearly always there is nothing to do; then nothing is locked and nothing is written.
 ///
 /// ```swift
-/// let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+/// let manager = try MigrationManager(
+///     name: "Library", currentVersion: "2.0", store: store)
 /// manager.whenMigratingToVersion("1.1") { try moveArchive() }
 /// let report = try manager.migrate()
 /// ```

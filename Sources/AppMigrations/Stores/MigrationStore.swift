@@ -26,7 +26,9 @@ public protocol MigrationStore: Sendable {
     /// Reads what concerns one manager, changes it, and writes it back: atomically, durably, and with nobody
     /// else's change in between.
     ///
-    /// - Parameter change: is called once; when it throws, nothing is written.
+    /// - Parameters:
+    ///   - manager: the manager's name.
+    ///   - change: is called once; when it throws, nothing is written.
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws
 
     /// Tries to lock a manager for a run, without waiting.

@@ -4,8 +4,8 @@
 /// ``init(parsing:)`` when it comes from elsewhere, such as `CFBundleShortVersionString`:
 ///
 /// ```swift
-/// let current = try AppVersion(parsing: text)
-/// if current < "1.2" { … }
+/// let current = try AppVersion(parsing: "1.1.0")
+/// if current < "1.2" { showNews() }
 /// ```
 ///
 /// ## Grammar

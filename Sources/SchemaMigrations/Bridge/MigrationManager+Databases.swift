@@ -14,6 +14,8 @@ extension MigrationManager {
     ///   - target: the schema version to go to, at least that of the move before it; nil for the latest. Known
     ///     migrations above the last move's are an error, so that none is forgotten.
     ///   - database: the database.
+    ///   - fileID: where it is registered, for messages: the file.
+    ///   - line: the line in it.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: SchemaMigrator, upTo target: SchemaVersion? = nil,
         in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
@@ -30,6 +32,8 @@ extension MigrationManager {
     ///   - migrator: the database's one migrator.
     ///   - target: the identifier of the migration to go to, that included; nil for the latest.
     ///   - database: the database.
+    ///   - fileID: where it is registered, for messages: the file.
+    ///   - line: the line in it.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
         in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
@@ -59,6 +63,8 @@ extension MigrationManager {
     ///   - version: above that of every step registered before.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - fileID: where it is registered, for messages: the file.
+    ///   - line: the line in it.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through its
     ///     argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(

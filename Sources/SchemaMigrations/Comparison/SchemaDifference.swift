@@ -2,7 +2,9 @@
 public struct SchemaDifference: Sendable, Hashable {
     /// One thing that is different, or that only one of both has.
     public struct Change: Sendable, Hashable {
-        /// What is different, such as ``table `entry` `` or ``table `entry`: column `mood` ``.
+        /// What is different.
+        ///
+        ///     table `entry`: column `mood`
         public let subject: String
         /// How it is defined in the first schema; nil when it is not there.
         public let before: String?
@@ -19,7 +21,9 @@ public struct SchemaDifference: Sendable, Hashable {
             self.isObject = isObject
         }
 
-        /// The change from the first schema to the second, such as ``table `entry`: column `mood` was added: TEXT``.
+        /// The change from the first schema to the second.
+        ///
+        ///     table `entry`: column `mood` was added: TEXT
         public var sentence: String {
             switch (before, after) {
             case (nil, let after?): "\(subject) was added" + (isObject ? "" : ": \(after)")
@@ -31,7 +35,7 @@ public struct SchemaDifference: Sendable, Hashable {
 
         /// The difference between what two ways lead to.
         ///
-        /// Such as ``table `entry`: column `mood` is TEXT after all migrations, INTEGER after the snapshot``.
+        ///     table `entry`: column `mood` is TEXT after all migrations, INTEGER after the snapshot
         ///
         /// - Parameters:
         ///   - first: how the way to the first schema is called.

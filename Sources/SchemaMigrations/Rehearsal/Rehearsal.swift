@@ -68,8 +68,8 @@ extension SchemaMigrator {
     ///   - database: the database, which may be open for reading only.
     ///   - version: the version of a known migration, that included; nil for the latest.
     ///   - folder: where the copy is made; nil for the temporary folder.
-    ///   - progress: as for ``migrate(_:upTo:progress:)``.
-    /// - Throws: ``SchemaMigrationError``, as ``migrate(_:upTo:progress:)`` does.
+    ///   - progress: as for `migrate(_:upTo:progress:)`.
+    /// - Throws: ``SchemaMigrationError``, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
         progress: Progress? = nil

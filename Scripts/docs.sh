@@ -1,0 +1,35 @@
+#!/bin/sh
+# Builds the libraries' documentation into a static site, by the DocC of the Swift toolchain. A warning is an error.
+set -eu
+cd "$(dirname "$0")/.."
+
+swift=${SWIFT:-swift}
+docc=$(dirname "$(readlink -f "$(command -v "$swift")")")/docc
+scratch=$PWD/.build/docs
+site=$PWD/site
+# Each after those that it links to.
+libraries="AppMigrations SchemaMigrations"
+
+mkdir -p "$scratch/symbols"
+archives=
+for library in $libraries; do
+    # The compiler writes down a module's symbols when it builds it, and what it adds to other modules' types.
+    "$swift" build --quiet --scratch-path "$scratch" --target "$library" -Xswiftc -emit-extension-block-symbols \
+        -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc "$scratch/symbols"
+    rm -rf "$scratch/$library"
+    mkdir -p "$scratch/$library"
+    cp "$scratch/symbols/$library".symbols.json "$scratch/symbols/$library"@*.symbols.json "$scratch/$library" \
+        2>/dev/null || true
+    dependencies=
+    for archive in $archives; do dependencies="$dependencies --dependency $archive"; done
+    # $dependencies is left unquoted: it is a list of options.
+    "$docc" convert "Sources/$library/$library.docc" --additional-symbol-graph-dir "$scratch/$library" \
+        --fallback-display-name "$library" --fallback-bundle-identifier "$library" \
+        --enable-experimental-external-link-support $dependencies \
+        --warnings-as-errors --output-path "$scratch/$library.doccarchive"
+    archives="$archives $scratch/$library.doccarchive"
+done
+rm -rf "$site"
+"$docc" merge $archives --synthesized-landing-page-name AppMigrations --output-path "$site"
+echo "The documentation is in site. Look at it with"
+echo "    python3 -m http.server --directory site    # then open /documentation"

@@ -1,0 +1,36 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+// What the snippets of the documentation take for granted: the app that they are parts of. Only compiled.
+
+// MARK: Where things are
+
+var folder: URL { fatalError("only compiled") }
+var url: URL { fatalError("only compiled") }
+func dataFolder() throws -> URL { folder }
+
+// MARK: What other snippets have made
+
+var version: AppVersion { "2.0" }
+var store: JSONStore { fatalError("only compiled") }
+var dbQueue: DatabaseQueue { fatalError("only compiled") }
+var schema: SchemaMigrator { fatalError("only compiled") }
+var manager: MigrationManager { fatalError("only compiled") }
+
+/// As the build plugin makes it.
+enum Migrations {
+    static let all: [any SchemaMigration] = []
+}
+
+// MARK: The app's own code
+
+func moveArchive() throws {}
+func resumeMove(attempt: Int) throws {}
+func showNews() {}
+
+struct Logger {
+    func info(_ text: String) {}
+}
+let logger = Logger()

@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Documentation")
+struct SnippetTests {
+    @Test("every Swift snippet compiles, in the README, in the articles and in comments")
+    func snippets() async throws {
+        let documents = try Self.documents()
+        #expect(documents.count { $0.path.contains(".docc/") } > 10, "the articles were not found")
+        let folder = try TemporaryFolder()
+        var sources = [Self.folder.appendingPathComponent("Assumed/Assumed.swift").path]
+        for (index, document) in documents.enumerated() {
+            guard let source = document.source else { continue }
+            sources.append(try folder.write(source, to: "Document\(index).swift"))
+        }
+        let result = try await BuiltProcess.compiler(
+            [
+                "-typecheck", "-whole-module-optimization", "-swift-version", "6", "-parse-as-library",
+                "-suppress-warnings", "-module-name", "Snippets",
+            ] + sources
+        ).result()
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test("every snippet of a package manifest compiles")
+    func manifests() async throws {
+        let folder = try TemporaryFolder()
+        let sources = try Self.documents().compactMap(\.manifest).enumerated().map { index, manifest in
+            try folder.write("import PackageDescription\n\(manifest)", to: "Manifest\(index).swift")
+        }
+        #expect(!sources.isEmpty, "the manifests were not found")
+        let result = try await BuiltProcess.compiler(
+            ["-typecheck", "-parse-as-library", "-package-description-version", "6.1.0"]
+                + (try await Self.manifestLibrary()) + sources
+        ).result()
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test("a mistake in a snippet is found, and named by its place in the document")
+    func mistake() async throws {
+        let text = """
+            Some text.
+
+            ```swift
+            let manager = try MigrationManager(name: "Library", currentVersion: "2.0")
+            manager.migrateNow()
+            ```
+            """
+        let folder = try TemporaryFolder()
+        let source = try #require(Document(path: "Some.md", text: text).source)
+        let result = try await BuiltProcess.compiler(
+            ["-typecheck", "-parse-as-library", try folder.write(source, to: "Mistake.swift")]
+        ).result()
+        #expect(result.status == 1)
+        #expect(result.errors.contains("Some.md:5:"))
+        #expect(!result.errors.contains("Some.md:4:"))
+    }
+}
+
+extension SnippetTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let package = folder.deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Everything in which users of the package read Swift code.
+    private static func documents() throws -> [Document] {
+        let paths = try ["Documentation", "Sources"].flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: package.appendingPathComponent(folder).path)
+                .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }
+                .map { "\(folder)/\($0)" }
+        }
+        return try (["README.md"] + paths.sorted()).map { path in
+            let text = try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
+            return Document(path: path, text: text)
+        }
+    }
+
+    /// The arguments by which the compiler finds the module that package manifests import.
+    private static func manifestLibrary() async throws -> [String] {
+        struct Target: Decodable {
+            struct Paths: Decodable { let runtimeResourcePath: String }
+            let paths: Paths
+        }
+        let result = try await BuiltProcess.compiler(["-print-target-info"]).result()
+        let paths = try JSONDecoder().decode(Target.self, from: Data(result.output.utf8)).paths
+        return ["-I", "\(paths.runtimeResourcePath)/pm/ManifestAPI"]
+    }
+}
+
+extension TemporaryFolder {
+    /// Writes a file, and returns its path.
+    fileprivate func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: file(name))
+        return file(name).path
+    }
+}
