@@ -24,7 +24,7 @@ public struct SchemaMigrator: Sendable {
     public var options: SchemaOptions
 
     let adopting: Adoption?
-    private(set) var snapshotURL: URL?
+    package private(set) var snapshotURL: URL?
 
     /// Creates a migrator for the `.sql` files of a folder.
     ///
@@ -106,7 +106,7 @@ public struct SchemaMigrator: Sendable {
     }
 
     /// The same migrations, for a scratch database.
-    func with(snapshot: URL?) -> SchemaMigrator {
+    package func with(snapshot: URL?) -> SchemaMigrator {
         var copy = self
         copy.snapshotURL = snapshot
         copy.options = SchemaOptions()

@@ -127,14 +127,14 @@ struct JobRunner {
 
 extension ContinuousClock {
     /// How many seconds the body took.
-    func measuring(_ body: () throws -> Void) rethrows -> Double {
+    package func measuring(_ body: () throws -> Void) rethrows -> Double {
         try measure(body).inSeconds
     }
 }
 
 extension String {
     /// The text with something at its end that ends a sentence.
-    var asSentence: String {
+    package var asSentence: String {
         last.map { ".!?".contains($0) } ?? true ? self : self + "."
     }
 }

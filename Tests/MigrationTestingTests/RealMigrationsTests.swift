@@ -1,0 +1,41 @@
+import Foundation
+import MigrationTesting
+import SchemaMigrations
+import Testing
+
+/// Migrations that shipped in real applications.
+///
+/// They are no part of this repository: the tests that need them are skipped where they are not found beside it.
+private enum RealMigrations {
+    static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("shared/real-migrations")
+
+    static let areHere = FileManager.default.fileExists(atPath: folder.path)
+}
+
+@Suite("An upgrade matrix of real applications", .enabled(if: RealMigrations.areHere))
+struct RealMigrationsTests {
+    @Test(
+        "names the table that Atuin's history has dropped, and nothing else",
+        arguments: [1, 2, 3] as [UInt64])
+    func atuin(seed: UInt64) throws {
+        let schema = try SchemaMigrator(
+            directory: RealMigrations.folder.appendingPathComponent("atuin-client"))
+        let rows = UpgradeMatrix.Rows.generatedRows(seed: seed)
+        let error = try #require(throws: UpgradeMatrixError.self) {
+            try UpgradeMatrix(of: schema, filledWith: rows).run()
+        }
+        #expect(
+            error.description == """
+                2 of 12 upgrades failed.
+                - 20230315220114_drop-events.sql removes table `events`, which had 20 rows, in the upgrade from 20220505083406 \
+                and 20220806155627.
+                  Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [.dropped("events", by: 20230315220114)])
+                """)
+        let counts = RowCounts.unchanged(except: [.dropped("events", by: 20_230_315_220_114)])
+        let report = try UpgradeMatrix(of: schema, filledWith: rows, rowCounts: counts).run()
+        #expect(report.upgrades.count == 12)
+        #expect(report.upgrades.flatMap(\.notes) == [])
+    }
+}
