@@ -38,4 +38,32 @@ struct RealMigrationsTests {
         #expect(report.upgrades.count == 12)
         #expect(report.upgrades.flatMap(\.notes) == [])
     }
+
+    @Test("names what the event cache throws away, and where files count on foreign keys that are on")
+    func eventCache() throws {
+        let schema = try SchemaMigrator(
+            directory: RealMigrations.folder.appendingPathComponent("matrix-sdk/event_cache_store"))
+        // The tables of the cache are emptied again and again, on purpose.
+        let cleared = ["events", "event_chunks", "gaps", "gap_chunks", "linked_chunks"]
+        let changes = cleared.flatMap { table in
+            [6, 7, 8, 11, 12, 14, 15].map { RowCounts.Change.uncounted(table, by: $0) }
+        }
+        let error = try #require(throws: UpgradeMatrixError.self) {
+            try UpgradeMatrix(
+                of: schema, rowCounts: .unchanged(except: changes + [.dropped("media", by: 10)])
+            ).run()
+        }
+        #expect(
+            error.description == """
+                3 of 16 upgrades failed.
+                - The upgrade from 3 and 4 fails: 005_events_index_on_event_id.sql, line 2: UNIQUE constraint failed: \
+                events.event_id, events.room_id (SQLite 2067).
+                  Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+                - The upgrade from 6 fails: 007_event_chunks.sql: leaves 20 rows of table gap_chunks whose chunk_id, room_id \
+                refer to no row of linked_chunks.
+                  Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing of it stays; what \
+                came before it is applied.
+                """)
+        #expect(error.report.upgrades.flatMap(\.notes) == [])
+    }
 }

@@ -115,7 +115,7 @@ struct UpgradeTrial {
     }
 
     private func damage(_ db: Database, _ start: UpgradeReport.Start) throws -> [UpgradeProblem] {
-        try String.fetchAll(db, sql: "PRAGMA main.integrity_check(20)").filter { $0 != "ok" }.map {
+        try Set(IntegrityCheck(db, .full, limit: 20).problems).sorted().map {
             UpgradeProblem(
                 "SQLite's integrity check finds after upgrading", from: start, ": \($0)",
                 remedy: "Mend the migration that leaves it so.")
