@@ -104,6 +104,33 @@ struct DriftTests {
         }
     }
 
+    @Test("where every rebuild loses a trigger and an index, as a note, unless they are made again later")
+    func everyRebuild() throws {
+        let rebuild = """
+            CREATE TABLE entry_new(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+            INSERT INTO entry_new SELECT id, coalesce(text, '') FROM entry;
+            DROP TABLE entry;
+            ALTER TABLE entry_new RENAME TO entry;
+            """
+        let schema = try SchemaMigrator(migrations: [
+            Self.create(
+                """
+                CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT);
+                CREATE TRIGGER touched AFTER UPDATE ON entry BEGIN SELECT 1; END;
+                CREATE INDEX by_text ON entry(text);
+                """),
+            SQLMigration(version: 20_240_601_120_000_000, name: "rebuild", sql: rebuild),
+            SQLMigration(
+                version: 20_240_602_120_000_000, name: "index", sql: "CREATE INDEX by_text ON entry(text);"),
+        ])
+        let report = try UpgradeMatrix(of: schema).run()
+        #expect(
+            report.notes == [
+                "20240601120000000_rebuild.sql rebuilds table `entry`, and trigger `touched` is not made again"
+            ])
+        #expect(report.description.hasSuffix("\n  note: \(report.notes[0])"))
+    }
+
     @Test("of a snapshot that is out of date, and tells it once")
     func staleSnapshot() throws {
         let url = folder.file("schema.sql")

@@ -100,10 +100,7 @@ struct FixtureMakerTests {
             try strings("SELECT count(*) FROM entry JOIN person ON name = author", queue) == [
                 "\(report.tables[0].rows)"
             ])
-        #expect(
-            try strings("SELECT DISTINCT mood FROM entry WHERE mood NOT NULL ORDER BY 1", queue) == [
-                "happy", "sad",
-            ])
+        #expect(try strings("SELECT mood FROM entry WHERE mood NOT IN ('happy', 'sad')", queue) == [])
         #expect(try strings("SELECT count(*) FROM search", queue) == ["\(report.tables[0].rows)"])
         try queue.write { try $0.execute(sql: "INSERT INTO search(search) VALUES ('integrity-check')") }
         #expect(try strings("PRAGMA user_version", queue) == ["7"])

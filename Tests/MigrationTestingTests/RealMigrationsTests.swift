@@ -59,8 +59,8 @@ struct RealMigrationsTests {
                 - The upgrade from 3 and 4 fails: 005_events_index_on_event_id.sql, line 2: UNIQUE constraint failed: \
                 events.event_id, events.room_id (SQLite 2067).
                   Nothing of it stays; what came before it is applied. Mend it, and migrate again.
-                - The upgrade from 6 fails: 007_event_chunks.sql: leaves 20 rows of table gap_chunks whose chunk_id, room_id \
-                refer to no row of linked_chunks.
+                - With each migration committed alone, as on a slow device, the upgrade from 6 fails: 007_event_chunks.sql: \
+                leaves 20 rows of table gap_chunks whose chunk_id, room_id refer to no row of linked_chunks.
                   Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing of it stays; what \
                 came before it is applied.
                 """)

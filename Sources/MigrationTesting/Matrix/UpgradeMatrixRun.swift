@@ -74,17 +74,22 @@ struct UpgradeMatrixRun {
     private func replay(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
         let wanted = Set(matrix.versions.chosen ?? schema.migrations.map(\.version))
         var version: SchemaVersion = 0
+        var losses: [RebuiltTables.Loss] = []
         do {
             let ladder = try database()
             for migration in schema.migrations {
                 version = migration.version
+                let before = try ladder.read(RebuiltTables.init)
                 try schema.with(snapshot: nil).migrate(ladder, upTo: version)
+                try losses += ladder.read(RebuiltTables.init).losses(since: before, by: migration)
                 guard wanted.contains(version) else { continue }
                 let old = try database()
                 try ladder.backup(to: old)
                 let start = UpgradeReport.Start(version: version, origin: .replay)
                 report.upgrades.append(trial.upgrade(old, from: start, filling: matrix.rows))
             }
+            let final = try ladder.read(RebuiltTables.init)
+            report.notes += losses.filter { !final.contains($0.object) }.map(\.sentence)
         } catch {
             report.generalProblems.append(
                 UpgradeProblem(

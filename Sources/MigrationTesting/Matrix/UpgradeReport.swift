@@ -50,6 +50,9 @@ public struct UpgradeReport: Sendable {
     /// What is wrong whatever the version, such as a snapshot that is out of date.
     public internal(set) var generalProblems: [UpgradeProblem] = []
 
+    /// What may be wrong with the migrations, such as a trigger that a rebuild of its table has lost: a sentence each.
+    public internal(set) var notes: [String] = []
+
     /// Everything that is wrong.
     public var problems: [UpgradeProblem] { generalProblems + upgrades.flatMap(\.problems) }
 }
@@ -81,7 +84,7 @@ extension UpgradeReport: CustomStringConvertible {
             failed == 0
             ? "\(upgrades.count.counting("upgrade")), each ends where a fresh install does"
             : "\(upgrades.count.counting("upgrade")), \(failed) failed"
-        return ([heading] + table.lines() + noteLines).joined(separator: "\n")
+        return ([heading] + table.lines() + notes.map { "  note: \($0)" } + noteLines).joined(separator: "\n")
     }
 
     /// The notes, each once, with the versions that it is about.

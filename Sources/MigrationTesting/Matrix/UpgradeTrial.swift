@@ -63,9 +63,7 @@ struct UpgradeTrial {
         upgrade.problems += schemaProblems(after.schema, edited: edited, start)
         upgrade.problems += try database.read { try damage($0, start) }
         upgrade.problems += orphans(after, start)
-        if !areAsExpected(after.rows, before: before.rows, applied) {
-            upgrade.problems += try rowProblems(copy, applied, start)
-        }
+        upgrade.problems += try rowProblems(copy, before: before.rows, after: after.rows, applied, start)
         upgrade.problems += try unfinished(database, start)
     }
 
@@ -151,12 +149,6 @@ struct UpgradeTrial {
 
     // MARK: Rows
 
-    private func areAsExpected(
-        _ after: [String: Int], before: [String: Int], _ applied: [SchemaVersion]
-    ) -> Bool {
-        differences(after, before: before, applied).isEmpty
-    }
-
     /// The tables that have another number of rows than expected, by name.
     private func differences(
         _ after: [String: Int], before: [String: Int], _ applied: [SchemaVersion]
@@ -166,22 +158,40 @@ struct UpgradeTrial {
             .sorted { $0.key < $1.key }.map { (table: $0.key, expected: $0.value) }
     }
 
-    /// Applies the migrations again one at a time, to find those that change the numbers.
+    /// Applies the migrations again, each committed alone, to find those that change the numbers, and those that
+    /// count on being committed with others.
     private func rowProblems(
-        _ copy: DatabaseQueue, _ applied: [SchemaVersion], _ start: UpgradeReport.Start
+        _ copy: DatabaseQueue, before: [String: Int], after: [String: Int], _ applied: [SchemaVersion],
+        _ start: UpgradeReport.Start
     ) throws -> [UpgradeProblem] {
+        let lost = differences(after, before: before, applied)
+        // Where all is one transaction, nothing is ever committed alone.
+        if case .allOrNothing = schema.options.commits, lost.isEmpty { return [] }
         var problems: [UpgradeProblem] = []
-        var before = try copy.read(Inventory.init).rows
-        for version in applied {
-            try schema.migrate(copy, upTo: version)
-            let after = try copy.read(Inventory.init).rows
-            problems += differences(after, before: before, [version]).map { table, expected in
-                rowProblem(table, expected: expected, before: before, after: after, version, start)
+        var counts = before
+        do {
+            for version in applied {
+                try schema.migrate(copy, upTo: version)
+                let next = try copy.read(Inventory.init).rows
+                problems += differences(next, before: counts, [version]).map { table, expected in
+                    rowProblem(table, expected: expected, before: counts, after: next, version, start)
+                }
+                counts = next
             }
-            before = after
+            try copy.close()
+        } catch {
+            problems.append(
+                UpgradeProblem(
+                    "With each migration committed alone, as on a slow device, the upgrade", from: start,
+                    " fails: \(error.cause)", remedy: error.remedy))
         }
-        try copy.close()
-        return problems
+        guard problems.isEmpty else { return problems }
+        return lost.map { table, expected in
+            UpgradeProblem(
+                "Table \(table.quoted) has \(after[table, default: 0].counting("row")) after upgrading",
+                from: start,
+                ", where \(expected) had been expected", remedy: "Mend it, or state it as rowCounts:.")
+        }
     }
 
     private func rowProblem(

@@ -4,7 +4,7 @@ package import GRDB
 package struct SchemaObject: Hashable, Sendable {
     package let type: String
     package let name: String
-    let table: String
+    package let table: String
     package let sql: String
 
     package var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
