@@ -91,7 +91,9 @@ public struct FixtureMaker: Sendable {
             let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
             report.size = (attributes[.size] as? NSNumber)?.int64Value ?? 0
             return report
-        } catch let error as DatabaseError {
+        } catch let error as FixtureError {
+            throw error
+        } catch {
             throw FixtureError(
                 "The fixture cannot be made: \(error.cause).",
                 remedy: "See that the database can be read, and the fixture's folder written.",

@@ -168,6 +168,7 @@ extension Error {
             case let error as SchemaMigrationError: error.message
             case let error as DatabaseError:
                 "\(error.message ?? "the database failed") (SQLite \(error.extendedResultCode.rawValue))"
+            case let error as CocoaError: error.localizedDescription
             default: "\(self)"
             }
         return text.hasSuffix(".") ? String(text.dropLast()) : text
