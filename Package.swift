@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
+        .library(name: "MigrationTesting", targets: ["MigrationTesting"]),
         .executable(name: "app-migrations", targets: ["app-migrations"]),
         .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
     ],
@@ -42,11 +43,21 @@ let package = Package(
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
+        .target(
+            name: "MigrationTesting",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "app-migrations",
             dependencies: [
                 "AppMigrations",
                 "MigrationFiles",
+                "MigrationTesting",
                 "SchemaMigrations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -108,6 +119,13 @@ let package = Package(
         .testTarget(
             name: "SchemaMigrationsTests",
             dependencies: ["MigrationFiles", "SchemaMigrations", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MigrationTestingTests",
+            dependencies: [
+                "MigrationTesting", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ToolTests",
@@ -179,7 +197,8 @@ let package = Package(
         .testTarget(
             name: "ProofTests", dependencies: ["AppMigrations", "Proofs"], swiftSettings: settings),
         .testTarget(
-            name: "JournalTests", dependencies: ["Journal", "QuickStart", "TestSupport"],
+            name: "JournalTests",
+            dependencies: ["Journal", "MigrationTesting", "QuickStart", "SchemaMigrations", "TestSupport"],
             swiftSettings: settings),
     ]
 )

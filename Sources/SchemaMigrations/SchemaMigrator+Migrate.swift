@@ -101,8 +101,8 @@ extension SchemaMigrator {
             var configuration = Configuration()
             configuration.readonly = true
             let copy = try DatabaseQueue(path: backup.path, configuration: configuration)
-            let isWhole = try copy.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
-            guard isWhole == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            let check = try copy.read { try IntegrityCheck($0, .quick, limit: 1) }
+            guard check.problems.isEmpty else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             try copy.backup(to: database)
             try copy.close()
         }

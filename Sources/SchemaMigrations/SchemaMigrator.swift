@@ -27,7 +27,7 @@ public struct SchemaMigrator: Sendable {
     let versions: [SchemaVersion]
 
     let adopting: Adoption?
-    private(set) var snapshotURL: URL?
+    package private(set) var snapshotURL: URL?
 
     /// Creates a migrator for the `.sql` files of a folder.
     ///
@@ -114,7 +114,7 @@ public struct SchemaMigrator: Sendable {
     }
 
     /// The same migrations, for a scratch database.
-    func with(snapshot: URL?) -> SchemaMigrator {
+    package func with(snapshot: URL?) -> SchemaMigrator {
         var copy = self
         copy.snapshotURL = snapshot
         copy.options = SchemaOptions()

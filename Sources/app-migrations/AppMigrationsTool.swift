@@ -21,8 +21,8 @@ struct AppMigrationsTool: ParsableCommand {
             """,
         subcommands: [
             NewCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self, RollbackCommand.self,
-            CheckCommand.self, RehearseCommand.self, SnapshotCommand.self, DumpCommand.self,
-            HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
+            CheckCommand.self, RehearseCommand.self, FixtureCommand.self, SnapshotCommand.self,
+            DumpCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
         ])
 
     /// Runs a command, and tells a failure in one line of cause and one of remedy.

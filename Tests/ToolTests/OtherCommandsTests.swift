@@ -157,7 +157,7 @@ struct OtherCommandsTests {
         arguments: [
             "", "new", "status", "plan", "migrate", "rollback", "check", "rehearse", "snapshot",
             "snapshot write",
-            "snapshot verify", "dump", "history", "adopt", "accept",
+            "snapshot verify", "fixture", "dump", "history", "adopt", "accept",
         ])
     func help(command: String) async throws {
         let run = try await Tool()("\(command) --help")

@@ -8,6 +8,9 @@ package struct DatabaseSchema: Sendable {
     let objects: [String: SchemaObject]
     private let shapes: [String: TableShape]
 
+    /// Whether there is nothing.
+    package var isEmpty: Bool { objects.isEmpty }
+
     /// Reads the schema of a database.
     package init(_ db: Database) throws {
         let objects = try SchemaObject.fetchAll(db)

@@ -41,11 +41,16 @@ public struct SchemaDifference: Sendable, Hashable {
         ///   - first: how the way to the first schema is called.
         ///   - second: how the way to the second one is called.
         public func sentence(after first: String, _ second: String) -> String {
+            sentence(here: "after \(first)", there: "after \(second)")
+        }
+
+        /// The difference between two places, each told with its preposition, such as `in a fresh install`.
+        package func sentence(here: String, there: String) -> String {
             switch (before, after) {
-            case (nil, _): "\(subject) is missing after \(first)"
-            case (_, nil): "\(subject) is missing after \(second)"
+            case (nil, _): "\(subject) is missing \(here)"
+            case (_, nil): "\(subject) is missing \(there)"
             case (let before?, let after?):
-                "\(subject) is \(before.inline) after \(first), \(after.inline) after \(second)"
+                "\(subject) is \(before.inline) \(here), \(after.inline) \(there)"
             }
         }
     }

@@ -1,20 +1,20 @@
-import GRDB
+package import GRDB
 
 /// A table, index, view or trigger of a database, as SQL.
-struct SchemaObject: Hashable, Sendable {
-    let type: String
-    let name: String
-    let table: String
-    let sql: String
+package struct SchemaObject: Hashable, Sendable {
+    package let type: String
+    package let name: String
+    package let table: String
+    package let sql: String
 
-    var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
+    package var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
 
     /// The SQL, ended: that of a view can end with a comment.
-    var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
+    package var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
 
     /// Every object of the database, but for SQLite's own, this package's, and the tables that a virtual table
     /// makes for itself; in the order in which they were made.
-    static func fetchAll(_ db: Database) throws -> [SchemaObject] {
+    package static func fetchAll(_ db: Database) throws -> [SchemaObject] {
         try Row.fetchAll(
             db,
             sql: """

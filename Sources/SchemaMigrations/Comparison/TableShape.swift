@@ -42,5 +42,5 @@ struct TableShape: Sendable {
 
 extension String {
     /// The name as sentences show it.
-    var quoted: String { "`\(self)`" }
+    package var quoted: String { "`\(self)`" }
 }

@@ -84,7 +84,7 @@ struct SQLFileSettings: Hashable, Sendable {
 }
 
 extension String {
-    var trimmingQuotes: String {
+    package var trimmingQuotes: String {
         guard count > 1, let first, "'\"`[".contains(first) else { return self }
         return String(dropFirst().dropLast())
     }

@@ -3,8 +3,9 @@
 ///
 /// Where statements end while a file is run is SQLite's to find. The text must hold no NUL: it is the end for
 /// SQLite, wherever it stands.
-struct SQLLexer: Sequence, IteratorProtocol {
-    enum Kind: Hashable {
+package struct SQLLexer: Sequence, IteratorProtocol {
+    /// What a token is.
+    package enum Kind: Hashable {
         /// A keyword, a bare name, or a number.
         case word
         /// A name in double quotes, backticks or brackets.
@@ -20,9 +21,12 @@ struct SQLLexer: Sequence, IteratorProtocol {
         case unterminated
     }
 
-    struct Token: Hashable {
-        let kind: Kind
-        let range: Range<Int>
+    /// A part of the text.
+    package struct Token: Hashable {
+        /// What it is.
+        package let kind: Kind
+        /// Where it stands.
+        package let range: Range<Int>
     }
 
     private let bytes: [UInt8]
@@ -30,12 +34,13 @@ struct SQLLexer: Sequence, IteratorProtocol {
     /// The comments that have been passed over, in order.
     private(set) var comments: [Range<Int>] = []
 
-    init(_ bytes: [UInt8]) {
+    /// Begins to split a text, in UTF-8.
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// The next token; white space and comments are passed over.
-    mutating func next() -> Token? {
+    package mutating func next() -> Token? {
         if let open = skipBlanks() { return Token(kind: .unterminated, range: open..<bytes.count) }
         guard position < bytes.count else { return nil }
         let start = position

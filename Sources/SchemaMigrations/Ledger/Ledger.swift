@@ -4,7 +4,7 @@ package import GRDB
 /// The `schema_migrations` table of a database, as it was read: which migrations it has had.
 ///
 /// Always read afresh, and by plain SQL: GRDB caches what tables there are, and other processes make some.
-struct Ledger: Sendable {
+package struct Ledger: Sendable {
     /// Exactly as FMDBMigrationManager and SQLiteMigrationManager.swift create it, so that databases go on
     /// where they are, and back.
     static let definition = "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)"
@@ -138,7 +138,7 @@ struct Ledger: Sendable {
     }
 
     /// Whether a table is one that this package keeps.
-    static func isOwn(table: String) -> Bool {
+    package static func isOwn(table: String) -> Bool {
         tables.contains(table) || table.hasPrefix(SQLiteStore.asidePrefix)
     }
 

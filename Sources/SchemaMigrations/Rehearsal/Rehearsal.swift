@@ -112,18 +112,25 @@ extension SchemaMigrator {
 }
 
 /// What there is in a database at one moment.
-private struct Inventory {
-    let schema: DatabaseSchema
-    let rows: [String: Int]
-    let orphans: [Key: Int]
+package struct Inventory: Sendable {
+    /// The schema.
+    package let schema: DatabaseSchema
+    /// The number of rows of each table.
+    package let rows: [String: Int]
+    /// The number of rows that refer to none, by foreign key.
+    package let orphans: [Key: Int]
     let size: Int64
 
-    struct Key: Hashable {
-        let table: String
-        let parent: String
+    /// Two tables, of which one refers to the other.
+    package struct Key: Hashable, Sendable {
+        /// The one that refers.
+        package let table: String
+        /// The one referred to.
+        package let parent: String
     }
 
-    init(_ db: Database) throws {
+    /// Reads a database.
+    package init(_ db: Database) throws {
         schema = try DatabaseSchema(db)
         var rows: [String: Int] = [:]
         for object in schema.objects.values where object.type == "table" {

@@ -127,7 +127,7 @@ struct JobRunner {
 
 extension ContinuousClock {
     /// How many seconds the body took.
-    func measuring(_ body: () throws -> Void) rethrows -> Double {
+    package func measuring(_ body: () throws -> Void) rethrows -> Double {
         try measure(body).inSeconds
     }
 }

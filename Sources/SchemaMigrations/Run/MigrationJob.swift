@@ -68,7 +68,7 @@ struct MigrationJob {
 
 extension SchemaMigration {
     /// As messages call the migration: by its file where it has one.
-    var title: String { (self as? any SQLSource)?.fileName ?? (self as? CodeFile)?.fileName ?? name }
+    package var title: String { (self as? any SQLSource)?.fileName ?? (self as? CodeFile)?.fileName ?? name }
 
     /// Whether there is a way back.
     var isReversible: Bool {

@@ -1,5 +1,5 @@
 public import Foundation
-import GRDB
+package import GRDB
 
 /// A schema as SQL that makes it at once, with the versions that it contains.
 ///
@@ -99,6 +99,11 @@ extension SchemaMigrator {
         return snapshot.versions.allSatisfy { $0 <= target ?? .max } ? snapshot : nil
     }
 
+    /// The highest version that the snapshot contains; nil where there is no snapshot.
+    package func snapshotVersion() throws -> SchemaVersion? {
+        try snapshotURL.flatMap { try Snapshot(contentsOf: $0).versions.max() }
+    }
+
     /// Writes a snapshot of the schema that the migrations make, from which a fresh database may start instead of
     /// running every one.
     ///
@@ -125,11 +130,16 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, which says where they differ.
     public func verifySnapshot(at url: URL) throws {
+        try verifySnapshot(at: url, configuration: Configuration())
+    }
+
+    /// Does so in databases that are opened as the app's is, with its functions and collations.
+    package func verifySnapshot(at url: URL, configuration: Configuration) throws {
         let differences = try SchemaMigrationError.describing {
-            let snapshot = try DatabaseQueue()
+            let snapshot = try DatabaseQueue(configuration: configuration)
             try with(snapshot: url).migrate(snapshot)
             let fromSnapshot = try snapshot.read(DatabaseContents.init)
-            let fromReplay = try replayed().read(DatabaseContents.init)
+            let fromReplay = try replayed(configuration).read(DatabaseContents.init)
             return fromReplay.differences(from: fromSnapshot, calling: "all migrations", "the snapshot")
         }
         guard !differences.isEmpty else { return }
@@ -139,8 +149,8 @@ extension SchemaMigrator {
     }
 
     /// An empty database in memory, after all migrations.
-    private func replayed() throws -> DatabaseQueue {
-        let database = try DatabaseQueue()
+    private func replayed(_ configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+        let database = try DatabaseQueue(configuration: configuration)
         try with(snapshot: nil).migrate(database)
         return database
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 
 /// Marks what a database has had that another tool has migrated.

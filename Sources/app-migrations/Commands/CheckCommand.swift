@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MigrationTesting
 import SchemaMigrations
 
 /// Reads the migrations as a reviewer would.

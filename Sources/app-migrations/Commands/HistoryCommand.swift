@@ -2,6 +2,7 @@ import AppMigrations
 import ArgumentParser
 import Foundation
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 
 /// Tells what was done, when, and by which version of the app.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 
 /// Applies what is pending.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 
 /// Tells what `migrate` would do.

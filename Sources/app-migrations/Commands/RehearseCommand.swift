@@ -1,4 +1,5 @@
 import ArgumentParser
+import MigrationTesting
 import SchemaMigrations
 
 /// Migrates a copy of a database, and tells what that does.
@@ -28,12 +29,15 @@ struct RehearseCommand: ParsableCommand {
                 try migrator.rehearse(queue, progress: $0)
             }
         }
-        let output = RehearseOutput(rehearsal, database: database.database)
-        if json { try printJSON(output) } else { output.print() }
+        if json {
+            try printJSON(RehearseOutput(rehearsal, database: database.database))
+        } else {
+            print(rehearsal.text(calling: database.database, style: Style()))
+        }
     }
 }
 
-/// What `rehearse` prints.
+/// What `rehearse` prints as JSON.
 private struct RehearseOutput: Encodable {
     let database: String
     let seconds: Double
@@ -87,50 +91,5 @@ private struct RehearseOutput: Encodable {
         warnings = rehearsal.warnings
         sizeBefore = rehearsal.sizeBefore
         sizeAfter = rehearsal.sizeAfter
-    }
-
-    func print() {
-        let style = Style()
-        guard !migrations.isEmpty else {
-            Swift.print("Nothing is pending: there is nothing to rehearse.")
-            return
-        }
-        Swift.print(
-            "\(style.heading(database)): \(migrations.count.counting("migration")) on a copy, in \(seconds.asDuration)"
-        )
-        var steps = Table(.left, .right, .left, .right)
-        for step in migrations {
-            steps.add(
-                .init(text: "✓", highlight: style.good), .init(text: step.version), .init(text: step.name),
-                .init(text: step.seconds.asDuration, highlight: style.faint))
-        }
-        steps.print()
-
-        Swift.print("\n" + style.heading("Schema"))
-        if schema.isEmpty { Swift.print("  stays as it is") }
-        for change in schema { Swift.print("  \(change.sentence)") }
-
-        Swift.print("\n" + style.heading("Rows"))
-        var counts = Table(.left, .right, .left, .right, .left)
-        for row in rows {
-            let isFewer = row.before.map { row.after ?? 0 < $0 } ?? false
-            counts.add(
-                .init(text: row.table), .init(text: row.before.map(String.init) ?? "-"), .init(text: "→"),
-                .init(text: row.after.map(String.init) ?? "-"),
-                .init(text: isFewer ? "fewer" : "", highlight: style.bad))
-        }
-        counts.print()
-
-        Swift.print("\n" + style.heading("Foreign keys"))
-        if foreignKeyViolations.isEmpty { Swift.print("  no row refers to one that does not exist") }
-        for violation in foreignKeyViolations {
-            Swift.print(
-                "  \(violation.table): \(violation.after.counting("row")) without a row of \(violation.parent), \(violation.before) before"
-            )
-        }
-        for warning in warnings { Swift.print("  \(style.notable("warning:")) \(warning)") }
-
-        Swift.print("\n" + style.heading("Size"))
-        Swift.print("  \(sizeBefore.asSize) → \(sizeAfter.asSize)")
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MigrationTesting
 import SchemaMigrations
 
 /// Takes migrations back.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MigrationTesting
 import SchemaMigrations
 
 /// Writes and verifies snapshots of the schema.

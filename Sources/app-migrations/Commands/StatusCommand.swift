@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 
 /// Tells which migrations a database has had, and which are pending.

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import MigrationTesting
 import SchemaMigrations
 
 /// Why a command failed: one line of cause, and one of remedy.
@@ -20,6 +21,7 @@ struct Failure: Error {
         case let error as SchemaMigrationError:
             self.init(error.message, remedy: Self.remedy(for: error))
         case let error as MigrationError: self.init(error.message, remedy: error.remedy)
+        case let error as FixtureError: self.init(error.message, remedy: error.remedy)
         case is CancellationError:
             self.init("Cancelled.", remedy: "What was committed before stays; nothing is half-done.")
         case let error as CocoaError:

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import MigrationTesting
 import SchemaMigrations
 
 /// Shows how far work is that takes long, and lets it be cancelled by Control-C.

@@ -1,0 +1,287 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// Writes a fixture: the schema, some rows with noise in the place of texts, and the records.
+struct FixtureCopy {
+    private let maker: FixtureMaker
+    private let source: Database
+    private let target: Database
+    private let tables: [TableLayout]
+    private let objects: [SchemaObject]
+    private var noise: Noise
+    private var report = FixtureReport()
+    /// The columns that foreign keys join, as `table.column`, in lower case: they have one replacement for a value.
+    private let joined: Set<String>
+
+    init(_ maker: FixtureMaker, _ source: Database, to target: Database) throws {
+        self.maker = maker
+        self.source = source
+        self.target = target
+        let tables = try TableLayout.fetchAll(source).filter { !Self.isRecord($0.name) }
+        self.tables = tables
+        objects = try SchemaObject.fetchAll(source)
+        noise = Noise(jsonKeys: maker.jsonKeys)
+        joined = Set(
+            tables.flatMap { table in
+                table.references.flatMap { reference in
+                    reference.columns.map { "\(table.name).\($0)".lowercased() }
+                        + reference.parentColumns.map { "\(reference.parent).\($0)".lowercased() }
+                }
+            })
+    }
+
+    /// The tables of which every row is kept: GRDB's own ledger, beside this package's.
+    private static func isRecord(_ table: String) -> Bool {
+        Ledger.isOwn(table: table) || table == "grdb_migrations"
+    }
+
+    mutating func make() throws -> FixtureReport {
+        try checkKeptColumns()
+        for pragma in ["page_size", "encoding"] { try copy(pragma) }
+        try target.inTransaction {
+            for pragma in ["user_version", "application_id"] { try copy(pragma) }
+            try copyRecords()
+            try create { $0.type == "table" && !$0.isVirtual && !Self.isRecord($0.name) }
+            // Indexes that are unique come first, so that noise that breaks one is found where it can be mended.
+            try create { $0.type == "index" && $0.isUnique }
+            try copyRows()
+            try removeOrphans()
+            try create { $0.type == "view" }
+            try fillVirtualTables()
+            try create { $0.type == "index" && !$0.isUnique }
+            // Triggers come last: what they have done is among the rows.
+            try create { $0.type == "trigger" }
+            return .commit
+        }
+        report.tables.sort { $0.name < $1.name }
+        return report
+    }
+
+    private func checkKeptColumns() throws {
+        let known = Set(
+            tables.flatMap { table in table.columns.map { "\(table.name).\($0.name)".lowercased() } })
+        guard let unknown = maker.keptColumns.first(where: { !known.contains($0.lowercased()) }) else {
+            return
+        }
+        throw FixtureError(
+            "There is no column \(unknown), which was to be kept.",
+            remedy: "Name a column as table.column, of a table that is in the database.")
+    }
+
+    private func copy(_ pragma: String) throws {
+        guard let value = try DatabaseValue.fetchOne(source, sql: "PRAGMA main.\(pragma)") else { return }
+        let text = try String.fetchOne(source, sql: "SELECT quote(?)", arguments: [value]) ?? "0"
+        try target.execute(sql: "PRAGMA main.\(pragma) = \(text)")
+    }
+
+    private func create(_ isIncluded: (SchemaObject) -> Bool) throws {
+        for object in objects where isIncluded(object) { try target.execute(sql: object.statement) }
+    }
+
+    /// Copies what tells which migrations the database has had.
+    private func copyRecords() throws {
+        let found = try Row.fetchAll(
+            source,
+            sql:
+                "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
+        )
+        for object in found where Self.isRecord(object["tbl_name"]) {
+            try target.execute(sql: object["sql"])
+            guard object["type"] == "table" else { continue }
+            let name = "main.\((object["name"] as String).quotedDatabaseIdentifier)"
+            let rows = try Row.fetchCursor(source, sql: "SELECT * FROM \(name)")
+            while let row = try rows.next() {
+                let places = row.map { _ in "?" }.joined(separator: ", ")
+                try target.execute(
+                    sql: "INSERT INTO \(name) VALUES (\(places))",
+                    arguments: StatementArguments(row.databaseValues))
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func copyRows() throws {
+        let sample = try FixtureSample(source, of: tables, rowsPerTable: maker.rowsPerTable)
+        for table in tables {
+            var refusals: [String: Int] = [:]
+            var rows = 0
+            for row in sample.rows[table.name, default: []] {
+                if let refusal = try insert(row, into: table) {
+                    refusals[refusal, default: 0] += 1
+                } else {
+                    rows += 1
+                }
+            }
+            for (refusal, count) in refusals.sorted(by: { $0.key < $1.key }) {
+                report.notes.append(
+                    """
+                    \(count.counting("row")) of table \(table.name.quoted) left out, since noise does not fit: \(refusal). If \
+                    no person writes the column, keep it
+                    """)
+            }
+            let all = try Int.fetchOne(
+                source, sql: "SELECT count(*) FROM main.\(table.name.quotedDatabaseIdentifier)")
+            report.tables.append(.init(name: table.name, rows: rows, all: all ?? 0))
+        }
+        if try target.tableExists("sqlite_sequence"), try source.tableExists("sqlite_sequence") {
+            for row in try Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence") {
+                try target.execute(
+                    sql: "UPDATE sqlite_sequence SET seq = ? WHERE name = ?",
+                    arguments: [row["seq"], row["name"]])
+            }
+        }
+    }
+
+    /// Inserts a row with noise in the place of its texts.
+    ///
+    /// - Returns: what SQLite has against it; nil when it is there.
+    private mutating func insert(_ row: FixtureSample.Row, into table: TableLayout) throws -> String? {
+        var names = table.columns.map(\.name.quotedDatabaseIdentifier)
+        // Another name of the row's id is among the columns already.
+        let id = table.columns.contains(where: \.isRowID) ? nil : row.id
+        if id != nil, let name = table.rowIDName { names.insert(name, at: 0) }
+        let sql =
+            names.isEmpty
+            ? "INSERT INTO main.\(table.name.quotedDatabaseIdentifier) DEFAULT VALUES"
+            : """
+            INSERT INTO main.\(table.name.quotedDatabaseIdentifier)(\(names.joined(separator: ", "))) \
+            VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+            """
+        var refusal: String?
+        for attempt in 0..<30 {
+            var values = zip(table.columns, row.values).map {
+                replacement(of: $1, in: $0, of: table, attempt)
+            }
+            if let id { values.insert(id, at: 0) }
+            do {
+                try target.execute(sql: sql, arguments: StatementArguments(values))
+                return nil
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                refusal = error.message ?? "a constraint failed"
+            }
+        }
+        return refusal
+    }
+
+    private mutating func replacement(
+        of value: DatabaseValue, in column: TableLayout.Column, of table: TableLayout, _ attempt: Int
+    ) -> DatabaseValue {
+        let name = "\(table.name).\(column.name)".lowercased()
+        guard !maker.keptColumns.contains(where: { $0.lowercased() == name }) else { return value }
+        let checks = joined.contains(name) ? [] : table.checks(of: column)
+        switch value.storage {
+        case .null: return value
+        case .int64, .double:
+            let isFree =
+                maker.numbers == .replaced && checks.isEmpty && !column.isUnique && !joined.contains(name)
+            return isFree ? noise.number(like: value) : value
+        case .string, .blob:
+            // What the constraint names is no secret, and which of it a person has chosen is not told.
+            let literals = checks.flatMap(\.literals).filter { $0.isText }
+            if literals.contains(value) {
+                return attempt > 20 ? value : literals.randomElement() ?? value
+            }
+            return noise.replacement(of: value)
+        }
+    }
+
+    /// Removes rows that refer to none: such as are in the database itself, or refer to a row that was left out.
+    private mutating func removeOrphans() throws {
+        var isDone = false
+        while !isDone {
+            isDone = true
+            for table in tables {
+                for reference in table.references
+                where reference.columns.count == reference.parentColumns.count {
+                    let count = try removeOrphans(of: table, by: reference)
+                    guard count > 0 else { continue }
+                    isDone = false
+                    report.notes.append(
+                        """
+                        \(count.counting("row")) of table \(table.name.quoted) left out, without a row of \
+                        \(reference.parent.quoted) to refer to
+                        """)
+                    if let index = report.tables.firstIndex(where: { $0.name == table.name }) {
+                        report.tables[index].rows -= count
+                    }
+                }
+            }
+        }
+    }
+
+    private func removeOrphans(of table: TableLayout, by reference: TableLayout.Reference) throws -> Int {
+        let child = table.name.quotedDatabaseIdentifier
+        let isSet = reference.columns.map { "\(child).\($0.quotedDatabaseIdentifier) IS NOT NULL" }
+        let isIt = zip(reference.parentColumns, reference.columns).map {
+            "parent.\($0.quotedDatabaseIdentifier) = \(child).\($1.quotedDatabaseIdentifier)"
+        }
+        guard try target.tableExists(reference.parent) else { return 0 }
+        try target.execute(
+            sql: """
+                DELETE FROM main.\(child) WHERE \(isSet.joined(separator: " AND ")) AND NOT EXISTS (
+                    SELECT 1 FROM main.\(reference.parent.quotedDatabaseIdentifier) AS parent
+                    WHERE \(isIt.joined(separator: " AND ")))
+                """)
+        return target.changesCount
+    }
+
+    // MARK: Virtual tables
+
+    private mutating func fillVirtualTables() throws {
+        for object in objects where object.type == "table" && object.isVirtual {
+            let name = object.name.quotedDatabaseIdentifier
+            do {
+                try target.execute(sql: object.statement)
+                if object.hasContentElsewhere {
+                    try target.execute(sql: "INSERT INTO main.\(name)(\(name)) VALUES ('rebuild')")
+                } else if object.isFullText {
+                    try copyTexts(object.name)
+                } else {
+                    report.notes.append("table \(object.name.quoted) is virtual, and stays empty")
+                }
+            } catch let error as DatabaseError {
+                report.notes.append(
+                    "table \(object.name.quoted) is virtual, and was left empty: \(error.cause)")
+            }
+        }
+    }
+
+    /// Copies rows of a table for full-text search that keeps its texts itself.
+    private mutating func copyTexts(_ table: String) throws {
+        let name = table.quotedDatabaseIdentifier
+        let columns = try String.fetchAll(
+            source, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table]
+        ).map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let all = try Int.fetchOne(source, sql: "SELECT count(*) FROM main.\(name)") ?? 0
+        let rows = try Row.fetchAll(
+            source, sql: "SELECT rowid, \(columns) FROM main.\(name) LIMIT ?", arguments: [maker.rowsPerTable]
+        )
+        for row in rows {
+            let values = Array(row.databaseValues).map { noise.replacement(of: $0) }
+            let places = values.map { _ in "?" }.joined(separator: ", ")
+            try target.execute(
+                sql: "INSERT INTO main.\(name)(rowid, \(columns)) VALUES (\(places))",
+                arguments: StatementArguments(values))
+        }
+        report.tables.append(.init(name: table, rows: rows.count, all: all))
+    }
+}
+
+extension DatabaseValue {
+    fileprivate var isText: Bool {
+        if case .string = storage { true } else { false }
+    }
+}
+
+extension SchemaObject {
+    fileprivate var isUnique: Bool { sql.uppercased().hasPrefix("CREATE UNIQUE") }
+
+    fileprivate var isFullText: Bool { sql.firstMatch(of: #/(?i)using\s+["\[`]?fts[345]/#) != nil }
+
+    /// Whether it is a table for full-text search whose texts are another table's (fts5.html, 4.4.3).
+    fileprivate var hasContentElsewhere: Bool {
+        isFullText && sql.firstMatch(of: #/(?i)\bcontent\s*=\s*['"]?[\w]/#) != nil
+    }
+}

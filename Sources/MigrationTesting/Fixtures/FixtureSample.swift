@@ -1,0 +1,102 @@
+import GRDB
+
+/// Some rows of each table, with the rows that they refer to.
+struct FixtureSample {
+    /// A row, with its id where it has one.
+    struct Row {
+        let id: DatabaseValue?
+        let values: [DatabaseValue]
+    }
+
+    /// The rows by table, in the order in which they were found.
+    private(set) var rows: [String: [Row]] = [:]
+
+    private let db: Database
+    private let layouts: [String: TableLayout]
+    private var seen: Set<Key> = []
+
+    private struct Key: Hashable {
+        let table: String
+        let values: [DatabaseValue]
+    }
+
+    /// Takes the sample.
+    init(_ db: Database, of tables: [TableLayout], rowsPerTable: Int) throws {
+        self.db = db
+        layouts = Dictionary(tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
+        for table in tables {
+            for key in try spread(table, rowsPerTable) { try take(table, key) }
+        }
+    }
+
+    /// The keys of rows from all parts of a table.
+    private func spread(_ table: TableLayout, _ limit: Int) throws -> [[DatabaseValue]] {
+        let name = "main.\(table.name.quotedDatabaseIdentifier)"
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name)") ?? 0
+        guard limit > 0, count > 0 else { return [] }
+        let keys = table.keyColumns.joined(separator: ", ")
+        let step = (count + limit - 1) / limit
+        return try GRDB.Row.fetchAll(
+            db,
+            sql: """
+                SELECT * FROM (SELECT \(keys), row_number() OVER (ORDER BY \(keys)) AS number FROM \(name))
+                WHERE (number - 1) % ? = 0
+                """, arguments: [step]
+        ).map { Array($0.databaseValues.dropLast()) }
+    }
+
+    /// Takes a row, unless it has been taken, and those above it.
+    private mutating func take(_ table: TableLayout, _ key: [DatabaseValue]) throws {
+        var waiting = [(table, key)]
+        while let (table, key) = waiting.popLast() {
+            guard seen.insert(Key(table: table.name, values: key)).inserted else { continue }
+            let names = table.columns.map(\.name.quotedDatabaseIdentifier)
+            let isIt = table.keyColumns.map { "\($0) IS ?" }.joined(separator: " AND ")
+            let found = try GRDB.Row.fetchOne(
+                db,
+                sql: """
+                    SELECT \(names.isEmpty ? "NULL" : names.joined(separator: ", "))
+                    FROM main.\(table.name.quotedDatabaseIdentifier) WHERE \(isIt)
+                    """, arguments: StatementArguments(key))
+            guard let found else { continue }
+            let values = names.isEmpty ? [] : Array(found.databaseValues)
+            rows[table.name, default: []].append(
+                Row(id: table.rowIDName == nil ? nil : key[0], values: values))
+            for reference in table.references { waiting += try parent(of: values, in: table, by: reference) }
+        }
+    }
+
+    /// The row that a row refers to: none where a column is null, or it is missing.
+    private func parent(
+        of values: [DatabaseValue], in table: TableLayout, by reference: TableLayout.Reference
+    ) throws -> [(TableLayout, [DatabaseValue])] {
+        guard let parent = layouts[reference.parent.lowercased()] else { return [] }
+        let found = reference.columns.map { name in
+            table.columns.firstIndex { $0.name.lowercased() == name.lowercased() }.map { values[$0] } ?? .null
+        }
+        guard !found.contains(.null), found.count == reference.parentColumns.count else { return [] }
+        let isIt = reference.parentColumns.map { "\($0.quotedDatabaseIdentifier) = ?" }.joined(
+            separator: " AND ")
+        let row = try GRDB.Row.fetchOne(
+            db,
+            sql: """
+                SELECT \(parent.keyColumns.joined(separator: ", ")) FROM main.\(parent.name.quotedDatabaseIdentifier)
+                WHERE \(isIt)
+                """, arguments: StatementArguments(found))
+        return row.map { [(parent, Array($0.databaseValues))] } ?? []
+    }
+}
+
+extension TableLayout {
+    /// The name by which the row's id can be asked for; nil where there is none.
+    var rowIDName: String? {
+        guard hasRowID else { return nil }
+        return ["rowid", "_rowid_", "oid"].first { column(named: $0) == nil }
+    }
+
+    /// What tells a row from all others, as SQL.
+    fileprivate var keyColumns: [String] {
+        rowIDName.map { [$0] }
+            ?? (primaryKey.isEmpty ? columns.map(\.name) : primaryKey).map(\.quotedDatabaseIdentifier)
+    }
+}

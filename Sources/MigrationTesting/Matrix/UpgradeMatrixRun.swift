@@ -1,0 +1,179 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// A run of a matrix: builds the old databases, and has each of them upgraded.
+struct UpgradeMatrixRun {
+    private let matrix: UpgradeMatrix
+    private let schema: SchemaMigrator
+
+    init(_ matrix: UpgradeMatrix) {
+        self.matrix = matrix
+        schema = matrix.schema
+    }
+
+    func report() -> UpgradeReport {
+        var report = UpgradeReport()
+        report.generalProblems = unknownVersions()
+        let stale = staleSnapshot()
+        report.generalProblems += stale.map { [$0] } ?? []
+        // With a snapshot that is out of date, every upgrade would differ, and none would be to blame.
+        guard let trial = trial(isSnapshotSound: stale == nil, &report) else { return report }
+        replay(trial, &report)
+        if stale == nil { startFromSnapshot(trial, &report) }
+        upgradeFixtures(trial, &report)
+        return report
+    }
+
+    private func unknownVersions() -> [UpgradeProblem] {
+        let known = Set(schema.migrations.map(\.version))
+        let latest = schema.migrations.last?.version ?? 0
+        let chosen = (matrix.versions.chosen ?? []).filter { !known.contains($0) }.map {
+            UpgradeProblem(
+                "The matrix begins at version \($0), which no migration has",
+                remedy: "Take it out of from: .versions([…]); the latest is \(latest).")
+        }
+        let stated = matrix.rowCounts.changes.map(\.version).filter { !known.contains($0) }.map {
+            UpgradeProblem(
+                "A change in the row counts is stated for version \($0), which no migration has",
+                remedy: "Name the version of the migration that makes the change in rowCounts:.")
+        }
+        return chosen + stated
+    }
+
+    private func staleSnapshot() -> UpgradeProblem? {
+        guard let url = schema.snapshotURL else { return nil }
+        do {
+            try schema.verifySnapshot(at: url, configuration: matrix.configuration)
+            return nil
+        } catch {
+            return UpgradeProblem("The snapshot cannot be used: \(error.cause)", remedy: error.remedy)
+        }
+    }
+
+    /// What upgrades are compared with; nil where not even a fresh install succeeds.
+    private func trial(isSnapshotSound: Bool, _ report: inout UpgradeReport) -> UpgradeTrial? {
+        do {
+            let fresh = try database()
+            try schema.with(snapshot: isSnapshotSound ? schema.snapshotURL : nil).migrate(fresh)
+            return UpgradeTrial(matrix, fresh: try fresh.read(DatabaseSchema.init))
+        } catch {
+            report.generalProblems.append(
+                UpgradeProblem("A fresh install fails: \(error.cause)", remedy: error.remedy))
+            return nil
+        }
+    }
+
+    private func database() throws -> DatabaseQueue {
+        try DatabaseQueue(configuration: matrix.configuration)
+    }
+
+    // MARK: Old databases
+
+    /// Goes up one version at a time, and upgrades a copy of each.
+    private func replay(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
+        let wanted = Set(matrix.versions.chosen ?? schema.migrations.map(\.version))
+        var version: SchemaVersion = 0
+        var losses: [RebuiltTables.Loss] = []
+        do {
+            let ladder = try database()
+            for migration in schema.migrations {
+                version = migration.version
+                let before = try ladder.read(RebuiltTables.init)
+                try schema.with(snapshot: nil).migrate(ladder, upTo: version)
+                try losses += ladder.read(RebuiltTables.init).losses(since: before, by: migration)
+                guard wanted.contains(version) else { continue }
+                let old = try database()
+                try ladder.backup(to: old)
+                let start = UpgradeReport.Start(version: version, origin: .replay)
+                report.upgrades.append(trial.upgrade(old, from: start, filling: matrix.rows))
+            }
+            let final = try ladder.read(RebuiltTables.init)
+            report.notes += losses.filter { !final.contains($0.object) }.map(\.sentence)
+        } catch {
+            report.generalProblems.append(
+                UpgradeProblem(
+                    "The database of version \(version) cannot be built by replay: \(error.cause)",
+                    remedy: error.remedy))
+        }
+    }
+
+    /// Begins with the snapshot alone, as a device that was new when the snapshot was.
+    private func startFromSnapshot(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
+        guard let url = schema.snapshotURL, let version = try? schema.snapshotVersion() else { return }
+        let start = UpgradeReport.Start(version: version, origin: .snapshot(url.lastPathComponent))
+        do {
+            let old = try database()
+            try schema.with(snapshot: url).migrate(old, upTo: version)
+            report.upgrades.append(trial.upgrade(old, from: start, filling: matrix.rows))
+        } catch {
+            report.generalProblems.append(
+                UpgradeProblem(
+                    "The snapshot \(url.lastPathComponent) makes no database: \(error.cause)",
+                    remedy: error.remedy))
+        }
+    }
+
+    private func upgradeFixtures(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
+        guard let folder = matrix.fixtures else { return }
+        let extensions: Set<String> = ["sqlite", "sqlite3", "db"]
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+            .filter { extensions.contains(($0 as NSString).pathExtension.lowercased()) }
+        if names.isEmpty {
+            report.generalProblems.append(
+                UpgradeProblem(
+                    "The folder \(folder.path) holds no fixture",
+                    remedy: """
+                        Fixtures are databases named .sqlite, .sqlite3 or .db; `app-migrations fixture` makes one from a \
+                        real database.
+                        """))
+        }
+        for name in names {
+            do {
+                let old = try fixture(at: folder.appendingPathComponent(name))
+                let version = try old.read(schema.status).currentVersion
+                let start = UpgradeReport.Start(version: version, origin: .fixture(name))
+                report.upgrades.append(trial.upgrade(old, from: start, filling: .none))
+            } catch {
+                report.generalProblems.append(
+                    UpgradeProblem(
+                        "The fixture \(name) cannot be used: \(error.cause)",
+                        remedy: "Make it anew by `app-migrations fixture`, or take it out of the folder."))
+            }
+        }
+    }
+
+    /// A copy in memory; the file is only read.
+    private func fixture(at url: URL) throws -> DatabaseQueue {
+        let copy = try database()
+        let file = try DatabaseQueue.reading(path: url.path)
+        let result = Result { try file.backup(to: copy) }
+        try file.close()
+        try result.get()
+        guard try copy.read({ try !DatabaseSchema($0).isEmpty }) else { throw EmptyFixture() }
+        return copy
+    }
+}
+
+/// A fixture is a database without tables.
+private struct EmptyFixture: Error, CustomStringConvertible {
+    let description = "it holds no table"
+}
+
+extension Error {
+    /// The culprit and the cause, without the full stop.
+    var cause: String {
+        let text =
+            switch self {
+            case let error as SchemaMigrationError: error.message
+            case let error as DatabaseError:
+                "\(error.message ?? "the database failed") (SQLite \(error.extendedResultCode.rawValue))"
+            case let error as CocoaError: error.localizedDescription
+            default: "\(self)"
+            }
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// What to do about it, as far as the error says.
+    var remedy: String { (self as? SchemaMigrationError)?.remedy ?? "" }
+}

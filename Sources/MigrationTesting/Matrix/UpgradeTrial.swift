@@ -1,0 +1,227 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// Upgrades one old database, and finds what is wrong with the result.
+struct UpgradeTrial {
+    private let matrix: UpgradeMatrix
+    private let schema: SchemaMigrator
+    /// The schema of a fresh install.
+    private let fresh: DatabaseSchema
+
+    init(_ matrix: UpgradeMatrix, fresh: DatabaseSchema) {
+        self.matrix = matrix
+        self.fresh = fresh
+        var schema = matrix.schema
+        schema.options.backup = nil
+        self.schema = schema
+    }
+
+    /// Fills a database, upgrades it, and closes it.
+    func upgrade(
+        _ old: DatabaseQueue, from start: UpgradeReport.Start, filling rows: UpgradeMatrix.Rows
+    ) -> UpgradeReport.Upgrade {
+        let migration = start.version.flatMap { schema.migration(version: $0) }
+        var upgrade = UpgradeReport.Upgrade(start: start, name: migration?.name ?? "")
+        do {
+            try old.write { db in upgrade.notes = try rows.fill(db, start.version ?? 0) }
+        } catch {
+            upgrade.problems.append(
+                UpgradeProblem(
+                    "The rows could not be written for the upgrade", from: start, ": \(error.cause)",
+                    remedy: "Mend what is passed as filledWith: for the tables of this version."))
+            return upgrade
+        }
+        do {
+            try check(old, &upgrade)
+            try old.close()
+        } catch {
+            upgrade.problems.append(
+                UpgradeProblem("The upgrade", from: start, " fails: \(error.cause)", remedy: error.remedy))
+        }
+        return upgrade
+    }
+
+    private func check(_ database: DatabaseQueue, _ upgrade: inout UpgradeReport.Upgrade) throws {
+        let start = upgrade.start
+        let before = try database.read(Inventory.init)
+        upgrade.rows = before.rows.values.reduce(0, +)
+        let edited = try database.read(schema.status).edited
+        upgrade.problems += edited.compactMap { editedProblem($0, start) }
+
+        let copy = try DatabaseQueue(configuration: matrix.configuration)
+        try database.backup(to: copy)
+        var applied: [SchemaVersion] = []
+        upgrade.seconds = try ContinuousClock().measuring {
+            let report = try schema.migrate(database)
+            applied = report.applied
+            upgrade.notes += report.warnings
+        }
+        upgrade.applied = applied.count
+
+        let after = try database.read(Inventory.init)
+        upgrade.problems += schemaProblems(after.schema, edited: edited, start)
+        upgrade.problems += try database.read { try damage($0, start) }
+        upgrade.problems += orphans(after, start)
+        upgrade.problems += try rowProblems(copy, before: before.rows, after: after.rows, applied, start)
+        upgrade.problems += try unfinished(database, start)
+    }
+
+    // MARK: What is wrong
+
+    private func title(_ version: SchemaVersion) -> String {
+        schema.migration(version: version)?.title ?? "\(version)"
+    }
+
+    private func editedProblem(_ version: SchemaVersion, _ start: UpgradeReport.Start) -> UpgradeProblem? {
+        guard case .fixture(let name) = start.origin else { return nil }
+        return UpgradeProblem(
+            "\(title(version)) was edited after the database had had it: found in the upgrade", from: start,
+            remedy: """
+                Take the edit back, and write a new migration. If it was meant, take it as it is: app-migrations accept \
+                --database \(name) \(version)
+                """)
+    }
+
+    private func schemaProblems(
+        _ upgraded: DatabaseSchema, edited: [SchemaVersion], _ start: UpgradeReport.Start
+    ) -> [UpgradeProblem] {
+        let remedy =
+            if !edited.isEmpty {
+                "Take back the edit of \(edited.map(title).asList), and write a new migration instead."
+            } else if case .fixture = start.origin {
+                """
+                Where the app left databases like this one, write a new migration that makes both alike; if the fixture \
+                is wrong, make it anew by `app-migrations fixture`.
+                """
+            } else {
+                """
+                A migration does something else where there are rows, or objects from before (IF NOT EXISTS, a migration \
+                in Swift): write a new one that makes both alike.
+                """
+            }
+        return upgraded.difference(to: fresh).changes.map { change in
+            // The start is named between both halves of the sentence, so that problems can be told together.
+            let mark = "\u{0}"
+            let sentence = change.sentence(here: "after upgrading\(mark)", there: "in a fresh install")
+            let halves = sentence.components(separatedBy: mark)
+            return halves.count == 2
+                ? UpgradeProblem(halves[0], from: start, halves[1], remedy: remedy)
+                : UpgradeProblem(
+                    "\(sentence), and is there after upgrading", from: start, remedy: remedy)
+        }
+    }
+
+    private func damage(_ db: Database, _ start: UpgradeReport.Start) throws -> [UpgradeProblem] {
+        try Set(IntegrityCheck(db, .full, limit: 20).problems).sorted().map {
+            UpgradeProblem(
+                "SQLite's integrity check finds after upgrading", from: start, ": \($0)",
+                remedy: "Mend the migration that leaves it so.")
+        }
+    }
+
+    private func orphans(_ after: Inventory, _ start: UpgradeReport.Start) -> [UpgradeProblem] {
+        after.orphans.sorted { ($0.key.table, $0.key.parent) < ($1.key.table, $1.key.parent) }.map {
+            UpgradeProblem(
+                """
+                \($0.value.counting("row")) of table \($0.key.table.quoted) \($0.value == 1 ? "refers" : "refer") to no row \
+                of \($0.key.parent.quoted) after upgrading
+                """, from: start,
+                remedy: "Write a migration that removes such rows, or gives them a row to refer to.")
+        }
+    }
+
+    private func unfinished(
+        _ database: DatabaseQueue, _ start: UpgradeReport.Start
+    ) throws -> [UpgradeProblem] {
+        let pending = try database.read { try schema.pending($0) }
+        let changes = try database.read { $0.totalChangesCount }
+        let again = try schema.migrate(database).applied
+        let isUntouched = try database.read { $0.totalChangesCount } == changes
+        guard !pending.isEmpty || !again.isEmpty || !isUntouched else { return [] }
+        return [
+            UpgradeProblem(
+                "A second run after upgrading", from: start,
+                " applies \((pending.isEmpty ? again : pending).map(title).asList)",
+                remedy: "See that no migration changes the table schema_migrations.")
+        ]
+    }
+
+    // MARK: Rows
+
+    /// The tables that have another number of rows than expected, by name.
+    private func differences(
+        _ after: [String: Int], before: [String: Int], _ applied: [SchemaVersion]
+    ) -> [(table: String, expected: Int)] {
+        matrix.rowCounts.expected(after: Set(applied), from: before)
+            .filter { after[$0.key, default: 0] != $0.value }
+            .sorted { $0.key < $1.key }.map { (table: $0.key, expected: $0.value) }
+    }
+
+    /// Applies the migrations again, each committed alone, to find those that change the numbers, and those that
+    /// count on being committed with others.
+    private func rowProblems(
+        _ copy: DatabaseQueue, before: [String: Int], after: [String: Int], _ applied: [SchemaVersion],
+        _ start: UpgradeReport.Start
+    ) throws -> [UpgradeProblem] {
+        let lost = differences(after, before: before, applied)
+        // Where all is one transaction, nothing is ever committed alone.
+        if case .allOrNothing = schema.options.commits, lost.isEmpty { return [] }
+        var problems: [UpgradeProblem] = []
+        var counts = before
+        do {
+            for version in applied {
+                try schema.migrate(copy, upTo: version)
+                let next = try copy.read(Inventory.init).rows
+                problems += differences(next, before: counts, [version]).map { table, expected in
+                    rowProblem(table, expected: expected, before: counts, after: next, version, start)
+                }
+                counts = next
+            }
+            try copy.close()
+        } catch {
+            problems.append(
+                UpgradeProblem(
+                    "With each migration committed alone, as on a slow device, the upgrade", from: start,
+                    " fails: \(error.cause)", remedy: error.remedy))
+        }
+        guard problems.isEmpty else { return problems }
+        return lost.map { table, expected in
+            UpgradeProblem(
+                "Table \(table.quoted) has \(after[table, default: 0].counting("row")) after upgrading",
+                from: start,
+                ", where \(expected) had been expected", remedy: "Mend it, or state it as rowCounts:.")
+        }
+    }
+
+    private func rowProblem(
+        _ table: String, expected: Int, before: [String: Int], after: [String: Int],
+        _ version: SchemaVersion, _ start: UpgradeReport.Start
+    ) -> UpgradeProblem {
+        let had = before[table] ?? 0
+        let told =
+            expected == had
+            ? "which had \(had.counting("row"))" : "where \(expected.counting("row")) had been expected"
+        guard let has = after[table] else {
+            // What has come in its place, most likely.
+            let other = after.filter { before[$0.key] == nil && $0.value == expected }.keys.min()
+            let change =
+                other.map { ".renamed(\"\(table)\", to: \"\($0)\", by: \(version))" }
+                ?? ".dropped(\"\(table)\", by: \(version))"
+            return UpgradeProblem(
+                "\(title(version)) removes table \(table.quoted), \(told), in the upgrade",
+                from: start, remedy: remedy(stating: change))
+        }
+        let change =
+            has == 0
+            ? ".emptied(\"\(table)\", by: \(version))"
+            : ".changed(\"\(table)\", by: \(version)) { $0 \(has < had ? "-" : "+") \(abs(has - had)) }"
+        return UpgradeProblem(
+            "\(title(version)) leaves \(has.counting("row")) in table \(table.quoted), \(told), in the upgrade",
+            from: start, remedy: remedy(stating: change))
+    }
+
+    private func remedy(stating change: String) -> String {
+        "Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [\(change)])"
+    }
+}

@@ -1,0 +1,69 @@
+public import SchemaMigrations
+
+extension Rehearsal {
+    /// What a person would read of it: times, schema, rows, foreign keys and size, as `app-migrations rehearse` prints
+    /// them.
+    public var summary: String { text(calling: "The database", style: .plain) }
+
+    /// What a test should look at: a sentence for each table that has lost rows, and for each foreign key that is
+    /// violated more often than before.
+    ///
+    /// ```swift
+    /// let rehearsal = try schema.rehearse(path: "library.sqlite")
+    /// #expect(rehearsal.losses == [])
+    /// ```
+    public var losses: [String] {
+        let fewer = rows.compactMap { row -> String? in
+            guard let before = row.before, before > row.after ?? 0 else { return nil }
+            return row.after.map {
+                "table \(row.table.quoted) has \($0.counting("row")), and had \(before)"
+            } ?? "table \(row.table.quoted) is gone, and had \(before.counting("row"))"
+        }
+        let orphans = violations.filter { $0.after > $0.before }.map {
+            """
+            \($0.after.counting("row")) of table \($0.table.quoted) without a row of \($0.parent.quoted), \
+            \($0.before) before
+            """
+        }
+        return fewer + orphans
+    }
+
+    /// The same as the summary, with the database's name, and for a terminal.
+    package func text(calling name: String, style: Style) -> String {
+        guard !steps.isEmpty else { return "Nothing is pending: there is nothing to rehearse." }
+        var lines = [
+            "\(style.heading(name)): \(steps.count.counting("migration")) on a copy, in \(seconds.asDuration)"
+        ]
+        var table = Table(.left, .right, .left, .right)
+        for step in steps {
+            table.add(
+                .init(text: "✓", highlight: style.good), .init(text: "\(step.version)"),
+                .init(text: step.name),
+                .init(text: step.seconds.asDuration, highlight: style.faint))
+        }
+        lines += table.lines()
+        lines += ["", style.heading("Schema")]
+        lines += schema.isEmpty ? ["  stays as it is"] : schema.changes.map { "  \($0.sentence)" }
+        lines += ["", style.heading("Rows")] + rowLines(style)
+        lines += ["", style.heading("Foreign keys")]
+        if violations.isEmpty { lines.append("  no row refers to one that does not exist") }
+        lines += violations.map {
+            "  \($0.table): \($0.after.counting("row")) without a row of \($0.parent), \($0.before) before"
+        }
+        lines += warnings.map { "  \(style.notable("warning:")) \($0)" }
+        lines += ["", style.heading("Size"), "  \(sizeBefore.asSize) → \(sizeAfter.asSize)"]
+        return lines.joined(separator: "\n")
+    }
+
+    private func rowLines(_ style: Style) -> [String] {
+        var counts = Table(.left, .right, .left, .right, .left)
+        for row in rows {
+            let isFewer = row.before.map { row.after ?? 0 < $0 } ?? false
+            counts.add(
+                .init(text: row.table), .init(text: row.before.map(String.init) ?? "-"), .init(text: "→"),
+                .init(text: row.after.map(String.init) ?? "-"),
+                .init(text: isFewer ? "fewer" : "", highlight: style.bad))
+        }
+        return counts.lines()
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+
+/// What a column holds, by its declared type and its name.
+enum GeneratedValue {
+    case integer, real, boolean, text, day, moment, identifier, json, blob
+
+    init(_ column: TableLayout.Column) {
+        let type = column.type
+        let name = column.name.lowercased()
+        // datatype3.html, section 3.1, after the types that SQLite does not know, and GRDB's users declare.
+        switch type {
+        case _ where type.contains("BOOL"): self = .boolean
+        case _ where type.contains("INT"):
+            self = name.hasPrefix("is_") || name.hasPrefix("has_") ? .boolean : .integer
+        case _ where type.contains("DATETIME") || type.contains("TIMESTAMP"): self = .moment
+        case _ where type.contains("DATE"): self = .day
+        case _ where type.contains("JSON"): self = .json
+        case _ where type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT"):
+            self = Self.text(named: name)
+        case _ where type.contains("BLOB"): self = .blob
+        case _ where type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB"): self = .real
+        case "": self = .text
+        default: self = .integer
+        }
+    }
+
+    private static func text(named name: String) -> GeneratedValue {
+        if name.contains("json") { return .json }
+        if name.contains("uuid") { return .identifier }
+        if name.hasSuffix("_at") || name == "timestamp" { return .moment }
+        if name == "day" || name.hasSuffix("date") { return .day }
+        return .text
+    }
+
+    /// A value; another one for another number.
+    func value(number: Int64, isUnique: Bool, using random: inout RandomNumbers) -> DatabaseValue {
+        let free = isUnique ? number : Int64.random(in: 0...9_999, using: &random)
+        switch self {
+        case .integer: return free.databaseValue
+        case .real: return (Double(free) + 0.5).databaseValue
+        case .boolean: return (isUnique ? number : free % 2).databaseValue
+        case .text: return text(number, isUnique: isUnique, using: &random).databaseValue
+        case .day: return Self.day(free).databaseValue
+        case .moment: return "\(Self.day(free)) 08:30:00.000".databaseValue
+        case .identifier: return UUID.random(using: &random).uuidString.databaseValue
+        case .json: return #"{"number":\#(free)}"#.databaseValue
+        case .blob:
+            let bytes = (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) }
+            return (Data("\(number)\0".utf8) + bytes).databaseValue
+        }
+    }
+
+    /// Among them what goes wrong in careless code: quotes, accents, other scripts, emoji, nothing at all.
+    private static let words = [
+        "harbour", "Ada", "O'Hara", "\u{e9}t\u{e9}", "na\u{ef}ve", "100 %", "a \"quoted\" word",
+        "\u{65e5}\u{8a18}",
+        "\u{1f642}", "two\nlines", "", "semi;colon",
+    ]
+
+    private func text(_ number: Int64, isUnique: Bool, using random: inout RandomNumbers) -> String {
+        let word = random.pick(Self.words) ?? ""
+        return isUnique ? "\(word) \(number)" : word
+    }
+
+    /// A day of the years from 2000 on.
+    private static func day(_ number: Int64) -> String {
+        let days = Int(number % 15_000)
+        return String(
+            format: "%04d-%02d-%02d", 2000 + days / 336, days % 336 / 28 + 1, days % 28 + 1)
+    }
+}
+
+extension UUID {
+    fileprivate static func random(using random: inout RandomNumbers) -> UUID {
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

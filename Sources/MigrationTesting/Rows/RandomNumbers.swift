@@ -1,0 +1,27 @@
+/// Random numbers that are the same wherever the seed is (SplitMix64, Steele, Lea and Flood, 2014).
+struct RandomNumbers: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    /// Numbers of their own for a subject, so that what is added to others does not change them.
+    init(seed: UInt64, subject: String) {
+        // FNV-1a: Swift's own hashes differ from one process to the next.
+        state = subject.utf8.reduce(0xcbf2_9ce4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// True once in so many times.
+    mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
+
+    mutating func pick<Value>(_ values: [Value]) -> Value? { values.randomElement(using: &self) }
+}

@@ -1,0 +1,211 @@
+public import GRDB
+import SchemaMigrations
+
+/// Fills the tables of a database with rows that its schema accepts.
+///
+/// They have values of the columns' types, obey `NOT NULL`, unique indexes and foreign keys, and `CHECK` where
+/// values can be found that do. The same seed makes the same rows, whatever the machine.
+///
+/// ```swift
+/// try dbQueue.write { db in try RowGenerator(rowsPerTable: 100).fill(db) }
+/// ```
+public struct RowGenerator: Sendable {
+    /// How many rows each table is given.
+    public let rowsPerTable: Int
+
+    /// What the values are made from.
+    public let seed: UInt64
+
+    /// Creates a generator.
+    ///
+    /// - Parameters:
+    ///   - rowsPerTable: how many rows each table is given.
+    ///   - seed: another seed makes other rows.
+    public init(rowsPerTable: Int = 20, seed: UInt64 = 1) {
+        self.rowsPerTable = max(0, rowsPerTable)
+        self.seed = seed
+    }
+
+    /// Adds rows to every table, to those that others refer to first.
+    ///
+    /// Virtual tables are left to their triggers. Tables that take fewer rows, such as one that allows a single
+    /// one, get as many as they take.
+    ///
+    /// - Parameter db: a connection for writing.
+    /// - Returns: a sentence for each table that took no row, which says why.
+    /// - Throws: what SQLite throws, other than for a row that it does not accept.
+    @discardableResult
+    public func fill(_ db: Database) throws -> [String] {
+        guard rowsPerTable > 0 else { return [] }
+        db.clearSchemaCache()
+        return try TableLayout.fetchAll(db).compactMap { table in
+            var filling = TableFilling(table, seed: seed)
+            return try filling.insert(rowsPerTable, db)
+        }
+    }
+}
+
+/// How a table is being filled.
+private struct TableFilling {
+    /// How often another row is tried in the place of one that was refused: the first has to find out what
+    /// satisfies the constraints, and later ones know.
+    private func attempts(_ index: Int) -> Int { index == 0 && !table.checks.isEmpty ? 1_000 : 60 }
+
+    let table: TableLayout
+    var random: RandomNumbers
+    /// What each foreign key can refer to.
+    var parents: [[[DatabaseValue]]] = []
+    var nextID: Int64 = 1
+    /// What has satisfied the constraints on a column, by its position.
+    var accepted: [Int: [DatabaseValue]] = [:]
+
+    init(_ table: TableLayout, seed: UInt64) {
+        self.table = table
+        random = RandomNumbers(seed: seed, subject: table.name)
+    }
+
+    /// - Returns: why there are no rows, when there are none.
+    mutating func insert(_ count: Int, _ db: Database) throws -> String? {
+        let name = "main.\(table.name.quotedDatabaseIdentifier)"
+        var refusal = "none was tried"
+        var inserted = 0
+        do {
+            try prepare(db)
+            // Deferred foreign keys are checked in the end, and a table that breaks them stays as it was.
+            try db.inSavepoint {
+                rows: for index in 0..<count {
+                    for attempt in 0..<attempts(index) {
+                        guard let row = row(index, attempt: attempt, of: count) else {
+                            refusal = "it refers to rows of a table that has none"
+                            break rows
+                        }
+                        do {
+                            try db.execute(sql: sql(name), arguments: StatementArguments(row))
+                            remember(row)
+                            inserted += 1
+                            continue rows
+                        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                            refusal = error.message ?? "a constraint failed"
+                        }
+                    }
+                    break rows
+                }
+                let isWhole = try db.foreignKeyViolations(in: table.name, in: "main").next() == nil
+                if !isWhole {
+                    refusal = "a foreign key failed"
+                    inserted = 0
+                }
+                return isWhole ? .commit : .rollback
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            refusal = error.message ?? "SQLite refused it"
+            inserted = 0
+        }
+        return inserted > 0 ? nil : "table \(table.name.quoted) was given no rows: \(refusal)"
+    }
+
+    private func sql(_ name: String) -> String {
+        guard !table.columns.isEmpty else { return "INSERT INTO \(name) DEFAULT VALUES" }
+        let columns = table.columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")
+        let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+        return "INSERT INTO \(name)(\(columns)) VALUES (\(places))"
+    }
+
+    private mutating func prepare(_ db: Database) throws {
+        for reference in table.references {
+            let columns = reference.parentColumns.map(\.quotedDatabaseIdentifier)
+            let isThere = columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+            // A parent that does not exist, or has no such key, has no rows to refer to.
+            let rows = try? Row.fetchAll(
+                db,
+                sql: """
+                    SELECT \(columns.joined(separator: ", ")) FROM main.\(reference.parent.quotedDatabaseIdentifier)
+                    WHERE \(isThere) LIMIT 500
+                    """)
+            parents.append((rows ?? []).map { Array($0.databaseValues) })
+        }
+        if let id = table.columns.first(where: \.isRowID) {
+            let highest = try Int64.fetchOne(
+                db,
+                sql:
+                    "SELECT max(\(id.name.quotedDatabaseIdentifier)) FROM main.\(table.name.quotedDatabaseIdentifier)"
+            )
+            nextID = (highest ?? 0) + 1
+        }
+    }
+
+    // MARK: Values
+
+    /// The values of a row, by column; nil when it would have to refer to a row that there is not.
+    private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
+        let number = Int64(index + attempt * count + 1)
+        var values = table.columns.indices.map { value(at: $0, number: number) }
+        for (key, reference) in table.references.enumerated() {
+            let positions = reference.columns.map(position)
+            guard let found = target(of: key, index + attempt, positions, values) else { return nil }
+            for (position, value) in zip(positions, found) { if let position { values[position] = value } }
+        }
+        return values
+    }
+
+    private mutating func value(at position: Int, number: Int64) -> DatabaseValue {
+        let column = table.columns[position]
+        if column.isRowID { return (nextID + number - 1).databaseValue }
+        if !column.isRequired, random.oneIn(6) { return .null }
+        let kind = GeneratedValue(column)
+        let checks = table.checks(of: column)
+        if !column.isUnique, let known = accepted[position], !random.oneIn(5), let value = random.pick(known)
+        {
+            return value
+        }
+        let literals = checks.flatMap(\.literals)
+        if !checks.isEmpty, !random.oneIn(4) {
+            let known = literals + (random.oneIn(2) ? checks.flatMap(\.examples) + Self.usual : [])
+            if let value = random.pick(known) { return value }
+        }
+        return kind.value(number: number, isUnique: column.isUnique, using: &random)
+    }
+
+    /// What constraints often ask for.
+    private static let usual: [DatabaseValue] = [
+        0.databaseValue, 1.databaseValue, "a".databaseValue, "{}".databaseValue, "[]".databaseValue,
+        "2024-05-17".databaseValue, "08:30:00".databaseValue, "2024-05-17 08:30:00".databaseValue,
+    ]
+
+    /// What a foreign key refers to in a row: nulls where it may, one of the parent's rows, or the row itself.
+    private mutating func target(
+        of key: Int, _ turn: Int, _ positions: [Int?], _ values: [DatabaseValue]
+    ) -> [DatabaseValue]? {
+        let reference = table.references[key]
+        let mayBeNull = positions.contains { $0.map { !table.columns[$0].isRequired } ?? true }
+        let choice = parents[key]
+        if choice.isEmpty || mayBeNull && random.oneIn(6) {
+            if mayBeNull {
+                return positions.enumerated().map { index, position in
+                    guard let position, table.columns[position].isRequired else { return .null }
+                    return choice.first?[index] ?? values[position]
+                }
+            }
+            guard reference.parent.lowercased() == table.name.lowercased() else { return nil }
+            return reference.parentColumns.map { name in position(of: name).map { values[$0] } ?? .null }
+        }
+        // The first key goes round, so that a table whose keys are unique together has them all.
+        return key == 0 ? choice[turn % choice.count] : random.pick(choice)
+    }
+
+    private func position(of column: String) -> Int? {
+        table.columns.firstIndex { $0.name.lowercased() == column.lowercased() }
+    }
+
+    /// Lets later rows refer to this one, and have its values where they are hard to find.
+    private mutating func remember(_ row: [DatabaseValue]) {
+        for (position, column) in table.columns.enumerated() where !table.checks(of: column).isEmpty {
+            accepted[position, default: []].append(row[position])
+        }
+        for (key, reference) in table.references.enumerated()
+        where reference.parent.lowercased() == table.name.lowercased() {
+            parents[key].append(
+                reference.parentColumns.map { name in position(of: name).map { row[$0] } ?? .null })
+        }
+    }
+}

@@ -1,0 +1,91 @@
+public import ArgumentParser
+import Foundation
+import GRDB
+public import MigrationTesting
+
+/// Makes a small database from a real one, without what people wrote in it.
+struct FixtureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fixture",
+        abstract: "Make a small database from a real one, without what people wrote in it.",
+        discussion: """
+            For tests that upgrade what old versions of the app have left. Takes some rows of each table, and those that \
+            they refer to. Every text and every blob is replaced by noise of the same shape: letters by letters, digits \
+            by digits, dates by dates. Numbers stay as they are, unless --numbers says otherwise. The tables in which \
+            this package keeps its records are copied as they are. The database is only read.
+
+            EXAMPLE
+              app-migrations fixture --database app.sqlite --output 1.0.sqlite
+              app-migrations fixture --database app.sqlite --output 1.0.sqlite \\
+                --keep book.genre --rows 50
+            """)
+
+    @OptionGroup var database: DatabaseOption
+
+    @Option(
+        help: ArgumentHelp("The fixture, which must not be there yet.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @Option(help: ArgumentHelp("How many rows of each table to take.", valueName: "number"))
+    var rows = 20
+
+    @Option(
+        help: ArgumentHelp(
+            "A column whose texts the app writes, and not people: they stay.", valueName: "table.column"))
+    var keep: [String] = []
+
+    @Option(help: "What becomes of numbers of two digits and more: kept or replaced.")
+    var numbers = FixtureMaker.Numbers.kept
+
+    @Option(help: "What becomes of the keys of objects in JSON texts: replaced or kept.")
+    var jsonKeys = FixtureMaker.JSONKeys.replaced
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard rows > 0 else { throw ValidationError("--rows must be at least 1.") }
+    }
+
+    func run() throws {
+        let maker = FixtureMaker(rowsPerTable: rows, keeping: keep, jsonKeys: jsonKeys, numbers: numbers)
+        let report = try database.reading { try maker.write($0, to: URL(fileURLWithPath: output)) }
+        if json { try printJSON(FixtureOutput(report, path: output)) } else { print(report) }
+    }
+
+    private func print(_ report: FixtureReport) {
+        let style = Style()
+        Swift.print(
+            "\(style.heading(output)): \(report.tables.count.counting("table")), \(report.size.asSize)")
+        Swift.print(report)
+        if numbers == .kept { Swift.print("  note: numbers are as they were") }
+        if !keep.isEmpty {
+            Swift.print("  note: the texts of \(keep.joined(separator: ", ")) are as they were")
+        }
+    }
+}
+
+extension FixtureMaker.Numbers: ExpressibleByArgument {}
+extension FixtureMaker.JSONKeys: ExpressibleByArgument {}
+
+/// What `fixture` prints as JSON.
+private struct FixtureOutput: Encodable {
+    let fixture: String
+    let size: Int64
+    let tables: [Table]
+    let notes: [String]
+
+    struct Table: Encodable {
+        let table: String
+        let rows: Int
+        let all: Int
+    }
+
+    init(_ report: FixtureReport, path: String) {
+        fixture = path
+        size = report.size
+        tables = report.tables.map { Table(table: $0.name, rows: $0.rows, all: $0.all) }
+        notes = report.notes
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import MigrationTesting
+import SchemaMigrations
+import Testing
+
+@testable import Journal
+
+@Suite("Journal, from every version")
+struct UpgradeMatrixTests {
+    // snippet: begin
+    @Test func everyShippedVersionUpgrades() throws {
+        let schema = try SchemaMigrator(migrations: Migrations.all)
+        let shipped = Release.all.map(\.latestSchema)
+        print(try UpgradeMatrix(of: schema, from: .versions(shipped)).run())
+    }
+    // snippet: end
+
+    @Test(
+        "each migration is an old version as well, whatever the rows", arguments: 1...5 as ClosedRange<UInt64>
+    )
+    func everyMigration(seed: UInt64) throws {
+        let schema = try SchemaMigrator(migrations: Migrations.all)
+        let report = try UpgradeMatrix(of: schema, filledWith: .generatedRows(perTable: 50, seed: seed)).run()
+        #expect(report.upgrades.count == 5)
+        #expect(report.upgrades.flatMap(\.notes) == [])
+    }
+
+    @Test("the documentation shows this test, word for word")
+    func documentation() throws {
+        let article = try String(
+            contentsOf: packageRoot.appendingPathComponent(
+                "Sources/MigrationTesting/MigrationTesting.docc/TestingUpgrades.md"), encoding: .utf8)
+        let test = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        let lines = test.components(separatedBy: "// snippet: ").dropFirst().first?
+            .split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast()
+            .map { $0.dropFirst(4) }
+        let snippet = try #require(lines)
+        #expect(snippet.count == 5)
+        #expect(article.contains("```swift\n\(snippet.joined(separator: "\n"))\n```"))
+    }
+}

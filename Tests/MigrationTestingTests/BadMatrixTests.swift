@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+import MigrationTesting
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("An upgrade matrix that cannot be run as it is")
+struct BadMatrixTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static func migrations(third: String = "CREATE TABLE c(x);") -> [any SchemaMigration] {
+        [
+            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x TEXT);"),
+            SQLMigration(version: 2, name: "b", sql: "CREATE TABLE b(x TEXT);"),
+            SQLMigration(version: 3, name: "c", sql: third),
+            SQLMigration(version: 4, name: "d", sql: "CREATE TABLE d(x TEXT);"),
+        ]
+    }
+
+    private func message(_ matrix: UpgradeMatrix) throws -> String {
+        try #require(throws: UpgradeMatrixError.self) { try matrix.run() }.description
+    }
+
+    @Test("names the third file, which was edited to the same effect")
+    func edited() throws {
+        try folder.migrate(Self.migrations(), in: "3.sqlite", upTo: 3)
+        let schema = try SchemaMigrator(
+            migrations: Self.migrations(third: "CREATE TABLE c(x); DELETE FROM c;"))
+        #expect(
+            try message(UpgradeMatrix(of: schema, from: .versions([1]), fixtures: folder.url)) == """
+                1 of 2 upgrades failed.
+                - 3_c.sql was edited after the database had had it: found in the upgrade from 3 (fixture 3.sqlite).
+                  Take the edit back, and write a new migration. If it was meant, take it as it is: app-migrations accept \
+                --database 3.sqlite 3
+                """)
+    }
+
+    @Test("names the file and the line that fail, once for all versions")
+    func failing() throws {
+        let schema = try SchemaMigrator(
+            migrations: Self.migrations(third: "\nCREATE UNIQUE INDEX ax ON a(x);\n"))
+        let matrix = UpgradeMatrix(
+            of: schema,
+            filledWith: .rows { db, _ in try db.execute(sql: "INSERT INTO a VALUES ('x'), ('x')") })
+        #expect(
+            try message(matrix) == """
+                4 of 4 upgrades failed.
+                - The upgrade from 1 and 2 fails: 3_c.sql, line 2: UNIQUE constraint failed: a.x (SQLite 2067).
+                  Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+                - The rows could not be written for the upgrade from 3 and 4: UNIQUE constraint failed: a.x (SQLite 2067).
+                  Mend what is passed as filledWith: for the tables of this version.
+                """)
+    }
+
+    @Test("says so where not even a fresh install succeeds")
+    func broken() throws {
+        let schema = try SchemaMigrator(migrations: Self.migrations(third: "CREATE TABLE a(x);"))
+        #expect(
+            try message(UpgradeMatrix(of: schema)).hasPrefix(
+                "- A fresh install fails: 3_c.sql, line 1: table a already exists (SQLite 1).\n"))
+    }
+
+    @Test("names the version for which the test's closure throws")
+    func closure() throws {
+        struct Mishap: Error, CustomStringConvertible { let description = "no such diary" }
+        let matrix = UpgradeMatrix(
+            of: try SchemaMigrator(migrations: Self.migrations()),
+            filledWith: .rows { _, version in if version == 2 { throw Mishap() } })
+        #expect(
+            try message(matrix) == """
+                1 of 4 upgrades failed.
+                - The rows could not be written for the upgrade from 2: no such diary.
+                  Mend what is passed as filledWith: for the tables of this version.
+                """)
+    }
+
+    @Test("names a fixture that is not a database, or an empty one, and goes on with the others")
+    func fixtures() throws {
+        try Data("not a database, but a long enough text to be none".utf8).write(to: folder.file("1.sqlite"))
+        try Data().write(to: folder.file("2.db"))
+        try folder.migrate(Self.migrations(), in: "3.sqlite3", upTo: 3)
+        try Data().write(to: folder.file("README.md"))
+        let schema = try SchemaMigrator(migrations: Self.migrations())
+        let error = try #require(throws: UpgradeMatrixError.self) {
+            try UpgradeMatrix(of: schema, from: .versions([]), fixtures: folder.url).run()
+        }
+        #expect(
+            error.description == """
+                - The fixture 1.sqlite cannot be used: file is not a database (SQLite 26).
+                  Make it anew by `app-migrations fixture`, or take it out of the folder.
+                - The fixture 2.db cannot be used: it holds no table.
+                  Make it anew by `app-migrations fixture`, or take it out of the folder.
+                """)
+        #expect(error.report.upgrades.map(\.start.description) == ["3 (fixture 3.sqlite3)"])
+        #expect(try folder.fileNames == ["1.sqlite", "2.db", "3.sqlite3", "README.md"])
+    }
+
+    @Test("names a folder without fixtures, and versions that no migration has")
+    func nothing() throws {
+        let matrix = UpgradeMatrix(
+            of: try SchemaMigrator(migrations: Self.migrations()), from: .versions([1, 9]),
+            fixtures: folder.file("none"), rowCounts: .unchanged(except: [.dropped("a", by: 8)]))
+        #expect(
+            try message(matrix) == """
+                - The matrix begins at version 9, which no migration has.
+                  Take it out of from: .versions([…]); the latest is 4.
+                - A change in the row counts is stated for version 8, which no migration has.
+                  Name the version of the migration that makes the change in rowCounts:.
+                - The folder \(folder.file("none").path) holds no fixture.
+                  Fixtures are databases named .sqlite, .sqlite3 or .db; `app-migrations fixture` makes one from a real \
+                database.
+                """)
+    }
+
+    @Test("names damage, and rows that refer to none")
+    func damage() throws {
+        try folder.execute(
+            """
+            PRAGMA foreign_keys = OFF;
+            CREATE TABLE a(x INTEGER PRIMARY KEY); CREATE TABLE b(a INTEGER REFERENCES a(x)); INSERT INTO b VALUES (7);
+            """, in: "1.sqlite")
+        let schema = try SchemaMigrator(
+            migrations: [
+                SQLMigration(
+                    version: 1, name: "a",
+                    sql: "CREATE TABLE a(x INTEGER PRIMARY KEY); CREATE TABLE b(a INTEGER REFERENCES a(x));"),
+                SQLMigration(version: 2, name: "b", sql: "CREATE TABLE c(x);"),
+            ], adopting: { _ in 1 })
+        #expect(
+            try message(UpgradeMatrix(of: schema, fixtures: folder.url)) == """
+                1 of 3 upgrades failed.
+                - 1 row of table `b` refers to no row of `a` after upgrading from an unknown version (fixture 1.sqlite).
+                  Write a migration that removes such rows, or gives them a row to refer to.
+                """)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import SchemaMigrations
+
+@Suite("An integrity check")
+struct IntegrityCheckTests {
+    private static let table = """
+        CREATE TABLE t(a BLOB NOT NULL, b BLOB NOT NULL, c INTEGER NOT NULL, PRIMARY KEY (a, c)) WITHOUT ROWID;
+        INSERT INTO t VALUES (x'01', x'02', 3), (x'02', x'03', 4);
+        """
+
+    private func problems(_ sql: String) throws -> [String] {
+        let queue = try DatabaseQueue()
+        try queue.execute(sql)
+        return try queue.read { try IntegrityCheck($0, .full, limit: 5).problems }
+    }
+
+    @Test("finds no nulls where there are none, whatever SQLite says")
+    func falseAlarm() throws {
+        #expect(try problems(Self.table) == [])
+    }
+
+    @Test("finds a null")
+    func null() throws {
+        let found = try problems(
+            """
+            CREATE TABLE t(a, b, c, PRIMARY KEY (a, c)) WITHOUT ROWID;
+            INSERT INTO t VALUES (x'01', NULL, 3);
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TABLE t(a, b NOT NULL, c, PRIMARY KEY (a, c)) WITHOUT ROWID';
+            PRAGMA writable_schema = RESET;
+            """)
+        #expect(found == ["NULL value in t.b"])
+    }
+
+    @Test("lets a good copy of such a table be brought back")
+    func restore() throws {
+        let folder = try TemporaryFolder()
+        let copy = try folder.queue("copy.sqlite")
+        try copy.execute(Self.table)
+        let queue = try folder.queue()
+        let schema = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "a", sql: "SELECT 1;")])
+        try schema.restore(folder.url.appendingPathComponent("copy.sqlite"), to: queue)
+        #expect(try queue.integer("SELECT count(*) FROM t") == 2)
+    }
+}
