@@ -176,7 +176,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["AppMigrations", "SchemaMigrations", "TestSupport"],
+            dependencies: ["AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport"],
             exclude: ["Assumed"],
             swiftSettings: settings),
         .target(

@@ -8,7 +8,7 @@ docc=$(dirname "$(readlink -f "$(command -v "$swift")")")/docc
 scratch=$PWD/.build/docs
 site=$PWD/site
 # Each after those that it links to.
-libraries="AppMigrations SchemaMigrations"
+libraries="AppMigrations SchemaMigrations MigrationTesting"
 
 mkdir -p "$scratch/symbols"
 archives=

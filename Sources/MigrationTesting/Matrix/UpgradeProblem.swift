@@ -1,3 +1,4 @@
+import AppMigrations
 import SchemaMigrations
 
 /// Something that is wrong after an upgrade, or that kept it from being made.
