@@ -6,7 +6,7 @@
 // SQLite calls these under a lock of its own, or from one thread.
 static sqlite3_mem_methods ordinary;
 static int64_t count;
-static int64_t failing_allocation;
+static int64_t failing_allocation = -1;
 static bool fails_onward;
 
 static bool fails(void) {
