@@ -31,13 +31,15 @@ struct Fault: Hashable, CustomStringConvertible {
 
 extension tracer_call {
     /// The errors that a call can return.
-    var possibleFaults: Set<Fault.Reason> {
+    func possibleFaults(_ extent: Fault.Extent) -> Set<Fault.Reason> {
         if isReport { return [] }
         switch Int(number) {
         case Int(SYS_openat): return opening(flags: arguments.2)
         case Int(SYS_fcntl):
-            // EACCES would say that somebody else holds the lock.
-            return [F_GETLK, F_SETLK, F_SETLKW].contains(Int32(truncatingIfNeeded: arguments.1)) ? [.EIO] : []
+            // EACCES says that somebody else holds the lock. So does every error, to SQLite, of a lock of a WAL's
+            // index (os_unix.c, unixShmSystemLock): then it waits, and whoever calls it does.
+            let locks = [F_GETLK, F_SETLK, F_SETLKW].contains(Int32(truncatingIfNeeded: arguments.1))
+            return locks && extent == .once ? [.EIO] : []
         case Int(SYS_mmap):
             return Int32(truncatingIfNeeded: arguments.4) >= 0 ? [.EACCES] : []
         case let number:

@@ -15,8 +15,10 @@ struct FaultSweep {
         _ = try laboratory.launch { call in
             if call.is_done || call.isReport { return .goOn }
             number += 1
-            for reason in Fault.Reason.allCases where call.possibleFaults.contains(reason) {
-                cases += Fault.Extent.allCases.map { Fault(call: number, reason: reason, extent: $0) }
+            for extent in Fault.Extent.allCases {
+                let possible = call.possibleFaults(extent)
+                cases += Fault.Reason.allCases.filter(possible.contains)
+                    .map { Fault(call: number, reason: $0, extent: extent) }
             }
             return .goOn
         }
@@ -38,7 +40,7 @@ struct FaultSweep {
             if !call.is_done { number += 1 }
             let isMeant = fault.extent == .once ? number == fault.call : number >= fault.call
             guard isMeant, call.is_done == call.takesEffectAnyway,
-                call.possibleFaults.contains(fault.reason)
+                call.possibleFaults(fault.extent).contains(fault.reason)
             else { return .goOn }
             return .fail(fault.reason.number)
         }
