@@ -15,20 +15,31 @@ TIME=${TIME:-2}
 TARGETS=${TARGETS:-versions records file-names scripts literals}
 scratch=.build/fuzz
 
-# Objects only: SwiftPM would give an executable a main of its own, beside libFuzzer's.
 mkdir -p $scratch
-$SWIFT build -c release --scratch-path $scratch --target FuzzTargets \
-    -Xswiftc -sanitize=fuzzer,address >$scratch.log 2>&1 || {
-    cat $scratch.log
+$SWIFT build -c release --target FuzzTargets >$scratch/build.log 2>&1 || {
+    cat $scratch/build.log
     exit 1
 }
-products=$($SWIFT build -c release --scratch-path $scratch --show-bin-path)
-objects=$(find "$products" -name '*.o' -path '*.build/*' | grep -v -e 'embed_migrations.build' -e '-tool.build')
-# shellcheck disable=SC2086
-${SWIFT}c -parse-as-library -O -sanitize=fuzzer,address -I "$products/Modules" \
-    -Xcc -fmodule-map-file=$scratch/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
-    -Xcc -fmodule-map-file="$products/CSystem.build/module.modulemap" \
-    Tests/Fuzz/LibFuzzer.swift $objects -lsqlite3 -o $scratch/fuzz
+products=$($SWIFT build -c release --show-bin-path)
+
+# The package's own modules once more, watched: libFuzzer looks at the counters of everything that is watched after
+# each input, and GRDB has most of them.
+compile() {
+    ${SWIFT}c -O -wmo -parse-as-library -sanitize=fuzzer,address -swift-version 6 -package-name appmigrations \
+        -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
+        -enable-upcoming-feature MemberImportVisibility -I $scratch -I "$products/Modules" \
+        -Xcc -fmodule-map-file=.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
+        -Xcc -fmodule-map-file="$products/CSystem.build/module.modulemap" "$@"
+}
+for module in Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbedding Sources/SchemaMigrations \
+    Tests/FuzzTargets; do
+    name=$(basename $module)
+    # shellcheck disable=SC2046
+    compile -emit-object -emit-module -emit-module-path $scratch/"$name".swiftmodule -module-name "$name" \
+        -o $scratch/"$name".o $(find $module -name '*.swift' | sort)
+done
+compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CSystem.build/*.o \
+    -lsqlite3 -o $scratch/fuzz 2>&1 | grep -v 'Cannot export local symbol' || [ $? = 1 ]
 
 status=0
 printf '%-12s %12s %10s %8s\n' target executions per-second crashes
