@@ -53,8 +53,8 @@ struct Document {
 extension Document {
     /// The source code that compiles when the snippets do; nil when there are none.
     ///
-    /// Each snippet is the body of a function, unless it extends a type or is a test. What is wrong is reported where it stands in
-    /// the document.
+    /// Each snippet is the body of a function, unless it extends a type or is a test. What is wrong is reported where
+    /// it stands in the document.
     var source: String? {
         let bodies = snippets.filter { !$0.isManifest }
         guard !bodies.isEmpty else { return nil }
@@ -87,7 +87,8 @@ extension Document {
     private func wrapped(_ snippet: Snippet) -> [String] {
         let lines = snippet.lines.map { $0.hasPrefix("import ") ? "" : String($0) }
         let code = [location(snippet.line)] + lines
-        guard !snippet.standsAlone else { return code }
+        if snippet.isExtension { return code }
+        if snippet.isTest { return ["private struct Snippet\(snippet.line) {"] + code + ["}"] }
         let effects = snippet.lines.contains { $0.contains("await ") } ? "async throws" : "throws"
         return ["private func snippet\(snippet.line)() \(effects) {"] + code + ["}"]
     }
@@ -105,8 +106,9 @@ extension Document.Snippet {
 
     fileprivate var isManifest: Bool { isTarget || lines.first == "// Package.swift" }
 
-    /// Whether it cannot stand in a function.
-    fileprivate var standsAlone: Bool {
-        lines.contains { line in ["extension ", "@Suite", "@Test"].contains { line.hasPrefix($0) } }
+    fileprivate var isExtension: Bool { lines.contains { $0.hasPrefix("extension ") } }
+
+    fileprivate var isTest: Bool {
+        lines.contains { line in ["@Suite", "@Test"].contains { line.hasPrefix($0) } }
     }
 }
