@@ -39,7 +39,7 @@ extension tracer_call {
             // EACCES says that somebody else holds the lock. So does every error, to SQLite, of a lock of a WAL's
             // index (os_unix.c, unixShmSystemLock): then it waits, and whoever calls it does.
             let locks = [F_GETLK, F_SETLK, F_SETLKW].contains(Int32(truncatingIfNeeded: arguments.1))
-            return locks && extent == .once ? [.EIO] : []
+            return locks && !releasesLock && extent == .once ? [.EIO] : []
         case Int(SYS_mmap):
             return Int32(truncatingIfNeeded: arguments.4) >= 0 ? [.EACCES] : []
         case let number:
@@ -54,6 +54,14 @@ extension tracer_call {
     ///
     /// close(2): the descriptor is released early, before what can fail.
     var takesEffectAnyway: Bool { number == Int64(SYS_close) }
+
+    /// Whether the lock of a part of a file is given back: if that failed, its own process would be locked out.
+    private var releasesLock: Bool {
+        // The type comes first in struct flock.
+        var type = Int16(F_RDLCK)
+        _ = tracer_read(thread, arguments.2, &type, MemoryLayout<Int16>.size)
+        return type == Int16(F_UNLCK)
+    }
 
     private func opening(flags: UInt64) -> Set<Fault.Reason> {
         let flags = Int32(truncatingIfNeeded: flags)

@@ -59,13 +59,13 @@ struct Launch {
 
     /// What GRDB has to say about a file that it cannot open: the package has not been asked for anything yet.
     private struct OpeningError: Error {
-        let reason: DatabaseError
+        let reason: any Error
     }
 
     private func opening<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as DatabaseError {
+        } catch {
             throw OpeningError(reason: error)
         }
     }
