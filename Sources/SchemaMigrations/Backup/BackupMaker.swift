@@ -41,7 +41,8 @@ struct BackupMaker {
 
     /// Makes a folder, and those above it, so that they survive a power cut.
     private func makeFolder(_ folder: URL) throws {
-        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        // Where nothing can be looked at, not even the root seems to be there; above it there is no end.
+        guard folder.path != "/", !FileManager.default.fileExists(atPath: folder.path) else { return }
         try makeFolder(folder.deletingLastPathComponent())
         // Another process may make it at the same moment, which is no error so.
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
