@@ -27,11 +27,21 @@ extension FuzzTarget {
             return
         }
         try document.replaceState(of: "Library", with: state)
-        let again = try RecordDocument(document.data(), place: "file")
+        let again = try RecordDocument(document.data(), place: "file").state(of: "Library")
         try expect(
-            try again.state(of: "Library") == state, "\(bytes.text.debugDescription) is written otherwise")
-        let pieces = try RecordDocument(rows: document.rows(of: "Library"), place: "file")
-        try expect(
-            try pieces.state(of: "Library") == state, "\(bytes.text.debugDescription) is otherwise in rows")
+            again.withoutDates == state.withoutDates, "\(bytes.text.debugDescription) is written otherwise")
+        let pieces = try RecordDocument(rows: document.rows(of: "Library"), place: "file").state(
+            of: "Library")
+        try expect(pieces == again, "\(bytes.text.debugDescription) is otherwise in rows")
+    }
+}
+
+extension StoreState {
+    /// The state as far as it must come back: dates are written to the second.
+    fileprivate var withoutDates: StoreState {
+        var state = self
+        state.record?.running?.since = .distantPast
+        state.seen = seen.mapValues { $0.map { SeenVersion(version: $0.version, first: .distantPast) } }
+        return state
     }
 }

@@ -16,6 +16,13 @@ struct FleetTests {
         }
     }
 
+    @Test(
+        "holds for devices on which a first launch was cut short, and a lower version came next",
+        arguments: [2690, 12449, 16901, 30568, 59499, 74714, 74821, 85945] as [UInt64])
+    func cutShort(_ seed: UInt64) {
+        #expect(FleetProof().run(seeds: seed..<seed + 1).failures == [])
+    }
+
     @Test("has the same luck again for the same seed")
     func deterministic() {
         let proof = FleetProof { ForgetfulStore(base: $0) }

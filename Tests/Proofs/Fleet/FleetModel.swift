@@ -222,7 +222,9 @@ extension FleetModel {
             let line = Self.line(
                 manager: manager, rank: step.rank, attempt: running.attempt, isLate: item.isLate,
                 from: kinds[item.place]?.previous)
-            let throwsNow = countBody()
+            // After a first launch that was cut short, a downgrade leaves the database without its tables.
+            let hasTables = state.database.ledger.contains(FleetApp.firstSchema.number)
+            let throwsNow = step.isInDatabase && !hasTables || countBody()
             var died = before
             if step.isInDatabase {
                 if !throwsNow {
