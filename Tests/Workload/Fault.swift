@@ -9,6 +9,8 @@ struct Fault: Hashable, CustomStringConvertible {
     }
 
     enum Reason: String, CaseIterable {
+        // By the system's own names:
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         case EIO, ENOSPC, EACCES, EROFS
 
         var number: Int32 {
