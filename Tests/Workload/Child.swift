@@ -7,13 +7,17 @@ struct Child {
     struct End {
         /// Its exit status, when no signal has killed it.
         let status: Int32
-        /// The signal that has killed it; nil for none. `SIGALRM` when it has taken too long.
+        /// The signal that has killed it; nil for none.
+        ///
+        /// `SIGALRM` when it has taken too long.
         let signal: Int32?
         /// What it has printed, by lines.
         let lines: [String]
     }
 
-    /// How long a child may take that hangs. A healthy one takes a fraction of a second.
+    /// How long a child may take that hangs.
+    ///
+    /// A healthy one takes a fraction of a second.
     static let secondsUntilHung: UInt32 = 30
 
     private final class Body {
@@ -40,14 +44,15 @@ struct Child {
         var end = tracer_end()
         let error = tracer_run(
             { context in
-                Unmanaged<Body>.fromOpaque(context!).takeUnretainedValue().run()
+                if let context { Unmanaged<Body>.fromOpaque(context).takeUnretainedValue().run() }
                 return 0
             }, Unmanaged.passUnretained(body).toOpaque(), output.fileHandleForWriting.fileDescriptor,
             secondsUntilHung,
             watcher == nil
                 ? nil
                 : { context, call in
-                    Unmanaged<Watcher>.fromOpaque(context!).takeUnretainedValue().judge(call!.pointee)
+                    guard let context, let call else { return .goOn }
+                    return Unmanaged<Watcher>.fromOpaque(context).takeUnretainedValue().judge(call.pointee)
                 }, watcher.map { Unmanaged.passUnretained($0).toOpaque() }, &end)
         guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EPERM) }
         // All that it has printed fits into the pipe.

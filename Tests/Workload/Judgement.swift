@@ -83,7 +83,9 @@ struct Judgement {
                 // A step that throws has not died: it need not count.
                 let isTold = second.attempt > first.attempt || disturbances.faults > 0
                 if !isTold { complaints.append("\(second.version) was not told that it is repeated") }
-            } else if closures.firstIndex(of: first.version)! > closures.firstIndex(of: second.version)! {
+            } else if let before = closures.firstIndex(of: first.version),
+                let after = closures.firstIndex(of: second.version), before > after
+            {
                 complaints.append("\(second.version) ran after \(first.version)")
             }
         }

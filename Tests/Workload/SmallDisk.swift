@@ -1,6 +1,8 @@
 import Foundation
 
-/// A disk of a chosen size, in memory. Only root may have one.
+/// A disk of a chosen size, in memory.
+///
+/// Only root may have one.
 struct SmallDisk {
     let folder: String
 
