@@ -17,7 +17,7 @@ report() {
 
 # A listing that fails (git refuses the directory, say) ends the script; git grep exits with 1 for "no match".
 git ls-files >/dev/null
-report "trailing whitespace" "$(git grep -nIE '[[:space:]]+$' || [ $? = 1 ])"
+report "trailing whitespace" "$(git grep -nIE '[[:space:]]+$' -- ':!*.patch' || [ $? = 1 ])"
 report "ignored by .gitignore, yet tracked" "$(git ls-files --cached --ignored --exclude-standard)"
 report "build products or resolved versions are tracked" \
     "$(git ls-files -- '*Package.resolved' '.build*' '*/.build/*' '*.swiftpm/*' '*.o' '*.swiftmodule')"
