@@ -200,7 +200,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "JournalTests",
-            dependencies: ["Journal", "MigrationTesting", "QuickStart", "SchemaMigrations", "TestSupport"],
+            dependencies: [
+                "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
+                "TestSupport",
+            ],
             swiftSettings: settings),
     ]
 )

@@ -56,12 +56,14 @@ public struct StoreConformance: Sendable {
                 .appendingPathComponent("StoreConformance-\(UUID().uuidString)", isDirectory: true)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            let trial = StoreTrial(folder: folder, suite: self)
+            let trial = StoreTrial(of: rule, folder: folder, suite: self)
             do {
                 name = try trial.store().name
+                // A store that remembers what it has read has something to remember now.
+                _ = (try trial.store().read("Library"), try trial.other().read("Library"))
                 try rule.check(trial)
             } catch {
-                trial.note("\(rule.subject) throws: \(error)")
+                trial.note("\(trial.subject) throws: \(error)")
             }
             violations += trial.violations.filter { !violations.contains($0) }
         }

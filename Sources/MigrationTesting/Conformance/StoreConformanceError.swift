@@ -12,7 +12,7 @@ public struct StoreConformanceError: Error, Sendable {
 extension StoreConformanceError: CustomStringConvertible, LocalizedError {
     /// A line for each rule that is broken.
     public var description: String {
-        (["\(store) breaks \(violations.count.counting("rule")) of a store."] + violations.map { "- \($0)" })
+        (["\(store) does not keep the rules of a store:"] + violations.map { "- \($0)" })
             .joined(separator: "\n")
     }
 

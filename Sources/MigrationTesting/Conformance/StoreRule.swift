@@ -24,11 +24,11 @@ extension StoreRule {
             guard let damage = trial.suite.damage else { return }
             try trial.store().update("Library") { $0 = StoreSamples.full }
             try damage(trial.folder)
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 do {
                     _ = try store.read("Library")
                     trial.note(
-                        "read of a damaged store returns, by \(whose): an old install would be taken for a new one"
+                        "read of a damaged store returns, \(whose): an old install would be taken for a new one"
                     )
                 } catch let error as MigrationError {
                     let codes: [MigrationError.Code] = [.damagedStore, .unreadableStore, .newerFormat]
@@ -53,34 +53,34 @@ extension StoreRule {
     private static let updating = [
         StoreRule(subject: "update") { trial in
             try trial.store().update("Library") { $0 = StoreSamples.full }
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 let state = try store.read("Library")
-                trial.expect(state, is: StoreSamples.full, "read by \(whose) after update")
+                trial.expect(state, is: StoreSamples.full, "read \(whose) after update")
             }
         },
         StoreRule(subject: "update that clears fields") { trial in
             try trial.store().update("Library") { $0 = StoreSamples.full }
             try trial.store().update("Library") { $0.record = StoreSamples.bare.record }
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 let state = try store.read("Library")
                 trial.expect(
-                    state, is: StoreSamples.bare, "read by \(whose) after an update that clears fields")
+                    state, is: StoreSamples.bare, "read \(whose) after an update that clears fields")
             }
         },
         StoreRule(subject: "the change of an update") { trial in
             try trial.store().update("Library") { $0 = StoreSamples.full }
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 var calls = 0
                 try store.update("Library") { state in
                     calls += 1
-                    trial.expect(state, is: StoreSamples.full, "the change of an update by \(whose)")
+                    trial.expect(state, is: StoreSamples.full, "the change of an update \(whose)")
                 }
                 trial.expect(
                     calls == 1,
-                    "update calls its change \(calls.counting("time")), and not once (by \(whose))")
+                    "update calls its change \(calls.counting("time")), and not once (\(whose))")
                 let state = try store.read("Library")
                 trial.expect(
-                    state, is: StoreSamples.full, "read by \(whose) after an update that changes nothing")
+                    state, is: StoreSamples.full, "read \(whose) after an update that changes nothing")
             }
         },
         StoreRule(subject: "update whose change throws") { trial in
@@ -93,13 +93,14 @@ extension StoreRule {
                 }
                 trial.note("update does not throw when its change does")
             } catch {}
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 let state = try store.read("Library")
                 trial.expect(
                     state, is: StoreSamples.settled("1.1"),
-                    "read by \(whose) after an update whose change throws")
-                guard let history = try (store as? any HistoryStore)?.history("Library") else { continue }
-                trial.expect(history.isEmpty, "an update whose change throws leaves a history (by \(whose))")
+                    "read \(whose) after an update whose change throws")
+                guard let history = try (store as? any HistoryStore)?.history("Library") else { return }
+                trial.expect(
+                    history.isEmpty, "an update whose change throws leaves a history, as read \(whose)")
             }
         },
         StoreRule(subject: "update of one manager") { trial in
@@ -110,31 +111,30 @@ extension StoreRule {
             for (manager, state) in zip(StoreSamples.managers, states) {
                 try store.update(manager) { $0.record = state.record }
             }
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 for (manager, state) in zip(StoreSamples.managers, states) {
                     let found = try store.read(manager)
                     trial.expect(
-                        found, is: state, "read of `\(manager)` by \(whose) after updates of other managers")
+                        found, is: state, "read of `\(manager)` \(whose) after updates of other managers")
                 }
                 let unknown = try store.read("Nobody")
                 trial.expect(
-                    unknown, is: StoreState(), "read of a manager that was never updated, by \(whose)")
+                    unknown, is: StoreState(), "read of a manager that was never updated, \(whose)")
             }
         },
         StoreRule(subject: "the versions seen") { trial in
             try trial.store().update("Library") { $0.seen = StoreSamples.full.seen }
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 trial.expect(
                     try store.read("Settings").seen == StoreSamples.full.seen,
-                    "the versions that one manager has seen are not seen by another, by \(whose)")
+                    "the versions that one manager has seen are not seen by another, \(whose)")
             }
         },
         StoreRule(subject: "updates by several threads") { trial in
-            let stores = try trial.views().map(\.store)
-            let lost = try StoreCrowd(stores: [stores[0], stores.last ?? stores[0]]).lostUpdates()
+            let lost = try StoreCrowd(stores: [trial.store(), trial.other()]).lostUpdates()
             trial.expect(
                 lost == 0,
-                "two threads update at once, and \(lost.counting("change")) of \(StoreCrowd.updates) is lost")
+                "two threads update at once, and \(lost) of \(StoreCrowd.updates) changes are lost")
         },
     ]
 }
@@ -146,14 +146,14 @@ extension StoreRule {
             guard case .acquired(let release) = try trial.store().lock("Library") else {
                 return trial.note("lock of a manager that nobody has locked is held by somebody")
             }
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 if case .acquired(let second) = try store.lock("Library") {
-                    trial.note("lock is acquired a second time before it is released, by \(whose)")
+                    trial.note("lock is acquired a second time before it is released, \(whose)")
                     second()
                 }
                 guard case .acquired(let other) = try store.lock("Settings") else {
-                    trial.note("lock of one manager locks another one, by \(whose)")
-                    continue
+                    trial.note("lock of one manager locks another one, \(whose)")
+                    return
                 }
                 other()
                 // What a run does all the time: neither waits for the lock.
@@ -161,10 +161,10 @@ extension StoreRule {
                 try store.update("Library") { $0 = StoreSamples.settled("1.1") }
             }
             release()
-            for (store, whose) in try trial.views() {
+            try trial.byEachView { store, whose in
                 guard case .acquired(let again) = try store.lock("Library") else {
-                    trial.note("lock is still held after its release, by \(whose)")
-                    continue
+                    trial.note("lock is still held after its release, \(whose)")
+                    return
                 }
                 again()
             }
@@ -187,16 +187,17 @@ extension StoreRule {
                 state.newHistory = [history[1], history[2]]
             }
             try store.update("Library") { $0.record = StoreSamples.full.record }
-            for (view, whose) in try trial.views() {
-                guard let view = view as? any HistoryStore else { continue }
+            try trial.byEachView { view, whose in
+                guard let view = view as? any HistoryStore else { return }
                 trial.expect(
                     try view.history("Library") == history,
-                    "history, by \(whose), is not what the updates of the manager have added, in their order")
+                    "history, as read \(whose), is not what the updates of the manager have added, in their order"
+                )
                 trial.expect(
                     try view.history("Settings") == [history[1]],
-                    "history of one manager, by \(whose), is not kept apart from another's")
+                    "history of one manager, as read \(whose), is not kept apart from another's")
                 trial.expect(
-                    try view.read("Library").newHistory.isEmpty, "read, by \(whose), returns new history")
+                    try view.read("Library").newHistory.isEmpty, "read \(whose) returns new history")
             }
         }
     ]
@@ -208,13 +209,14 @@ extension StoreRule {
             try store.update("Settings") { $0.record = StoreSamples.full.record }
             try trial.suite.damage?(trial.folder)
             try store.setAside(replacing: "Library", with: StoreSamples.settled("1.3"))
-            for (view, whose) in try trial.views() {
+            trial.subject = "read after setAside"
+            try trial.byEachView { view, whose in
                 trial.expect(
                     try view.read("Library"), is: StoreSamples.settled("1.3"),
-                    "read by \(whose) after setAside")
+                    "read \(whose) after setAside")
                 trial.expect(
                     try view.read("Settings"), is: StoreState(),
-                    "read of another manager by \(whose) after setAside")
+                    "read of another manager \(whose) after setAside")
             }
         }
     ]

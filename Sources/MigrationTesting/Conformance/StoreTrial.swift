@@ -5,10 +5,14 @@ import Foundation
 final class StoreTrial {
     let folder: URL
     let suite: StoreConformance
+    /// What is being tried, as a message begins that tells what was thrown.
+    var subject: String
     private(set) var violations: [String] = []
     private var first: (any MigrationStore)?
+    private var second: (any MigrationStore)?
 
-    init(folder: URL, suite: StoreConformance) {
+    init(of rule: StoreRule, folder: URL, suite: StoreConformance) {
+        subject = rule.subject
         self.folder = folder
         self.suite = suite
     }
@@ -21,11 +25,22 @@ final class StoreTrial {
         return store
     }
 
-    /// The store as those see it who must see the same, each with a name for them.
-    func views() throws -> [(store: any MigrationStore, whose: String)] {
-        let own = (store: try store(), whose: "the same object")
-        guard suite.lifetime == .place else { return [own] }
-        return [own, (try suite.make(folder), "another object on the same place")]
+    /// Asks those who must see the same, each with a name for it, until one of them sees what is wrong.
+    func byEachView(_ body: (_ store: any MigrationStore, _ whose: String) throws -> Void) throws {
+        let before = violations.count
+        try body(try store(), "by the object that has written it")
+        guard suite.lifetime == .place else { return }
+        if violations.count == before { try body(try other(), "by an object that was made before") }
+        if violations.count == before { try body(try suite.make(folder), "by an object that was made later") }
+    }
+
+    /// Another object on the same place, or the same one where there is no other.
+    func other() throws -> any MigrationStore {
+        guard suite.lifetime == .place else { return try store() }
+        if let second { return second }
+        let store = try suite.make(folder)
+        second = store
+        return store
     }
 
     func note(_ violation: String) {
@@ -38,7 +53,8 @@ final class StoreTrial {
 
     /// Compares what was read, field by field.
     func expect(_ found: StoreState, is expected: StoreState, _ subject: String) {
-        for difference in found.differences(from: expected) { note("\(subject): \(difference)") }
+        let differences = found.differences(from: expected)
+        if !differences.isEmpty { note("\(subject): \(differences.asList)") }
     }
 }
 
@@ -61,8 +77,14 @@ extension StoreState {
             ("downgradedTo", record.downgradedTo == other.downgradedTo),
             ("running", record.running == other.running),
         ]
-        return fields.filter { !$0.1 }.map { "the record's field `\($0.0)` is not what was written" }
-            + [seenDifference(from: expected)].compactMap { $0 }
+        let wrong = fields.filter { !$0.1 }.map { "`\($0.0)`" }
+        let difference =
+            switch wrong.count {
+            case 0: nil as String?
+            case 1: "the record's field \(wrong.asList) is not what was written"
+            default: "the record's fields \(wrong.asList) are not what was written"
+            }
+        return [difference, seenDifference(from: expected)].compactMap { $0 }
     }
 
     private func seenDifference(from expected: StoreState) -> String? {

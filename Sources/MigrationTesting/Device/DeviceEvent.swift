@@ -1,0 +1,53 @@
+import AppMigrations
+
+/// Something that happens to a device in a random history.
+enum DeviceEvent: Sendable, Hashable {
+    case launch(AppVersion)
+    case kill(AppVersion, moment: Int)
+    case backUp
+    /// The latest backup is put back; nothing, when there is none.
+    case restore
+
+    /// A history that begins with an old version, and ends with the latest.
+    static func history(of versions: [AppVersion], _ random: inout RandomNumbers) -> [DeviceEvent] {
+        guard let latest = versions.last else { return [] }
+        var events: [DeviceEvent] = []
+        var position = Int.random(in: versions.indices, using: &random)
+        // An app may give up a step that has died three times in one build.
+        var kills = 0
+        for _ in 0..<Int.random(in: 2...8, using: &random) {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: events.append(.backUp)
+            case 1: events.append(.restore)
+            case 2...4 where kills < 2:
+                kills += 1
+                position = Int.random(in: position..<versions.count, using: &random)
+                events.append(.kill(versions[position], moment: Int.random(in: 1...24, using: &random)))
+            case 5:
+                position = Int.random(in: 0...position, using: &random)
+                events.append(.launch(versions[position]))
+            default:
+                position = Int.random(in: position..<versions.count, using: &random)
+                events.append(.launch(versions[position]))
+            }
+        }
+        return events + [.launch(latest)]
+    }
+
+    /// What may happen instead, the simplest first.
+    var simpler: [DeviceEvent] {
+        guard case .kill(let version, let moment) = self else { return [] }
+        return [.launch(version)] + (1..<moment).map { .kill(version, moment: $0) }
+    }
+}
+
+extension DeviceEvent: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .launch(let version): "launch as \(version)"
+        case .kill(let version, let moment): "launch as \(version), killed at moment \(moment)"
+        case .backUp: "back up"
+        case .restore: "restore the latest backup"
+        }
+    }
+}
