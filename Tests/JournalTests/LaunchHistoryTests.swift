@@ -25,7 +25,16 @@ struct LaunchHistoryTests {
         try device.launch(as: "2.0")
         #expect(try before.lost(in: Contents(of: data)) == [])
         try device.expectLog([
-            "launch as 1.0: Settings: fresh install; Entries: fresh install; Attachments: fresh install"
+            """
+            launch as 1.0: Settings: fresh install; Entries: fresh install, moved entries.sqlite to \
+            20240110090000000; Attachments: fresh install
+            """,
+            "launch as 2.0: Settings: upgrade from 1.0, ran 1.1 and 1.1-1, killed at 2.0",
+            """
+            launch as 2.0: Settings: upgrade from 1.0, ran 2.0; Entries: upgrade from 1.0, ran 1.1 and 2.0, \
+            moved entries.sqlite to 20240305101500000, moved entries.sqlite to 20240612083000000; \
+            Attachments: upgrade from 1.0, ran 1.1 and 2.0
+            """,
         ])
     }
 
@@ -38,7 +47,7 @@ struct LaunchHistoryTests {
                 try device.launch(as: version)
                 return (version, try DataFolder(url: device.folder).schema())
             }, uniquingKeysWith: { first, _ in first })
-        try SimulatedDevice.histories(count: 12, versions: Array(Set(versions)), app: Self.journal) {
+        try SimulatedDevice.histories(count: 6, versions: Array(Set(versions)), app: Self.journal) {
             device, version in
             let data = DataFolder(url: device.folder)
             try #require(try data.schema() == schemas[version])

@@ -22,7 +22,10 @@ enum DeviceEvent: Sendable, Hashable {
             case 2...4 where kills < 2:
                 kills += 1
                 position = Int.random(in: position..<versions.count, using: &random)
-                events.append(.kill(versions[position], moment: Int.random(in: 1...24, using: &random)))
+                // Early moments more often: most launches have few.
+                let last = Int.random(in: 1...24, using: &random)
+                let moment = Int.random(in: 1...last, using: &random)
+                events.append(.kill(versions[position], moment: moment))
             case 5:
                 position = Int.random(in: 0...position, using: &random)
                 events.append(.launch(versions[position]))
