@@ -11,19 +11,22 @@ enum DeviceEvent: Sendable, Hashable {
     /// A history that begins with an old version, and ends with the latest.
     static func history(of versions: [AppVersion], _ random: inout RandomNumbers) -> [DeviceEvent] {
         guard let latest = versions.last else { return [] }
-        var events: [DeviceEvent] = []
-        var position = Int.random(in: versions.indices, using: &random)
+        // An early one more often: there is more to come.
+        let first = Int.random(in: versions.indices, using: &random)
+        var position = Int.random(in: 0...first, using: &random)
+        var events: [DeviceEvent] = [.launch(versions[position])]
         // An app may give up a step that has died three times in one build.
         var kills = 0
-        for _ in 0..<Int.random(in: 2...8, using: &random) {
+        for _ in 0..<Int.random(in: 1...7, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: events.append(.backUp)
             case 1: events.append(.restore)
             case 2...4 where kills < 2:
                 kills += 1
-                position = Int.random(in: position..<versions.count, using: &random)
-                // Early moments more often: most launches have few.
-                let last = Int.random(in: 1...24, using: &random)
+                // An upgrade, where there is one; and an early moment more often: most launches have few.
+                position = Int.random(
+                    in: min(position + 1, versions.count - 1)..<versions.count, using: &random)
+                let last = [6, 12, 24][Int.random(in: 0..<3, using: &random)]
                 let moment = Int.random(in: 1...last, using: &random)
                 events.append(.kill(versions[position], moment: moment))
             case 5:

@@ -226,7 +226,7 @@ struct HistoriesTests {
 
     private struct Twice: Error, CustomStringConvertible { let description = "a step has left two lines" }
 
-    private func play(isRight: Bool, seed: UInt64 = 1, count: Int = 30) throws {
+    private func play(isRight: Bool, seed: UInt64 = 1, count: Int = 40) throws {
         try SimulatedDevice.histories(
             seed: seed, count: count, versions: ["1.0", "1.1", "2.0"], app: Self.app(isRight: isRight)
         ) { device, version in
@@ -237,7 +237,7 @@ struct HistoriesTests {
 
     @Test("find nothing wrong with an app that is right")
     func right() throws {
-        try play(isRight: true)
+        try play(isRight: true, count: 10)
     }
 
     @Test("find a step that must not run twice, and show it by a short history that can be played again")
