@@ -123,7 +123,7 @@ let package = Package(
         .testTarget(
             name: "MigrationTestingTests",
             dependencies: [
-                "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
@@ -182,7 +182,8 @@ let package = Package(
         .target(
             name: "Proofs",
             dependencies: [
-                "AppMigrations", "FuzzTargets", "SchemaMigrations", "TestSupport", "Workload",
+                "AppMigrations", "FuzzTargets", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Proofs",
@@ -195,10 +196,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ProofTests", dependencies: ["AppMigrations", "Proofs"], swiftSettings: settings),
+            name: "ProofTests", dependencies: ["AppMigrations", "MigrationTesting", "Proofs"],
+            swiftSettings: settings),
         .testTarget(
             name: "JournalTests",
-            dependencies: ["Journal", "MigrationTesting", "QuickStart", "SchemaMigrations", "TestSupport"],
+            dependencies: [
+                "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
+                "TestSupport",
+            ],
             swiftSettings: settings),
     ]
 )

@@ -1,4 +1,5 @@
 import AppMigrations
+import MigrationTesting
 import Proofs
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import FuzzTargets
+import MigrationTesting
 
 /// Whatever others have written is read or refused, and never traps.
 ///

@@ -38,6 +38,8 @@ public final class MigrationManager {
 
     let options: MigrationOptions
     private let build: String
+    /// The test that plays this launch; nil in an app.
+    private let witness = PlayedLaunch.witness
     private(set) var steps: [MigrationStep] = []
     private(set) var changes: [VersionChange] = []
     /// What has been told about this launch, once, so that all calls of `migrate` agree.
@@ -78,7 +80,8 @@ public final class MigrationManager {
         }
         self.name = name
         self.currentVersion = current
-        storePlace = StorePlace(store: try store ?? JSONStore.inApplicationSupport())
+        let store = try store ?? JSONStore.inApplicationSupport()
+        storePlace = StorePlace(store: witness?.watching(store) ?? store)
         self.options = options
         build = current.withBuildOfMainBundle
     }
@@ -114,6 +117,7 @@ public final class MigrationManager {
     /// Does not throw: all mistakes are reported together, by ``migrate()``.
     package func register(_ step: MigrationStep) {
         steps.append(step)
+        if step.worksInDatabase { witness?.willUse(step.place) }
     }
 
     func register(change: @escaping VersionChange) {
@@ -283,7 +287,9 @@ extension MigrationManager {
     }
 
     private func tell(_ kind: MigrationEvent.Kind) {
-        options.onEvent?(MigrationEvent(manager: name, kind: kind))
+        let event = MigrationEvent(manager: name, kind: kind)
+        witness?.note(event)
+        options.onEvent?(event)
     }
 
     // MARK: One at a time

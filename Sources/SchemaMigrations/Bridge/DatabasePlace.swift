@@ -1,9 +1,9 @@
 package import AppMigrations
-import GRDB
+package import GRDB
 
 /// A database in which a manager's steps and moves do their work, and remember it.
 package struct DatabasePlace: MigrationPlace {
-    let database: any DatabaseWriter
+    package let database: any DatabaseWriter
     let records: SQLiteStore
 
     init(_ database: any DatabaseWriter) {

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 
 /// A device on which the app is launched, with the package's own managers, and compared with the model.
@@ -65,7 +66,7 @@ extension FleetDevice {
                 guard case .done = scene.launch(manager, build: other.build, intruder) else { return }
             }
         }
-        let commits = FleetCommits(process)
+        let commits = WatchedCommits(process.process)
         database?.add(transactionObserver: commits, extent: .observerLifetime)
 
         var model = FleetModel(app, state, build: launch.build, throwsIn: launch.throwsIn)

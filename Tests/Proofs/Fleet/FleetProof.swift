@@ -1,5 +1,6 @@
 public import AppMigrations
 import Foundation
+import MigrationTesting
 
 /// Devices with random histories of launches, deaths, restores and downgrades do what a model says.
 public struct FleetProof: Proof {

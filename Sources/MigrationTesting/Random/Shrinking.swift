@@ -7,7 +7,7 @@ extension Array {
     /// - Parameters:
     ///   - simpler: what an element may be replaced by, the simplest first.
     ///   - fails: whether an array fails. The whole one does.
-    public func shrunk(
+    package func shrunk(
         simpler: (Element) -> [Element] = { _ in [] }, whileFailing fails: ([Element]) -> Bool
     ) -> [Element] {
         var best = self

@@ -1,0 +1,173 @@
+public import AppMigrations
+public import Foundation
+
+/// Plays the launches of an app, with the app's own managers, on a folder that stands for a device.
+///
+/// ```swift
+/// @Test func upgradeOutlivesADeath() throws {
+///     let device = try SimulatedDevice { folder, version in
+///         let manager = try MigrationManager(
+///             currentVersion: version, store: JSONStore(at: folder.appendingPathComponent("records.json")),
+///             options: MigrationOptions(aboveCurrent: .leaveOut))
+///         manager.whenMigratingToVersion("1.1") { try moveArchive() }
+///         manager.whenMigratingToVersion("2.0") { try moveArchive() }
+///         try manager.migrate()
+///     }
+///     try device.launch(as: "1.0")
+///     try device.kill(during: "2.0")
+///     try device.launch(as: "2.0")
+///     try device.expectLog([
+///         "launch as 1.0: fresh install",
+///         "launch as 2.0: upgrade from 1.0, ran 1.1, killed at 2.0",
+///         "launch as 2.0: upgrade from 1.0, ran 2.0",
+///     ])
+/// }
+/// ```
+///
+/// A kill is played inside this process: from some moment on, the stores of the managers throw and write nothing, and
+/// what has not been committed in a database for which steps or moves are registered is rolled back. What steps do
+/// besides, to files for instance, stays done.
+///
+/// The folder is removed with the device.
+public final class SimulatedDevice {
+    /// The app: what its code does when it is launched.
+    ///
+    /// It is given the folder of its data, and the version that is launched; it creates the managers as that version
+    /// did, on the thread on which it is called, and migrates.
+    public typealias App = (_ folder: URL, _ version: AppVersion) throws -> Void
+
+    /// A copy of everything that was in a device's folder.
+    public struct Backup: Sendable {
+        let number: Int
+        let highest: AppVersion?
+    }
+
+    /// The folder of the app's data.
+    public let folder: URL
+
+    /// What has happened to the device: a line for each launch, backup and restore.
+    public private(set) var log: [String] = []
+
+    private let root: URL
+    private let app: App
+    private var backups = 0
+    /// The highest version that has been launched on what is in the folder.
+    private(set) var highest: AppVersion?
+
+    /// Makes a new device, with an empty folder.
+    ///
+    /// - Parameter app: what the app does when it is launched.
+    public init(_ app: @escaping App) throws {
+        self.app = app
+        root = FileManager.default.temporaryDirectory
+            .appendingPathComponent("SimulatedDevice-\(UUID().uuidString)", isDirectory: true)
+        folder = root.appendingPathComponent("Data", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: root) }
+
+    /// Launches the app.
+    ///
+    /// - Throws: what the app throws.
+    public func launch(as version: AppVersion) throws {
+        try run(version, as: "launch as", dying: .never)
+    }
+
+    /// Launches a lower version of the app than has been launched before.
+    ///
+    /// - Throws: what the app throws.
+    public func downgrade(to version: AppVersion) throws {
+        guard let highest, version < highest else {
+            throw SimulatedDeviceError(
+                "A downgrade to \(version) is none: the highest version so far is \(highest?.description ?? "none").",
+                log: log)
+        }
+        try run(version, as: "downgrade to", dying: .never)
+    }
+
+    /// Launches the app, and kills it when a step has begun and is about to write down that it has done something.
+    ///
+    /// A plain step has done its work then, and the record does not say so: the next launch will run it again. A step
+    /// or a move that works in a database is rolled back.
+    ///
+    /// - Parameters:
+    ///   - step: the version of the step or move.
+    ///   - version: the version that is launched; by default the step's own, without its sub-migration.
+    /// - Throws: ``SimulatedDeviceError``, when the launch has not come to the step; what the app throws before.
+    public func kill(during step: AppVersion, launching version: AppVersion? = nil) throws {
+        let process = try run(version ?? step.release, as: "launch as", dying: .step(step))
+        guard process.isDead else {
+            let reason = process.notes.begun.contains(step) ? "has left nothing to write down" : "was not run"
+            throw SimulatedDeviceError("The launch was not killed: step \(step) \(reason).", log: log)
+        }
+    }
+
+    /// Launches the app, and kills it at one of the moments before and after everything that its managers write.
+    ///
+    /// - Parameters:
+    ///   - moment: the number of the moment, from 1.
+    ///   - version: the version that is launched.
+    /// - Returns: whether the launch has come to that moment. If not, it has been completed.
+    /// - Throws: what the app throws before.
+    @discardableResult
+    public func kill(atMoment moment: Int, launching version: AppVersion) throws -> Bool {
+        try run(version, as: "launch as", dying: .moment(moment)).isDead
+    }
+
+    /// Copies everything that is in the folder.
+    public func backUp() throws -> Backup {
+        backups += 1
+        try FileManager.default.copyItem(at: folder, to: copy(backups))
+        log.append("back up")
+        return Backup(number: backups, highest: highest)
+    }
+
+    /// Puts everything back in the folder as it was.
+    ///
+    /// - Parameter backup: a backup of this device.
+    public func restoreBackup(from backup: Backup) throws {
+        try FileManager.default.removeItem(at: folder)
+        try FileManager.default.copyItem(at: copy(backup.number), to: folder)
+        highest = backup.highest
+        log.append("restore backup \(backup.number)")
+    }
+
+    /// Compares the log with what should have happened.
+    ///
+    /// - Throws: ``SimulatedDeviceError``, which shows both.
+    public func expectLog(_ expected: [String]) throws {
+        guard log != expected else { return }
+        throw SimulatedDeviceError(
+            "The device was expected to have another history.", log: log, expected: expected)
+    }
+
+    private func copy(_ number: Int) -> URL {
+        root.appendingPathComponent("Backup \(number)", isDirectory: true)
+    }
+
+    @discardableResult
+    private func run(
+        _ version: AppVersion, as verb: String, dying death: SimulatedProcess.Death
+    ) throws -> SimulatedProcess {
+        let process = SimulatedProcess(dying: death)
+        defer { process.end() }
+        let result = Result { try PlayedLaunch.$witness.withValue(process) { try app(folder, version) } }
+        let text = process.notes.text(isDead: process.isDead)
+        highest = max(highest ?? version, version)
+        // What the app's code makes of the death is not told: there is nobody left who could.
+        if !process.isDead, case .failure(let error) = result {
+            log.append("\(verb) \(version): \(text.isEmpty ? "" : "\(text), ")failed: \(error)")
+            throw error
+        }
+        guard !process.notes.isEmpty || process.isDead else {
+            throw SimulatedDeviceError(
+                """
+                No manager was launched as \(version). Create the managers in the closure of the device, on the \
+                thread on which it is called, and call migrate().
+                """, log: log)
+        }
+        log.append("\(verb) \(version): \(text)")
+        return process
+    }
+}

@@ -1,0 +1,189 @@
+import AppMigrations
+import Foundation
+import GRDB
+import MigrationTesting
+import SchemaMigrations
+import Testing
+
+@Suite("A store keeps the rules")
+struct StoreConformanceTests {
+    @Test("in a JSON file, whether its contents are whole or damaged")
+    func json() throws {
+        try StoreConformance(
+            damage: { try Data("{".utf8).write(to: $0.appendingPathComponent("records.json")) },
+            making: { try JSONStore(at: $0.appendingPathComponent("records.json"), barrier: .none) }
+        ).check()
+    }
+
+    @Test("in a SQLite database, whether its contents are whole or damaged")
+    func sqlite() throws {
+        try StoreConformance(
+            damage: { folder in
+                let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
+                try database.write { db in
+                    try db.execute(sql: "UPDATE app_migrations SET value = '{' WHERE part = 'managers'")
+                }
+            },
+            making: { try SQLiteStore(path: $0.appendingPathComponent("app.sqlite").path) }
+        ).check()
+    }
+
+    @Test("in a database pool")
+    func pool() throws {
+        try StoreConformance { folder in
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(10)
+            return SQLiteStore(
+                try DatabasePool(
+                    path: folder.appendingPathComponent("app.sqlite").path, configuration: configuration))
+        }.check()
+    }
+
+    @Test("in memory")
+    func memory() throws {
+        try StoreConformance(.object) { _ in InMemoryStore() }.check()
+        try StoreConformance(.object) { _ in SQLiteStore(try DatabaseQueue()) }.check()
+    }
+}
+
+@Suite("A store that breaks a rule is found, when it")
+struct BrokenStoreTests {
+    private func violations(_ fault: BrokenStore.Fault, _ lifetime: StoreConformance.Lifetime = .place)
+        -> [String]
+    {
+        let suite = StoreConformance(
+            lifetime, damage: { try Data("{".utf8).write(to: $0.appendingPathComponent("broken.json")) },
+            making: { try BrokenStore(fault, in: $0) })
+        do {
+            try suite.check()
+            return []
+        } catch {
+            return (error as? StoreConformanceError)?.violations ?? ["\(error)"]
+        }
+    }
+
+    @Test("is told with all of its faults")
+    func text() {
+        let suite = StoreConformance { try BrokenStore(.losesSeenOrder, in: $0) }
+        let error = #expect(throws: StoreConformanceError.self) { try suite.check() }
+        #expect(
+            error?.description == """
+                broken.json does not keep the rules of a store:
+                - read by the object that has written it after update: the versions seen are not what was written.
+                - read by the object that has written it after an update that clears fields: the versions seen are not what was written.
+                - read by the object that has written it after an update that changes nothing: the versions seen are not what was written.
+                - the versions that one manager has seen are not seen by another, by the object that has written it.
+                """)
+    }
+
+    @Test("takes a damaged record for none")
+    func takesDamageForAbsence() {
+        #expect(
+            violations(.takesDamageForAbsence) == [
+                "read of a damaged store returns, by the object that has written it: an old install would be taken for a new one."
+            ])
+    }
+
+    @Test("forgets a field")
+    func forgetsOwed() {
+        #expect(
+            violations(.forgetsOwed) == [
+                "read by the object that has written it after update: the record's field `owed` is not what was written.",
+                "the change of an update by the object that has written it: the record's field `owed` is not what was written.",
+                "read by the object that has written it after an update that changes nothing: the record's field `owed` is not what was written.",
+            ])
+    }
+
+    @Test("writes what a change that throws has made")
+    func writesWhatThrew() {
+        #expect(
+            violations(.writesWhatThrew) == [
+                "read by the object that has written it after an update whose change throws: the record's fields `floor`, `settled`, `owed`, `completed`, `highest`, `downgradedTo` and `running` are not what was written and the versions seen are not what was written.",
+                "an update whose change throws leaves a history, as read by the object that has written it.",
+            ])
+    }
+
+    @Test("swallows what a change throws")
+    func swallowsWhatThrew() {
+        #expect(violations(.swallowsWhatThrew) == ["update does not throw when its change does."])
+    }
+
+    @Test("calls a change twice")
+    func changesTwice() {
+        #expect(
+            violations(.changesTwice) == [
+                "update calls its change 2 times, and not once (by the object that has written it)."
+            ])
+    }
+
+    @Test("mixes managers up")
+    func mixesManagers() {
+        #expect(
+            violations(.mixesManagers) == [
+                "read of `Library` by the object that has written it after updates of other managers: the record's field `settled` is not what was written.",
+                "history, as read by the object that has written it, is not what the updates of the manager have added, in their order.",
+                "history of one manager, as read by the object that has written it, is not kept apart from another's.",
+                "read by the object that has written it after setAside: the record is missing.",
+            ])
+    }
+
+    @Test("never looks again")
+    func keepsCopies() {
+        #expect(
+            violations(.keepsCopies) == [
+                "read of a damaged store returns, by the object that has written it: an old install would be taken for a new one.",
+                "read by the object that has written it after update: the record is missing and the versions seen are not what was written.",
+                "read by the object that has written it after an update that clears fields: the record is missing and the versions seen are not what was written.",
+                "read by the object that has written it after an update that changes nothing: the record is missing and the versions seen are not what was written.",
+                "read by the object that has written it after an update whose change throws: the record is missing.",
+                "read of `Library` by the object that has written it after updates of other managers: the record is missing.",
+                "read by the object that has written it after setAside: the record is missing.",
+            ])
+    }
+
+    @Test("locks nothing")
+    func locksNothing() {
+        #expect(
+            violations(.locksNothing) == [
+                "lock is acquired a second time before it is released, by the object that has written it."
+            ])
+    }
+
+    @Test("has one lock for all managers")
+    func locksEverything() {
+        #expect(
+            violations(.locksEverything) == [
+                "lock of one manager locks another one, by the object that has written it."
+            ])
+    }
+
+    @Test("never releases a lock")
+    func neverReleases() {
+        #expect(
+            violations(.neverReleases) == [
+                "lock is still held after its release, by the object that has written it."
+            ])
+    }
+
+    @Test("forgets its history")
+    func forgetsHistory() {
+        #expect(
+            violations(.forgetsHistory) == [
+                "history, as read by the object that has written it, is not what the updates of the manager have added, in their order.",
+                "history of one manager, as read by the object that has written it, is not kept apart from another's.",
+            ])
+    }
+
+    @Test("does not set aside")
+    func recoversNothing() {
+        #expect(
+            violations(.recoversNothing) == [
+                "read after setAside throws: broken.json is not valid JSON, or has been cut off. Nothing was changed. Restore it from a backup, or start a new record that assumes a version."
+            ])
+    }
+
+    @Test("loses an update of another thread")
+    func loses() {
+        #expect(violations(.loses, .object) == ["two threads update at once, and 10 of 20 changes are lost."])
+    }
+}
