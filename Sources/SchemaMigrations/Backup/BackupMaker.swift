@@ -41,12 +41,19 @@ struct BackupMaker {
 
     /// Makes a folder, and those above it, so that they survive a power cut.
     private func makeFolder(_ folder: URL) throws {
-        // Where nothing can be looked at, not even the root seems to be there; above it there is no end.
-        guard folder.path != "/", !FileManager.default.fileExists(atPath: folder.path) else { return }
-        try makeFolder(folder.deletingLastPathComponent())
-        // Another process may make it at the same moment, which is no error so.
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try DurableFile(at: folder).syncName()
+        var missing: [String] = []
+        var path = folder.path
+        // Where nothing can be looked at, not even the root seems to be there.
+        while !path.isEmpty, path != "/", !FileManager.default.fileExists(atPath: path) {
+            missing.append(path)
+            path = (path as NSString).deletingLastPathComponent
+        }
+        for path in missing.reversed() {
+            let folder = URL(fileURLWithPath: path)
+            // Another process may make it at the same moment, which is no error so.
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try DurableFile(at: folder).syncName()
+        }
     }
 
     private func checkSpace(for file: URL) throws {
