@@ -8,7 +8,7 @@ extension MigrationManager {
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingVersions() throws -> [AppVersion] {
-        try exclusively { try survey(.whole).items.filter { !$0.step.isMove }.map(\.step.version) }
+        try exclusively { try survey(.whole).items.compactMap { $0.step.isMove ? nil : $0.step.version } }
     }
 
     /// The moves that have something to do now, in order.

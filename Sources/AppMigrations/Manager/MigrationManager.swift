@@ -40,6 +40,8 @@ public final class MigrationManager {
     private let build: String
     /// The test that plays this launch; nil in an app.
     private let witness = PlayedLaunch.witness
+    /// The greatest version that is due.
+    private let ceiling: AppVersion
     private(set) var steps: [MigrationStep] = []
     private(set) var changes: [VersionChange] = []
     /// What has been told about this launch, once, so that all calls of `migrate` agree.
@@ -84,6 +86,7 @@ public final class MigrationManager {
         storePlace = StorePlace(store: witness?.watching(store) ?? store)
         self.options = options
         build = current.withBuildOfMainBundle
+        ceiling = current.ceiling
     }
 
     /// Creates a manager for a current version that is given as text.
@@ -138,7 +141,6 @@ extension MigrationManager {
     /// Checks the registration first.
     func inquiries(_ extent: MigrationExtent) throws -> [PlaceInquiry] {
         let places = self.places
-        let ceiling = currentVersion.ceiling
         let target = target(of: extent)
         try checkRegistration(places: places)
         try checkNotAbove(target)
@@ -233,7 +235,7 @@ extension MigrationManager {
     }
 
     private func target(of extent: MigrationExtent) -> AppVersion {
-        if case .through(let version) = extent { version } else { currentVersion.ceiling }
+        if case .through(let version) = extent { version } else { ceiling }
     }
 
     /// All places, the store's first.
@@ -264,7 +266,7 @@ extension MigrationManager {
     }
 
     private func checkNotAbove(_ version: AppVersion) throws {
-        guard version > currentVersion.ceiling else { return }
+        guard version > ceiling else { return }
         throw MigrationError(
             .versionAboveCurrent,
             "\(name): cannot migrate through \(version), above the current version \(currentVersion).",

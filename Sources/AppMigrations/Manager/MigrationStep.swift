@@ -9,6 +9,12 @@ package final class MigrationStep {
     package let onFreshInstall: FreshInstallRule
     package let source: SourceLocation
 
+    // Told once: all of a launch asks again and again, and to look into `work` is to copy it.
+    let isAsynchronous: Bool
+    let isMove: Bool
+    /// Whether its place is a database, and not the manager's store.
+    let worksInDatabase: Bool
+
     package init(
         version: AppVersion, place: any MigrationPlace, work: Work, onFreshInstall: FreshInstallRule = .skip,
         source: SourceLocation
@@ -18,6 +24,13 @@ package final class MigrationStep {
         self.work = work
         self.onFreshInstall = onFreshInstall
         self.source = source
+        (isAsynchronous, isMove, worksInDatabase) =
+            switch work {
+            case .closure: (false, false, false)
+            case .asynchronous: (true, false, false)
+            case .transaction: (false, false, true)
+            case .move: (false, true, true)
+            }
     }
 
     package enum Work {
@@ -29,22 +42,6 @@ package final class MigrationStep {
         case transaction(any TransactionalWork)
         /// Brings its place to a schema version. What it has done is told by the place's own ledger.
         case move(any MigrationMove)
-    }
-
-    var isAsynchronous: Bool {
-        if case .asynchronous = work { true } else { false }
-    }
-
-    var isMove: Bool {
-        if case .move = work { true } else { false }
-    }
-
-    /// Whether its place is a database, and not the manager's store.
-    var worksInDatabase: Bool {
-        switch work {
-        case .closure, .asynchronous: false
-        case .transaction, .move: true
-        }
     }
 
     /// As messages call it.

@@ -80,14 +80,16 @@ struct MigrationSurvey {
             if case .downgrade = launch { continue }
 
             let plan = MigrationPlan(
-                known: closures.map(\.version), floor: begun.floor, settled: begun.settled, owed: begun.owed,
-                target: target)
+                known: closures.lazy.map(\.version), floor: begun.floor, settled: begun.settled,
+                owed: begun.owed, target: target)
             if !plan.pending.isEmpty {
                 // Both are ascending: registration sees to it.
-                var pending = plan.pending[...]
+                var pending = plan.pending.makeIterator()
+                var next = pending.next()
                 let reached = view.state.record?.reached
-                for step in closures where step.version == pending.first {
-                    pending.removeFirst()
+                items.reserveCapacity(items.count + plan.pending.count)
+                for step in closures where step.version == next {
+                    next = pending.next()
                     items.append(
                         Item(
                             step: step, isLate: reached.map { step.version < $0 } ?? false,
@@ -103,7 +105,8 @@ struct MigrationSurvey {
         self.findings = findings
         // Moves go first, so that a closure finds the schema of its version.
         self.items = items.sorted {
-            ($0.step.version, $0.step.isMove ? 0 : 1) < ($1.step.version, $1.step.isMove ? 0 : 1)
+            $0.step.version == $1.step.version
+                ? $0.step.isMove && !$1.step.isMove : $0.step.version < $1.step.version
         }
     }
 

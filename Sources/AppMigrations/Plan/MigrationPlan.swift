@@ -35,7 +35,9 @@ package struct MigrationPlan<Key: Comparable & Hashable & Sendable>: Sendable {
                 pending.append(key)
             }
         }
-        self.pending = pending.sorted()
-        self.belowFloor = belowFloor.sorted()
+        pending.sort()
+        belowFloor.sort()
+        self.pending = pending
+        self.belowFloor = belowFloor
     }
 }

@@ -78,10 +78,12 @@ struct SQLReader {
     private mutating func extend(_ token: SQLLexer.Token) {
         var statement =
             current ?? SQLScript.Statement(range: token.range, line: line(at: token.range.lowerBound))
+        // Else each word that is added copies all words before it.
+        current = nil
         statement.range = statement.range.lowerBound..<token.range.upperBound
         let word = statement.opening.count < 12 || state != .plain ? text(token.range).uppercased() : ""
         if statement.opening.count < 12 { statement.opening.append(word) }
-        current = statement
+        defer { current = statement }
 
         switch state {
         case .plain:

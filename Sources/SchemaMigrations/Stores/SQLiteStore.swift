@@ -200,9 +200,12 @@ extension SQLiteStore {
     /// there.
     private func rows(of manager: String, _ db: Database) throws -> [Row]? {
         func fetch() throws -> [Row] {
+            // All managers of a launch ask the same; compiling it takes longer than running it.
             try Row.fetchAll(
-                db,
-                sql: "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?",
+                db.cachedStatement(
+                    sql:
+                        "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?"
+                ),
                 arguments: [manager])
         }
         do {

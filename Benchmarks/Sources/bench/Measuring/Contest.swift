@@ -47,7 +47,7 @@ struct Contest {
     }
 
     /// Measures until the time is up, and at least three times.
-    func rows(_ effort: Effort, seconds: Double = 4) throws -> [TableRow] {
+    func rows(_ effort: Effort, seconds: Double = 2) throws -> [TableRow] {
         let works = [ours] + others.map(\.work)
         let calls = try works.map { try effort == .full ? $0.callsPerSample() : 1 }
         var samples: [[Double]] = works.map { _ in [] }

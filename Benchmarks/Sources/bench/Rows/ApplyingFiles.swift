@@ -41,7 +41,7 @@ extension Benchmark {
                     name: "the same SQL in one raw transaction", goal: within.map(Goal.within),
                     work: onNewRaw(scratch) { try $0.migrate(texts) }),
             ]
-        ).rows(effort, seconds: 6)
+        ).rows(effort, seconds: 3)
             + Contest(
                 what: what + ", from a folder", size: size, ours: fromFolder,
                 others: [

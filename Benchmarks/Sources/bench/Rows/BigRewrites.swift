@@ -26,7 +26,7 @@ extension Benchmark {
                             try samples.grdbMigrator().migrate($0)
                         })
                 ]
-            ).rows(effort, seconds: 8)
+            ).rows(effort, seconds: 5)
         },
     ]
 
@@ -48,7 +48,7 @@ extension Benchmark {
                     goal: .within(within),
                     work: big.onCopy(scratch, RawSQLite.init) { try $0.migrate([sql] + check) })
             ]
-        ).rows(effort, seconds: 24)
+        ).rows(effort, seconds: 16)
     }
 }
 
