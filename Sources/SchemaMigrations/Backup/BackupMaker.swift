@@ -49,10 +49,12 @@ struct BackupMaker {
             path = (path as NSString).deletingLastPathComponent
         }
         for path in missing.reversed() {
-            let folder = URL(fileURLWithPath: path)
-            // Another process may make it at the same moment, which is no error so.
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try DurableFile(at: folder).syncName()
+            // Foundation, asked for folders above as well, looks for an end above the root when it cannot look at it.
+            // Another process may make it at the same moment, which is no error.
+            guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+            try DurableFile(at: URL(fileURLWithPath: path)).syncName()
         }
     }
 
