@@ -292,6 +292,19 @@ struct JSONStoreTests {
         #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
     }
 
+    @Test("a history that cannot be written is an error of the same kind")
+    func unwritableHistory() throws {
+        let store = try JSONStore(at: url)
+        try launch("1.0", store: store)
+        // A pipe has no end to add a line to.
+        #expect(mkfifo(folder.file("migrations.json.history").path, 0o644) == 0)
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, log: log)
+        }
+        #expect(error.code == .unwritableStore)
+        #expect(error.message == "migrations.json cannot be written: Illegal seek (\(url.path)).")
+    }
+
     @Test("a manager is locked for other objects, and says who holds it")
     func lock() throws {
         let store = try JSONStore(at: url)
