@@ -26,6 +26,7 @@ struct BackupMaker {
         let file = URL(fileURLWithPath: path)
         do {
             try makeFolder(backup.folder)
+            removeUnfinishedCopies(of: file)
             try checkSpace(for: file)
             let copy = try write(file)
             prune(copiesOf: file, like: copy)
@@ -90,7 +91,7 @@ struct BackupMaker {
             // The migrations will be committed for good, and so must be what leads back.
             try DurableFile(at: copy).syncName()
         } catch {
-            try? FileManager.default.removeItem(at: partial)
+            removeUnfinishedCopies(of: file)
             throw error
         }
         return copy
@@ -105,6 +106,22 @@ struct BackupMaker {
         let copies = names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length }
             .sorted()
         for name in copies.dropLast(backup.keep) {
+            try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
+        }
+    }
+
+    /// Removes what is left of copies during which the process has died, and SQLite's files beside them.
+    ///
+    /// Whoever makes a copy keeps others from writing to the database, and so from copying it.
+    private func removeUnfinishedCopies(of file: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
+        let unfinished = names.filter { name in
+            guard let end = name.range(of: ".backup.partial") else { return false }
+            let date = name[..<end.lowerBound].dropFirst(file.lastPathComponent.count + 1)
+            // A copy of "app-2" begins like one of "app".
+            return name.hasPrefix(file.lastPathComponent + "-") && !date.contains("-")
+        }
+        for name in unfinished {
             try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
         }
     }

@@ -57,6 +57,19 @@ struct BackupTests {
                 == (made.suffix(keep) + [others.lastPathComponent, "app.sqlite-notes.txt"]).sorted())
     }
 
+    @Test("that was not finished when the process died is removed before the next one")
+    func unfinished() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        let (left, other) = ("app.sqlite-20260101T000000.000Z", "app.sqlite-2-20260101T000000.000Z")
+        try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
+        for name in ["\(left).backup.partial", "\(left).backup.partial-journal", "\(other).backup.partial"] {
+            try Data().write(to: copies.appendingPathComponent(name))
+        }
+        let backup = try #require(try migrator(2).migrate(queue).backup)
+        #expect(try names() == ["\(other).backup.partial", backup.lastPathComponent].sorted())
+    }
+
     @Test("holds what is only in the write-ahead log, and can be brought back")
     func wal() throws {
         let pool = try folder.pool()
