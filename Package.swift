@@ -164,6 +164,7 @@ let package = Package(
                 "Tracer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Tests/Workload",
             swiftSettings: settings

@@ -41,14 +41,16 @@ extension tracer_call {
             // EACCES says that somebody else holds the lock. So does every error, to SQLite, of a lock of a WAL's
             // index (os_unix.c, unixShmSystemLock): then it waits, and whoever calls it does.
             let locks = [F_GETLK, F_SETLK, F_SETLKW].contains(Int32(truncatingIfNeeded: arguments.1))
-            return locks && !releasesLock && extent == .once ? [.EIO] : []
+            let isTried = locks && !releasesLock && extent == .once && isOfFile(arguments.0)
+            return isTried ? [.EIO] : []
         case Int(SYS_mmap):
-            return Int32(truncatingIfNeeded: arguments.4) >= 0 ? [.EACCES] : []
+            return isOfFile(arguments.4) ? [.EACCES] : []
         case let number:
             #if arch(x86_64)
                 if number == Int(SYS_open) { return opening(flags: arguments.1) }
             #endif
-            return Self.faults[number] ?? []
+            if let reasons = Self.faultsOfFiles[number] { return isOfFile(arguments.0) ? reasons : [] }
+            return Self.faultsOfPaths[number] ?? []
         }
     }
 
@@ -71,22 +73,39 @@ extension tracer_call {
         return flags & O_ACCMODE == O_RDONLY ? [.EIO, .EACCES] : [.EIO, .EACCES, .EROFS]
     }
 
-    private static let faults: [Int: Set<Fault.Reason>] = {
-        var faults: [Int: Set<Fault.Reason>] = [:]
-        func add(_ numbers: [Int32], _ reasons: Set<Fault.Reason>) {
-            for number in numbers { faults[Int(number)] = reasons }
-        }
-        add([SYS_read, SYS_pread64, SYS_flock, SYS_close, SYS_fstat, SYS_getdents64], [.EIO])
-        add([SYS_write, SYS_pwrite64, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_ftruncate], [.EIO, .ENOSPC])
-        add([SYS_fallocate, SYS_copy_file_range, SYS_sendfile], [.EIO, .ENOSPC])
-        add([SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat, SYS_statfs], [.EIO, .EACCES])
-        add([SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat], [.EIO, .ENOSPC, .EACCES, .EROFS])
-        add([SYS_unlinkat, SYS_fchmod, SYS_fchown, SYS_utimensat], [.EIO, .EACCES, .EROFS])
+    /// Whether a descriptor is that of a file, and not of a pipe, an event or a timer.
+    private func isOfFile(_ descriptor: UInt64) -> Bool {
+        let link = "/proc/\(thread)/fd/\(Int32(truncatingIfNeeded: descriptor))"
+        return (try? FileManager.default.destinationOfSymbolicLink(atPath: link))?.hasPrefix("/") ?? false
+    }
+
+    /// Of calls that are given a descriptor first.
+    private static let faultsOfFiles = table([
+        ([SYS_read, SYS_pread64, SYS_flock, SYS_close, SYS_fstat, SYS_getdents64], [.EIO]),
+        ([SYS_write, SYS_pwrite64, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_ftruncate], [.EIO, .ENOSPC]),
+        ([SYS_fallocate, SYS_copy_file_range, SYS_sendfile], [.EIO, .ENOSPC]),
+        ([SYS_fchmod, SYS_fchown], [.EIO, .EACCES, .EROFS]),
+    ])
+
+    /// Of calls that are given a path.
+    private static let faultsOfPaths: [Int: Set<Fault.Reason>] = {
+        var calls: [([Int32], Set<Fault.Reason>)] = [
+            ([SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat, SYS_statfs], [.EIO, .EACCES]),
+            ([SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat], [.EIO, .ENOSPC, .EACCES, .EROFS]),
+            ([SYS_unlinkat, SYS_utimensat], [.EIO, .EACCES, .EROFS]),
+        ]
         #if arch(x86_64)
-            add([SYS_stat, SYS_lstat, SYS_access, SYS_readlink], [.EIO, .EACCES])
-            add([SYS_rename, SYS_mkdir, SYS_link], [.EIO, .ENOSPC, .EACCES, .EROFS])
-            add([SYS_unlink, SYS_rmdir, SYS_chmod], [.EIO, .EACCES, .EROFS])
+            calls += [
+                ([SYS_stat, SYS_lstat, SYS_access, SYS_readlink], [.EIO, .EACCES]),
+                ([SYS_rename, SYS_mkdir, SYS_link], [.EIO, .ENOSPC, .EACCES, .EROFS]),
+                ([SYS_unlink, SYS_rmdir, SYS_chmod], [.EIO, .EACCES, .EROFS]),
+            ]
         #endif
-        return faults
+        return table(calls)
     }()
+
+    private static func table(_ calls: [([Int32], Set<Fault.Reason>)]) -> [Int: Set<Fault.Reason>] {
+        let pairs = calls.flatMap { numbers, reasons in numbers.map { (Int($0), reasons) } }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
 }

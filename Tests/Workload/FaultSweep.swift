@@ -35,14 +35,20 @@ struct FaultSweep {
 
     private func failing(by fault: Fault) -> (tracer_call) -> tracer_verdict {
         var number = -1
+        // The threads whose call is being carried out, and is to return an error all the same.
+        var failingAfterwards: Set<pid_t> = []
         return { call in
             if call.isReport { return .goOn }
-            if !call.is_done { number += 1 }
+            if call.is_done {
+                let fails = failingAfterwards.remove(call.thread) != nil
+                return fails ? .fail(fault.reason.number) : .goOn
+            }
+            number += 1
             let isMeant = fault.extent == .once ? number == fault.call : number >= fault.call
-            guard isMeant, call.is_done == call.takesEffectAnyway,
-                call.possibleFaults(fault.extent).contains(fault.reason)
-            else { return .goOn }
-            return .fail(fault.reason.number)
+            guard isMeant, call.possibleFaults(fault.extent).contains(fault.reason) else { return .goOn }
+            guard call.takesEffectAnyway else { return .fail(fault.reason.number) }
+            failingAfterwards.insert(call.thread)
+            return .goOn
         }
     }
 }
@@ -52,6 +58,8 @@ extension Laboratory {
     ///
     /// It must have succeeded, or ended with an error of the package's; the next launch, without trouble, must
     /// end as an undisturbed one does.
+    ///
+    /// - Parameter end: how the launch has ended.
     func complaints(afterTrouble end: Child.End) throws -> [String] {
         let last = end.lines.last ?? ""
         let hasSucceeded = last.hasPrefix("ended")
@@ -71,13 +79,13 @@ extension Laboratory {
     ) throws -> [String] {
         let before = try state()
         var complaints = judgement.complaints(about: before, reported: end.lines, after: disturbances)
-        if hasSucceeded { complaints += judgement.complaints(aboutEnd: before) }
+        if hasSucceeded { complaints += judgement.complaints(aboutEnd: before, after: disturbances) }
         let next = try launch()
         let after = try state()
         if next.lines.last?.hasPrefix("ended") != true { complaints.append("the next launch: \(next)") }
         complaints += judgement.complaints(
             about: after, reported: end.lines + next.lines, after: disturbances)
-        return (complaints + judgement.complaints(aboutEnd: after)).map {
+        return (complaints + judgement.complaints(aboutEnd: after, after: disturbances)).map {
             "\($0) (\(end.lines.last ?? ""))"
         }
     }

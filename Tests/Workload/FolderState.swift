@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// What is in the folder of a launch, read without the package: by plain SQL, as JSON, and as text.
 struct FolderState: Equatable {
@@ -27,6 +26,8 @@ struct FolderState: Equatable {
     var databaseRecord = Record()
     /// How many migrations each copy of the database holds, from before it was migrated.
     var copies: [Int] = []
+    /// What is among the copies, and is none.
+    var litter: [String] = []
     /// What is not as it should be in any state.
     var damages: [String] = []
 
@@ -35,12 +36,12 @@ struct FolderState: Equatable {
         if names.contains("library.sqlite") {
             try read("\(folder)/library.sqlite") { db, state in
                 state.dump = try Reference.dump(db)
-                if try db.tableExists("schema_migrations") {
-                    state.ledger = try Int.fetchAll(
-                        db, sql: "SELECT version FROM schema_migrations ORDER BY 1")
+                if try db.hasTable("schema_migrations") {
+                    state.ledger = try db.column("SELECT version FROM schema_migrations ORDER BY 1")
+                        .compactMap { Int($0) }
                 }
-                if try db.tableExists("effect") {
-                    state.inside = try String.fetchAll(db, sql: "SELECT version FROM effect ORDER BY rowid")
+                if try db.hasTable("effect") {
+                    state.inside = try db.column("SELECT version FROM effect ORDER BY rowid")
                 }
                 state.databaseRecord = try Self.record(db)
             }
@@ -71,19 +72,16 @@ struct FolderState: Equatable {
     }
 
     private mutating func read(
-        _ path: String, _ body: (Database, inout FolderState) throws -> Void
+        _ path: String, _ body: (PlainDatabase, inout FolderState) throws -> Void
     ) throws {
         do {
-            let database = try DatabaseQueue(path: path)
-            try database.read { db in
-                let found = try String.fetchAll(db, sql: "PRAGMA integrity_check")
-                if found != ["ok"] { damages.append("\(path): \(found.joined(separator: "; "))") }
-                let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check")
-                if !orphans.isEmpty { damages.append("\(path): \(orphans.count) rows refer to none") }
-                try body(db, &self)
-            }
-            try database.close()
-        } catch let error as DatabaseError {
+            let db = try PlainDatabase(path)
+            let found = try db.column("PRAGMA integrity_check")
+            if found != ["ok"] { damages.append("\(path): \(found.joined(separator: "; "))") }
+            let orphans = try db.rows("PRAGMA foreign_key_check")
+            if !orphans.isEmpty { damages.append("\(path): \(orphans.count) rows refer to none") }
+            try body(db, &self)
+        } catch let error as PlainDatabase.Failure {
             damages.append("\(path): \(error)")
         }
     }
@@ -91,21 +89,21 @@ struct FolderState: Equatable {
     /// Every copy that has its final name is whole.
     private mutating func readBackups(_ folder: String) throws {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        litter = names.filter { !$0.hasSuffix(".backup") }
         for name in names where name.hasSuffix(".backup") {
             try read("\(folder)/\(name)") { db, state in
-                let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM schema_migrations") ?? 0
+                let count = try db.rows("SELECT version FROM schema_migrations").count
                 if count == 0 { state.damages.append("the copy \(name) holds no migration") }
                 state.copies.append(count)
             }
         }
     }
 
-    private static func record(_ db: Database) throws -> Record {
-        guard try db.tableExists("app_migrations") else { return Record() }
-        let text = try String.fetchOne(
-            db, sql: "SELECT value FROM app_migrations WHERE part = 'managers' AND name = ?",
-            arguments: [Launch.manager])
-        return record(try text.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) })
+    private static func record(_ db: PlainDatabase) throws -> Record {
+        guard try db.hasTable("app_migrations") else { return Record() }
+        let text = try db.column(
+            "SELECT value FROM app_migrations WHERE part = 'managers' AND name = '\(Launch.manager)'")
+        return record(try text.first.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) })
     }
 
     private static func record(_ json: Any?) -> Record {

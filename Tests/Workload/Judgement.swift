@@ -118,7 +118,13 @@ struct Judgement {
         // Only how often closures were begun, and moves, may differ.
         end.begun = goal.begun
         end.copies = goal.copies
+        // What could not be removed is removed before the next copy is made.
+        if disturbances.faults > 0 { end.litter = goal.litter }
         if !keepsFiles(after: disturbances) { end.files = goal.files }
-        return end == goal ? [] : ["it does not end where an undisturbed launch ends: \(state)"]
+        guard end != goal else { return [] }
+        let differences = zip(Mirror(reflecting: end).children, Mirror(reflecting: goal).children)
+            .filter { "\($0.value)" != "\($1.value)" }
+            .map { found, _ in "\(found.label ?? ""): \(found.value)".prefix(300) }
+        return ["it does not end where an undisturbed launch ends: \(differences.joined(separator: "; "))"]
     }
 }

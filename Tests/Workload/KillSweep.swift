@@ -4,38 +4,28 @@ import Tracer
 /// Kills a launch at each of its system calls, and sees what the next one makes of it.
 struct KillSweep {
     /// Where a launch is killed.
-    enum Moment: String, CaseIterable {
+    enum Moment: String {
         case before, halfway, after
     }
 
-    struct Case: CustomStringConvertible, LosslessStringConvertible {
+    struct Case: CustomStringConvertible {
         let call: Int
         let moment: Moment
 
         var description: String { "\(call):\(moment)" }
-
-        init(call: Int, moment: Moment) {
-            self.call = call
-            self.moment = moment
-        }
-
-        init?(_ description: String) {
-            let words = description.split(separator: ":").map(String.init)
-            guard words.count == 2, let call = Int(words[0]), let moment = Moment(rawValue: words[1]) else {
-                return nil
-            }
-            self.init(call: call, moment: moment)
-        }
     }
 
     let laboratory: Laboratory
 
     /// Every case there is.
+    ///
+    /// What is left after a call is what is left before the next one, so only the last one's end is tried as well.
     var cases: [Case] {
-        laboratory.calls.indices.flatMap { index in
-            Moment.allCases.filter { $0 != .halfway || tracer_call.writes(laboratory.calls[index]) }
-                .map { Case(call: index, moment: $0) }
-        }
+        let calls = laboratory.calls
+        return calls.indices.flatMap { index in
+            [Case(call: index, moment: .before)]
+                + (tracer_call.writes(calls[index]) ? [Case(call: index, moment: .halfway)] : [])
+        } + [Case(call: calls.count - 1, moment: .after)]
     }
 
     /// Tries a case.

@@ -19,12 +19,10 @@ final class Laboratory {
         scratch = try Self.makeScratch()
         template = try Template(scenario, in: scratch)
         try template.copy(to: "\(scratch)/launch")
-        // What is loaded on first use is loaded now, and not in each of the children.
+        try Self.warmUp(in: scratch)
         let folder = "\(scratch)/launch"
         var end = try Child.run { Launch(scenario: scenario, folder: folder).run() }
         guard end.lines.last?.hasPrefix("ended") == true else { throw Unusable(end) }
-        try template.copy(to: folder)
-        Launch(scenario: scenario, folder: folder, output: nil).run()
         judgement = Judgement(reference: try Reference(scenario), goal: try FolderState(folder))
         try template.copy(to: folder)
         var calls: [Int64] = []
@@ -44,6 +42,22 @@ final class Laboratory {
         init(_ end: Child.End) { description = "an undisturbed launch: \(end)" }
     }
 
+    /// Has loaded now, and not in each of the children, what is loaded on first use.
+    private static func warmUp(in scratch: String) throws {
+        guard used == nil else { return }
+        let folder = "\(scratch)/first"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let database = try DatabaseQueue(path: "\(folder)/library.sqlite")
+        let scenario = Scenario(
+            journal: .rollback, store: .json, commits: .grouped, start: .fresh, backup: .unsaved)
+        Launch(scenario: scenario, folder: folder, output: nil, database: database).run()
+        try database.close()
+        used = database
+    }
+
+    /// Never released: the end of a queue is awaited by a thread, of which a fork knows nothing.
+    nonisolated(unsafe) private static var used: DatabaseQueue?
+
     /// A folder in memory where there is one: nothing here needs a disk, and there are thousands of launches.
     private static func makeScratch() throws -> String {
         let memory = "/dev/shm"
@@ -60,7 +74,7 @@ final class Laboratory {
     func fill() throws { try template.fill(folder) }
 
     /// A launch that nothing disturbs.
-    var undisturbed: Launch { Launch(scenario: scenario, folder: folder) }
+    var undisturbed: Launch { Launch(scenario: scenario, folder: folder, patience: .seconds(1)) }
 
     /// Launches the app.
     func launch(watching watch: ((tracer_call) -> tracer_verdict)? = nil) throws -> Child.End {

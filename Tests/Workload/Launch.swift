@@ -24,6 +24,8 @@ struct Launch {
     var work = Work.app
     /// How long it waits for others, wherever it does.
     var patience: Duration = .seconds(5)
+    /// The app's database; nil for one that the launch opens.
+    var database: (any DatabaseWriter)?
     /// Looks on at what is done in the database.
     var observer: (any TransactionObserver)?
 
@@ -100,6 +102,7 @@ struct Launch {
     }
 
     private func openDatabase() throws -> any DatabaseWriter {
+        if let database { return database }
         let path = "\(folder)/library.sqlite"
         let database: any DatabaseWriter = try opening {
             switch scenario.journal {

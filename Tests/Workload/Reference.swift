@@ -1,5 +1,3 @@
-import GRDB
-
 /// What a database must hold after some of its migrations, as plain SQL makes it in memory.
 struct Reference {
     let scenario: Scenario
@@ -8,39 +6,31 @@ struct Reference {
 
     init(_ scenario: Scenario) throws {
         self.scenario = scenario
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        let database = try DatabaseQueue(configuration: configuration)
-        dumps = try database.write { db in
-            var dumps = [try Self.dump(db)]
-            for sql in Schema.statements {
-                try db.execute(sql: sql)
-                if dumps.count == 1, scenario.start == .upgrade { try db.execute(sql: Schema.rows) }
-                dumps.append(try Self.dump(db))
-            }
-            return dumps
+        let db = try PlainDatabase()
+        var dumps = [try Self.dump(db)]
+        for sql in Schema.statements {
+            try db.execute(sql)
+            if dumps.count == 1, scenario.start == .upgrade { try db.execute(Schema.rows) }
+            dumps.append(try Self.dump(db))
         }
+        self.dumps = dumps
     }
 
     /// The schema and the rows of a database, without what the package and the steps keep in it.
-    static func dump(_ db: Database) throws -> [String] {
-        let objects = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT type, name, coalesce(sql, '') FROM sqlite_master
-                WHERE tbl_name NOT LIKE 'app_migrations%' AND tbl_name NOT LIKE 'schema_migrations%'
-                    AND name NOT LIKE 'sqlite_%'
-                ORDER BY type, name
-                """)
+    static func dump(_ db: PlainDatabase) throws -> [String] {
+        let objects = try db.rows(
+            """
+            SELECT type, name, coalesce(sql, '') FROM sqlite_master
+            WHERE tbl_name NOT LIKE 'app_migrations%' AND tbl_name NOT LIKE 'schema_migrations%'
+                AND name NOT LIKE 'sqlite_%'
+            ORDER BY type, name
+            """)
         return try objects.flatMap { object -> [String] in
-            let (type, name): (String, String) = (object[0], object[1])
-            guard type == "table", name != "effect" else {
-                return ["\(type) \(name): \(object[2] as String)"]
-            }
-            let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('\(name)')")
+            let (type, name, sql) = (object[0], object[1], object[2])
+            guard type == "table", name != "effect" else { return ["\(type) \(name): \(sql)"] }
+            let columns = try db.column("SELECT name FROM pragma_table_info('\(name)')")
             let row = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
-            return try ["\(type) \(name): \(object[2] as String)"]
-                + String.fetchAll(db, sql: "SELECT \(row) FROM \(name) ORDER BY 1")
+            return try ["\(type) \(name): \(sql)"] + db.column("SELECT \(row) FROM \(name) ORDER BY 1")
         }
     }
 }

@@ -1,6 +1,5 @@
 import AppMigrations
 import Foundation
-import GRDB
 import SchemaMigrations
 
 /// The folder that a scenario's launch finds, made once and copied for every trial.
@@ -20,13 +19,13 @@ struct Template {
         case .fresh: break
         case .snapshot:
             let migrations = Array(Schema.migrations.prefix(Self.snapshotVersion))
-            try SchemaMigrator(migrations: migrations)
-                .writeSnapshot(to: URL(fileURLWithPath: "\(folder)/snapshot.sql"))
+            let file = URL(fileURLWithPath: "\(folder)/snapshot.sql")
+            // In a fork, which takes its threads with it.
+            _ = try Child.run { try? SchemaMigrator(migrations: migrations).writeSnapshot(to: file) }
         case .upgrade:
-            Launch(scenario: scenario, folder: folder, version: "1.0", output: nil).run()
-            let database = try DatabaseQueue(path: "\(folder)/library.sqlite")
-            try database.write { try $0.execute(sql: Schema.rows) }
-            try database.close()
+            let launch = Launch(scenario: scenario, folder: folder, version: "1.0")
+            _ = try Child.run(launch.run)
+            try PlainDatabase("\(folder)/library.sqlite").execute(Schema.rows)
         }
     }
 
