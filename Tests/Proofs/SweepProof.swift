@@ -13,22 +13,13 @@ struct SweepProof: Proof {
             switch size {
             case .short:
                 // Not the same calls in each scenario.
-                Self.scenarios.prefix(4).enumerated().map { index, scenario in
+                WorkloadRuns.scenarios.prefix(4).enumerated().map { index, scenario in
                     [command, scenario, "--every", "\(sampling)", "--from", "\(index * sampling / 4)"]
                 }
-            case .long: Self.scenarios.map { [command, $0] }
+            case .long: WorkloadRuns.scenarios.map { [command, $0] }
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()
     }
-
-    /// Each value of one part with each value of every other one.
-    private static let scenarios = [
-        "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
-        "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
-        "rollback-json-atonce-upgrade-unsaved", "wal-sqlite-atonce-upgrade-saved",
-        "rollback-sqlite-grouped-fresh-unsaved", "wal-json-each-fresh-unsaved",
-        "rollback-json-each-snapshot-unsaved", "wal-sqlite-grouped-snapshot-unsaved",
-    ]
 }
 
 extension Proof where Self == SweepProof {

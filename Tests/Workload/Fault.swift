@@ -36,7 +36,7 @@ extension tracer_call {
     func possibleFaults(_ extent: Fault.Extent) -> Set<Fault.Reason> {
         if isReport { return [] }
         switch Int(number) {
-        case Int(SYS_openat): return opening(flags: arguments.2)
+        case Int(SYS_openat): return isSystems(path: 1) ? [] : opening(flags: arguments.2)
         case Int(SYS_fcntl):
             // EACCES says that somebody else holds the lock. So does every error, to SQLite, of a lock of a WAL's
             // index (os_unix.c, unixShmSystemLock): then it waits, and whoever calls it does.
@@ -47,10 +47,12 @@ extension tracer_call {
             return isOfFile(arguments.4) ? [.EACCES] : []
         case let number:
             #if arch(x86_64)
-                if number == Int(SYS_open) { return opening(flags: arguments.1) }
+                if number == Int(SYS_open) { return isSystems(path: 0) ? [] : opening(flags: arguments.1) }
             #endif
             if let reasons = Self.faultsOfFiles[number] { return isOfFile(arguments.0) ? reasons : [] }
-            return Self.faultsOfPaths[number] ?? []
+            if let reasons = Self.faultsOfPaths[number] { return isSystems(path: 0) ? [] : reasons }
+            if let reasons = Self.faultsInFolders[number] { return isSystems(path: 1) ? [] : reasons }
+            return []
         }
     }
 
@@ -76,7 +78,15 @@ extension tracer_call {
     /// Whether a descriptor is that of a file, and not of a pipe, an event or a timer.
     private func isOfFile(_ descriptor: UInt64) -> Bool {
         let link = "/proc/\(thread)/fd/\(Int32(truncatingIfNeeded: descriptor))"
-        return (try? FileManager.default.destinationOfSymbolicLink(atPath: link))?.hasPrefix("/") ?? false
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
+        return path.hasPrefix("/") && !path.hasPrefix("/proc/")
+    }
+
+    /// Whether a path leads to what the system says of itself, which is on no disk.
+    ///
+    /// Dispatch reads there, once in a second, what its threads do, and traps when it cannot.
+    private func isSystems(path index: Int) -> Bool {
+        Arguments(self).text(index).hasPrefix("/proc/")
     }
 
     /// Of calls that are given a descriptor first.
@@ -87,13 +97,9 @@ extension tracer_call {
         ([SYS_fchmod, SYS_fchown], [.EIO, .EACCES, .EROFS]),
     ])
 
-    /// Of calls that are given a path.
+    /// Of calls that are given a path first.
     private static let faultsOfPaths: [Int: Set<Fault.Reason>] = {
-        var calls: [([Int32], Set<Fault.Reason>)] = [
-            ([SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat, SYS_statfs], [.EIO, .EACCES]),
-            ([SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat], [.EIO, .ENOSPC, .EACCES, .EROFS]),
-            ([SYS_unlinkat, SYS_utimensat], [.EIO, .EACCES, .EROFS]),
-        ]
+        var calls: [([Int32], Set<Fault.Reason>)] = [([SYS_statfs], [.EIO, .EACCES])]
         #if arch(x86_64)
             calls += [
                 ([SYS_stat, SYS_lstat, SYS_access, SYS_readlink], [.EIO, .EACCES]),
@@ -103,6 +109,13 @@ extension tracer_call {
         #endif
         return table(calls)
     }()
+
+    /// Of calls that are given a folder's descriptor, and then a path.
+    private static let faultsInFolders = table([
+        ([SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat], [.EIO, .EACCES]),
+        ([SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat], [.EIO, .ENOSPC, .EACCES, .EROFS]),
+        ([SYS_unlinkat, SYS_utimensat], [.EIO, .EACCES, .EROFS]),
+    ])
 
     private static func table(_ calls: [([Int32], Set<Fault.Reason>)]) -> [Int: Set<Fault.Reason>] {
         let pairs = calls.flatMap { numbers, reasons in numbers.map { (Int($0), reasons) } }
