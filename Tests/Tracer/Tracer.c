@@ -114,6 +114,7 @@ static enum tracer_order judge(struct thread *thread, tracer_watcher watcher, vo
 // Lets a stopped process run from call to call, until it has ended.
 static void trace(pid_t process, tracer_watcher watcher, void *context, struct tracer_end *end) {
     struct thread *threads = NULL;
+    enum __ptrace_request until_next = PTRACE_SYSCALL;
     while (true) {
         int status;
         pid_t id = waitpid(-1, &status, __WALL);
@@ -130,14 +131,16 @@ static void trace(pid_t process, tracer_watcher watcher, void *context, struct t
         int signal = WSTOPSIG(status);
         if (signal == (SIGTRAP | 0x80)) {
             signal = 0;
-            if (judge(thread_with_id(&threads, id), watcher, context) == tracer_kill) {
+            enum tracer_order order = judge(thread_with_id(&threads, id), watcher, context);
+            if (order == tracer_kill) {
                 kill(process, SIGKILL);
                 continue;
             }
+            if (order == tracer_let_go) { until_next = PTRACE_CONT; }
         } else if (signal == SIGSTOP || status >> 16) {
             signal = 0;  // A thread that has just begun, or the news of it.
         }
-        ptrace(PTRACE_SYSCALL, id, 0, signal);
+        ptrace(until_next, id, 0, signal);
     }
     while (threads) {
         struct thread *next = threads->next;

@@ -40,8 +40,9 @@ struct FaultSweep {
         return { call in
             if call.isReport { return .goOn }
             if call.is_done {
-                let fails = failingAfterwards.remove(call.thread) != nil
-                return fails ? .fail(fault.reason.number) : .goOn
+                if failingAfterwards.remove(call.thread) != nil { return .fail(fault.reason.number) }
+                let isOver = fault.extent == .once && number > fault.call && failingAfterwards.isEmpty
+                return isOver ? .letGo : .goOn
             }
             number += 1
             let isMeant = fault.extent == .once ? number == fault.call : number >= fault.call

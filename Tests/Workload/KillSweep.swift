@@ -93,6 +93,7 @@ struct KillSweep {
 extension tracer_verdict {
     static let goOn = tracer_verdict(order: tracer_go_on, error: 0)
     static let kill = tracer_verdict(order: tracer_kill, error: 0)
+    static let letGo = tracer_verdict(order: tracer_let_go, error: 0)
     static let halve = tracer_verdict(order: tracer_halve, error: 0)
     static func fail(_ error: Int32) -> tracer_verdict { tracer_verdict(order: tracer_fail, error: error) }
 }

@@ -31,6 +31,8 @@ enum tracer_order {
     tracer_halve,
     /// Is left out, and returns an error; one that is done returns the error all the same.
     tracer_fail,
+    /// Goes on, and none that comes after it is shown any more.
+    tracer_let_go,
 };
 
 struct tracer_verdict {
