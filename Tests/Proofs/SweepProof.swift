@@ -5,20 +5,39 @@ struct SweepProof: Proof {
     let unit: String
     /// How the executable `Workload` calls the sweep.
     let command: String
-    /// Every how many cases the short form tries one: about a hundred in all.
+    /// Which cases the short form tries: about a hundred in all.
+    let sample: Sample
+    /// Every how many cases the long form tries one, in each scenario: 1 for all.
     let sampling: Int
 
+    enum Sample {
+        /// One of so many.
+        case every(Int)
+        /// One for each system call of each file.
+        case eachKind
+    }
+
     func run(_ size: ProofSize) throws -> ProofOutcome {
+        let scenarios = WorkloadRuns.scenarios
         let runs =
-            switch size {
-            case .short:
-                // Not the same calls in each scenario.
-                WorkloadRuns.scenarios.prefix(4).enumerated().map { index, scenario in
-                    [command, scenario, "--every", "\(sampling)", "--from", "\(index * sampling / 4)"]
-                }
-            case .long: WorkloadRuns.scenarios.map { [command, $0] }
+            switch (size, sample) {
+            case (.short, .every(let sampling)):
+                Self.runs(command, scenarios.prefix(4), every: sampling)
+            case (.short, .eachKind):
+                // Both journals, and both stores.
+                [0, 3].map { [command, scenarios[$0], "--of-each-kind", "\($0)"] }
+            case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()
+    }
+
+    private static func runs(
+        _ command: String, _ scenarios: ArraySlice<String>, every sampling: Int
+    ) -> [[String]] {
+        // Not the same calls in each scenario.
+        scenarios.enumerated().map { index, scenario in
+            [command, scenario, "--every", "\(sampling)", "--from", "\(index * sampling / scenarios.count)"]
+        }
     }
 }
 
@@ -29,7 +48,7 @@ extension Proof where Self == SweepProof {
             name: "kill",
             promise:
                 "killed at any moment: schema steps atomic and exactly once, no closure skipped, only the one in flight repeated, no record unreadable or lost",
-            unit: "kills", command: "kill", sampling: 149)
+            unit: "kills", command: "kill", sample: .every(101), sampling: 1)
     }
 
     /// Lets every system call fail.
@@ -37,7 +56,7 @@ extension Proof where Self == SweepProof {
         SweepProof(
             name: "faults",
             promise: "any system call may fail, once or from then on: a typed error, and a clean restart",
-            unit: "faults", command: "fail", sampling: 299)
+            unit: "faults", command: "fail", sample: .eachKind, sampling: 3)
     }
 
     /// Lets every allocation of SQLite's fail.
@@ -46,7 +65,7 @@ extension Proof where Self == SweepProof {
             name: "memory",
             promise:
                 "any allocation of SQLite's may fail: a typed error, or GRDB ends the process, and a clean restart",
-            unit: "failures", command: "allocate", sampling: 1_999)
+            unit: "failures", command: "allocate", sample: .every(1_999), sampling: 20)
     }
 
     /// Leaves too little room.
@@ -54,6 +73,6 @@ extension Proof where Self == SweepProof {
         SweepProof(
             name: "room",
             promise: "a full disk, a read-only one, a limit on files: a typed error, and a clean restart",
-            unit: "disks", command: "limit", sampling: 23)
+            unit: "disks", command: "limit", sample: .every(23), sampling: 1)
     }
 }

@@ -6,23 +6,29 @@ struct FaultSweep {
     let laboratory: Laboratory
     /// Every case there is.
     let cases: [Fault]
+    /// The kind of each: the same call, of the same file.
+    let kinds: [String]
 
     init(_ laboratory: Laboratory) throws {
         self.laboratory = laboratory
         var number = -1
         var cases: [Fault] = []
+        var kinds: [String] = []
         try laboratory.reset()
         _ = try laboratory.launch { call in
             if call.is_done || call.isReport { return .goOn }
             number += 1
             for extent in Fault.Extent.allCases {
                 let possible = call.possibleFaults(extent)
-                cases += Fault.Reason.allCases.filter(possible.contains)
+                let faults = Fault.Reason.allCases.filter(possible.contains)
                     .map { Fault(call: number, reason: $0, extent: extent) }
+                cases += faults
+                kinds += faults.map { _ in "\(call.number) \(call.file ?? "")" }
             }
             return .goOn
         }
         self.cases = cases
+        self.kinds = kinds
     }
 
     /// Tries a case.

@@ -155,7 +155,9 @@ struct Launch {
                     sql: "INSERT INTO effect(version) VALUES (?)", arguments: [step.version.description])
             }
         case .closure:
-            manager.whenMigratingToVersion(step.version, onFreshInstall: .run) { [folder] context in
+            // Whoever takes an upgrade for a fresh install is found out by what has not been done.
+            let onFreshInstall: FreshInstallRule = scenario.start == .upgrade ? .skip : .run
+            manager.whenMigratingToVersion(step.version, onFreshInstall: onFreshInstall) { [folder] context in
                 try Effects(folder: folder).leave(context)
             }
         }

@@ -34,15 +34,22 @@ extension Scenario: ExpressibleByArgument {
 struct Sample: ParsableArguments {
     @Option(help: "Every how many cases one is tried.") var every = 1
     @Option(help: "The first case.") var from = 0
+    @Option(help: "Of each kind of case the one of this number.") var ofEachKind: Int?
     @Option(help: "This case alone.") var only: String?
 
     /// Tries the cases, and prints what was wrong, with the arguments that try a case alone.
     func run<Case: CustomStringConvertible>(
-        _ command: String, _ all: [Case], _ complaints: (Case) throws -> [String]
+        _ command: String, _ all: [Case], kinds: [String] = [], _ complaints: (Case) throws -> [String]
     ) throws {
         let cases =
-            only.map { only in all.filter { $0.description == only } }
-            ?? stride(from: from, to: all.count, by: every).map { all[$0] }
+            if let only {
+                all.filter { $0.description == only }
+            } else if let ofEachKind {
+                Dictionary(grouping: zip(all, kinds), by: \.1).sorted { $0.key < $1.key }
+                    .map { $0.value[ofEachKind % $0.value.count].0 }
+            } else {
+                stride(from: from, to: all.count, by: every).map { all[$0] }
+            }
         for tried in cases {
             for complaint in try complaints(tried) { print("\(command) --only \(tried): \(complaint)") }
         }
@@ -66,7 +73,7 @@ struct Fail: ParsableCommand {
 
     func run() throws {
         let sweep = try FaultSweep(Laboratory(scenario))
-        try sample.run("fail \(scenario)", sweep.cases, sweep.complaints)
+        try sample.run("fail \(scenario)", sweep.cases, kinds: sweep.kinds, sweep.complaints)
     }
 }
 
