@@ -5,7 +5,7 @@ struct SweepProof: Proof {
     let unit: String
     /// How the executable `Workload` calls the sweep.
     let command: String
-    /// Which cases the short form tries: about a hundred in all.
+    /// Which cases the short form tries: about two hundred in all.
     let sample: Sample
     /// Every how many cases the long form tries one, in each scenario: 1 for all.
     let sampling: Int
@@ -48,7 +48,7 @@ extension Proof where Self == SweepProof {
             name: "kill",
             promise:
                 "killed at any moment: schema steps atomic and exactly once, no closure skipped, only the one in flight repeated, no record unreadable or lost",
-            unit: "kills", command: "kill", sample: .every(101), sampling: 1)
+            unit: "kills", command: "kill", sample: .eachKind, sampling: 1)
     }
 
     /// Lets every system call fail.

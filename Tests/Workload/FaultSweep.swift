@@ -23,7 +23,7 @@ struct FaultSweep {
                 let faults = Fault.Reason.allCases.filter(possible.contains)
                     .map { Fault(call: number, reason: $0, extent: extent) }
                 cases += faults
-                kinds += faults.map { _ in "\(call.number) \(call.file ?? "")" }
+                kinds += faults.map { _ in call.kind }
             }
             return .goOn
         }

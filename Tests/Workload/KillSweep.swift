@@ -24,9 +24,12 @@ struct KillSweep {
         let calls = laboratory.calls
         return calls.indices.flatMap { index in
             [Case(call: index, moment: .before)]
-                + (tracer_call.writes(calls[index]) ? [Case(call: index, moment: .halfway)] : [])
+                + (calls[index].writes ? [Case(call: index, moment: .halfway)] : [])
         } + [Case(call: calls.count - 1, moment: .after)]
     }
+
+    /// The kind of each case: the same call of the same file, at the same moment.
+    var kinds: [String] { cases.map { "\($0.moment) \(laboratory.calls[$0.call].kind)" } }
 
     /// Tries a case.
     ///
@@ -81,7 +84,7 @@ struct KillSweep {
                 guard number == kill.call else { return .goOn }
                 return switch kill.moment {
                 case .before: .kill
-                case .halfway: tracer_call.writes(call.number) ? .halve : .goOn
+                case .halfway: call.writes ? .halve : .goOn
                 case .after: .goOn
                 }
             }

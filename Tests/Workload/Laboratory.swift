@@ -6,10 +6,17 @@ import Tracer
 final class Laboratory {
     let scenario: Scenario
     let judgement: Judgement
-    /// The numbers of the system calls of an undisturbed launch.
-    let calls: [Int64]
+    /// The system calls of an undisturbed launch.
+    let calls: [Call]
     private let template: Template
     private let scratch: String
+
+    struct Call {
+        /// Whether it writes to a file, at its end or at an offset.
+        let writes: Bool
+        /// The call by its number, and its file.
+        let kind: String
+    }
 
     /// The folder of the launch.
     var folder: String { "\(scratch)/launch" }
@@ -25,11 +32,11 @@ final class Laboratory {
         guard end.lines.last?.hasPrefix("ended") == true else { throw Unusable(end) }
         judgement = Judgement(reference: try Reference(scenario), goal: try FolderState(folder))
         try template.copy(to: folder)
-        var calls: [Int64] = []
+        var calls: [Call] = []
         end = try Child.run(
             watching: { call in
-                if !call.is_done, !call.isReport { calls.append(call.number) }
-                return tracer_verdict(order: tracer_go_on, error: 0)
+                if !call.is_done, !call.isReport { calls.append(Call(writes: call.writes, kind: call.kind)) }
+                return .goOn
             }, { Launch(scenario: scenario, folder: folder).run() })
         guard end.lines.last?.hasPrefix("ended") == true else { throw Unusable(end) }
         self.calls = calls
@@ -99,7 +106,10 @@ extension tracer_call {
     var isReport: Bool { number == Self.write && arguments.0 == UInt64(STDOUT_FILENO) }
 
     /// Whether it writes to a file, at its end or at an offset.
-    static func writes(_ number: Int64) -> Bool { number == write || number == pwrite }
+    var writes: Bool { number == Self.write || number == Self.pwrite }
+
+    /// What it is, and of which file.
+    var kind: String { "\(number) \(file ?? "")" }
 
     private static let write = Int64(SYS_write)
     private static let pwrite = Int64(SYS_pwrite64)

@@ -67,7 +67,7 @@ struct Kill: ParsableCommand {
 
     func run() throws {
         let sweep = KillSweep(laboratory: try Laboratory(scenario))
-        try sample.run("kill \(scenario)", sweep.cases, sweep.complaints)
+        try sample.run("kill \(scenario)", sweep.cases, kinds: sweep.kinds, sweep.complaints)
     }
 }
 
