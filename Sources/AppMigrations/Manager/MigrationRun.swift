@@ -27,26 +27,15 @@ final class MigrationRun {
         case done
     }
 
-    /// What is remembered in a place, and how much of it the place has written.
-    private struct Bookkeeping {
-        let finding: MigrationSurvey.Finding
-        var record: MigrationRecord
-        var written: MigrationRecord?
-        var hasSeenCurrent: Bool
-        var history: [SettledStep] = []
-    }
-
     private let survey: MigrationSurvey
     private let extent: MigrationExtent
     private let changes: [VersionChange]
     private let progress: Progress
     private let interruption: Interruption
     private let tell: (MigrationEvent.Kind) -> Void
-    private var books: [PlaceID: Bookkeeping] = [:]
+    private var books: RunBooks
     private var phase: Phase
     private var started = ContinuousClock.now
-    /// What the record said of a running step before this one was started.
-    private var runningBefore: MigrationRecord.Running?
     /// Whether the step that is running has got further than in earlier attempts.
     private let hasCheckpoint = Locked(false)
     private(set) var report: MigrationReport
@@ -63,14 +52,7 @@ final class MigrationRun {
         self.report = report
         self.tell = tell
         phase = survey.items.isEmpty ? .tellChange(0) : .prepare(0)
-        for finding in survey.findings {
-            var book = Bookkeeping(
-                finding: finding, record: finding.begun, written: finding.stored.record,
-                hasSeenCurrent: finding.stored.hasSeen(survey.subject.current, in: survey.subject.line))
-            let notNeeded = finding.begun.settled.subtracting(finding.stored.record?.settled ?? [])
-            book.history = notNeeded.sorted().map { settlement(of: $0).step(.notNeeded) }
-            books[finding.place.id] = book
-        }
+        books = RunBooks(survey, started: started)
         progress.totalUnitCount = max(1, survey.items.reduce(0) { $0 + $1.weight })
         progress.completedUnitCount = 0
     }
@@ -88,7 +70,7 @@ final class MigrationRun {
                 return try next()
             }
             start(survey.items[index])
-            return writing(last: survey.items[index].step.place.id)
+            return writing(startingIn: survey.items[index].step.place.id)
         case .perform(let index, let context):
             return perform(survey.items[index].step, context)
         case .tellChange(let index):
@@ -101,10 +83,7 @@ final class MigrationRun {
             let to = survey.subject.current
             return .here { [change = changes[index]] in try change(from, to) }
         case .finish:
-            for (id, book) in books {
-                books[id]?.record = extent.ending(
-                    book.record, by: book.finding.launch, current: survey.subject.current)
-            }
+            books.end(extent)
             return writing()
         case .abandon:
             return writing()
@@ -120,7 +99,7 @@ final class MigrationRun {
         switch phase {
         case .prepare(let index):
             _ = try result.get()
-            noteWritten()
+            books.noteWritten()
             let item = survey.items[index]
             tell(.willRun(description(of: index)))
             started = .now
@@ -143,7 +122,7 @@ final class MigrationRun {
             }
         case .finish:
             _ = try result.get()
-            noteWritten()
+            books.noteWritten()
             progress.completedUnitCount = progress.totalUnitCount
             phase = .done
             tell(.finished(report))
@@ -174,25 +153,21 @@ final class MigrationRun {
     }
 
     private func start(_ item: MigrationSurvey.Item) {
-        let id = item.step.place.id
-        runningBefore = books[id]?.record.running
         hasCheckpoint.withLock { $0 = false }
-        if !item.step.isMove {
-            books[id]?.record.start(item.step.version, build: survey.subject.build, at: Date())
-        }
+        books.start(item.step)
     }
 
     private func context(of item: MigrationSurvey.Item) -> MigrationContext {
         let step = item.step
-        let book = books[step.place.id]
         let subject = survey.subject
-        let running = book?.record.running
+        let attempt = books.attempt(of: step)
         let child = Progress(totalUnitCount: 1, parent: progress, pendingUnitCount: item.weight)
         interruption.attach(child)
         return MigrationContext(
-            manager: subject.manager, from: book?.finding.launch.previousVersion, to: subject.current,
-            version: step.version, attempt: running?.attempt ?? 1, isLate: item.isLate, progress: child,
-            saveCheckpoint: saveCheckpoint(of: step, attempt: running?.attempt ?? 1))
+            manager: subject.manager, from: books.launch(of: step.place)?.previousVersion,
+            to: subject.current,
+            version: step.version, attempt: attempt, isLate: item.isLate, progress: child,
+            saveCheckpoint: saveCheckpoint(of: step, attempt: attempt))
     }
 
     private func saveCheckpoint(of step: MigrationStep, attempt: Int) -> @Sendable () throws -> Void {
@@ -230,26 +205,15 @@ final class MigrationRun {
 
     private func settle(_ item: MigrationSurvey.Item, _ outcome: MoveOutcome?) {
         let step = item.step
-        let id = step.place.id
-        switch step.work {
-        case .move:
+        if case .move = step.work {
             report.moves.append(
                 CompletedMove(
                     version: step.version, database: step.place.name, applied: outcome?.applied ?? [],
                     warnings: outcome?.warnings ?? []))
-            return
-        case .transaction:
-            // The transaction has written it already.
-            books[id]?.written?.settle(step.version)
-        case .closure, .asynchronous:
-            books[id]?.history.append(settlement(of: step.version).step(.ran))
+        } else {
+            books.settle(step, settlement(of: step.version))
+            report.completed.append(step.version)
         }
-        books[id]?.record.settle(step.version)
-        if let died = runningBefore, died.version != step.version {
-            // A later step has died before; this one, which was added since, must not make that forgotten.
-            books[id]?.record.running = died
-        }
-        report.completed.append(step.version)
     }
 
     private func settlement(of version: AppVersion) -> Settlement {
@@ -260,12 +224,7 @@ final class MigrationRun {
 
     private func failure(of index: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
         let step = survey.items[index].step
-        // A step that throws has not died in the middle of its work: what died before is all there is to count.
-        // Another step that died before has not got further by this one's checkpoint.
-        if runningBefore?.version == step.version, hasCheckpoint.withLock({ $0 }) {
-            runningBefore?.forgiven = context.attempt - 1
-        }
-        books[step.place.id]?.record.running = runningBefore
+        books.fail(step, hasCheckpoint: hasCheckpoint.withLock { $0 })
         // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
         context.progress.finish()
         progress.completedUnitCount -= survey.items[index].weight
@@ -296,47 +255,14 @@ final class MigrationRun {
         return MigrationEvent.Step(
             version: step.version, database: step.place is StorePlace ? nil : step.place.name,
             schemaVersions: step.isMove ? item.schemaVersions : nil,
-            attempt: books[step.place.id]?.record.running?.attempt ?? 1, number: index + 1,
+            attempt: books.attempt(of: step), number: index + 1,
             count: survey.items.count)
     }
 
-    // MARK: Writing down
-
-    /// Writes what is not written yet, in every place.
-    ///
-    /// - Parameter last: the place where a step is being started: when another one cannot be written, it is not
-    ///   started, and must not look as if it had died.
-    private func writing(last: PlaceID? = nil) -> Piece {
-        let subject = survey.subject
-        let ids = survey.findings.map(\.place.id)
-        let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last }).compactMap { books[$0] }
-            .filter { $0.record != $0.written || !$0.hasSeenCurrent }
-            .map { book in
-                (
-                    store: book.finding.place.store, record: book.record, history: book.history,
-                    // A version that was adopted counts as seen: other managers of the store came from it too.
-                    seen: [book.finding.launch.previousVersion, subject.current].compactMap { $0 }
-                )
-            }
-        return .blocking {
-            for (store, record, history, seen) in unwritten {
-                try store.update(subject.manager) { state in
-                    // What a step has settled in its own transaction stays settled, also when this run does not
-                    // know of it: two stores may share a database.
-                    state.record = record.keeping(settled: state.record?.settled ?? [])
-                    state.see(seen, in: subject.line, at: Date())
-                    state.newHistory = history
-                }
-            }
+    private func writing(startingIn place: PlaceID? = nil) -> Piece {
+        .blocking { [write = books.writing(startingIn: place)] in
+            try write()
             return nil
-        }
-    }
-
-    private func noteWritten() {
-        for (id, book) in books {
-            books[id]?.written = book.record
-            books[id]?.hasSeenCurrent = true
-            books[id]?.history = []
         }
     }
 }
