@@ -68,6 +68,9 @@ public struct MigrationOptions {
         ///
         /// As long as something is pending, `migrate` throws the error `notYetMigrated`; where a newer version of
         /// the app has been, `newerThanThisProcess`.
+        ///
+        /// Where there is no record yet, a `JSONStore` on iOS and its kin tries with a file that it removes again
+        /// whether protected data can be read.
         case waits
     }
 }
