@@ -119,6 +119,29 @@ struct TouchedTablesTests {
         #expect(try queue.integers("SELECT id FROM parent") == [1])
     }
 
+    @Test("is not escaped by the newest table, which looks as before when it is made again")
+    func newestMadeAgain() throws {
+        let newest = "CREATE TABLE newest(id INTEGER PRIMARY KEY);"
+        let migrations = [
+            CodeMigration(1, ""),
+            CodeMigration(
+                2,
+                """
+                CREATE TABLE referring(id INTEGER REFERENCES newest(id)); \(newest)
+                INSERT INTO newest VALUES (1); INSERT INTO referring VALUES (1);
+                """),
+        ]
+        try SchemaMigrator(migrations: migrations).migrate(queue)
+        let again = CodeMigration(3, "DROP TABLE newest; \(newest)")
+        let error = try failure {
+            try SchemaMigrator(migrations: migrations + [again]).migrate(queue)
+        }
+        #expect(
+            error.message
+                == "Code3: leaves 1 row of table referring whose id refers to no row of newest.")
+        #expect(try queue.integers("SELECT id FROM newest") == [1])
+    }
+
     @Test(
         "takes no old orphan for a new one because its table or column was renamed",
         arguments: [
