@@ -64,28 +64,28 @@ public struct SchemaMigrationError: Error, Sendable {
     public let message: String
 
     /// What to do about it, in a sentence.
-    public internal(set) var remedy: String
+    public package(set) var remedy: String
 
     /// The name of the migration's file, or of its type.
-    public var file: String?
+    public package(set) var file: String?
 
     /// The line in the file, from 1.
-    public var line: Int?
+    public package(set) var line: Int?
 
     /// The SQL statement, shortened.
-    public var statement: String?
+    public package(set) var statement: String?
 
     /// The migration's version.
-    public var version: SchemaVersion?
+    public package(set) var version: SchemaVersion?
 
     /// SQLite's extended result code.
-    public var sqliteCode: Int32?
+    public package(set) var sqliteCode: Int32?
 
     /// The versions that this call had migrated to before, and that stay.
-    public var committed: [SchemaVersion] = []
+    public package(set) var committed: [SchemaVersion] = []
 
     /// The error that caused this one.
-    public var underlyingError: (any Error)?
+    public package(set) var underlyingError: (any Error)?
 
     init(
         _ code: Code, _ message: String, remedy: String, file: String? = nil, line: Int? = nil,

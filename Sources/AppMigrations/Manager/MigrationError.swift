@@ -73,19 +73,19 @@ public struct MigrationError: Error, Sendable {
     public let remedy: String
 
     /// The name of the manager, where one is concerned.
-    public var manager: String?
+    public package(set) var manager: String?
 
     /// The version of the step or move, where one is concerned.
-    public var version: AppVersion?
+    public package(set) var version: AppVersion?
 
     /// Which attempt at the step this was, where a step failed.
-    public var attempt: Int?
+    public package(set) var attempt: Int?
 
     /// The error that caused this one.
-    public var underlyingError: (any Error)?
+    public package(set) var underlyingError: (any Error)?
 
     /// The single mistakes, where several are reported together.
-    public var causes: [MigrationError] = []
+    public package(set) var causes: [MigrationError] = []
 
     /// Creates an error.
     ///

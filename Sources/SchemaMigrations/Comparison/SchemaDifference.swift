@@ -40,7 +40,7 @@ public struct SchemaDifference: Sendable, Hashable {
         /// - Parameters:
         ///   - first: how the way to the first schema is called.
         ///   - second: how the way to the second one is called.
-        public func sentence(after first: String, _ second: String) -> String {
+        package func sentence(after first: String, _ second: String) -> String {
             sentence(here: "after \(first)", there: "after \(second)")
         }
 
