@@ -30,16 +30,13 @@ extension Database {
     /// Runs several queries on one state of the database.
     func consistently<Value>(_ body: () throws -> Value) throws -> Value {
         if isInsideTransaction { return try body() }
-        let wayBack = try WayBack(self)
-        try beginTransaction(.deferred)
-        do {
-            let value = try body()
-            try commit()
-            return value
-        } catch {
-            wayBack.take()
-            throw error
+        var value: Value?
+        try inTransaction(.deferred) {
+            value = try body()
+            return .commit
         }
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        return value
     }
 
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
@@ -138,7 +135,6 @@ extension SchemaMigrationError {
 extension Database {
     /// Runs the body in a transaction for writing, and commits it.
     func writing<Result>(_ body: () throws -> Result) throws -> Result {
-        let wayBack = try WayBack(self)
         try beginWriting()
         do {
             clearSchemaCache()
@@ -146,7 +142,7 @@ extension Database {
             try commitWriting()
             return result
         } catch {
-            wayBack.take()
+            if isInsideTransaction { try? rollback() }
             clearSchemaCache()
             throw error
         }

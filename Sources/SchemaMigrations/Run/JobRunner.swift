@@ -15,7 +15,6 @@ struct JobRunner {
     ///
     /// - Returns: the tables whose rows it has changed, and those that it has dropped.
     func apply(_ job: MigrationJob) throws -> Set<String> {
-        let wayBack = try WayBack(db)
         try db.cachedStatement(sql: "SAVEPOINT \(Self.savepoint)").execute()
         do {
             let watch = TransactionWatch()
@@ -35,7 +34,7 @@ struct JobRunner {
                     try db.execute(sql: "ROLLBACK TO \(Self.savepoint); RELEASE \(Self.savepoint)")
                 } catch {
                     // Not our transaction any more: nothing of it may stay.
-                    wayBack.take()
+                    try db.rollback()
                 }
             }
             db.clearSchemaCache()

@@ -201,7 +201,6 @@ final class SchemaRun {
     private func transaction(foreignKeys: ForeignKeys, _ body: (Ledger) throws -> Bool) throws -> Bool {
         // pragma.html: this does nothing inside a transaction.
         try db.execute(sql: "PRAGMA foreign_keys = \(foreignKeys == .on ? 1 : 0)")
-        let wayBack = try WayBack(db)
         try db.beginWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
         do {
             // What GRDB remembers of the schema may be another process's past.
@@ -215,13 +214,11 @@ final class SchemaRun {
             if commits {
                 try db.commitWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
             } else {
-                try db.rollback()
-                db.clearSchemaCache()
+                try rollback()
             }
             return commits
         } catch {
-            wayBack.take()
-            db.clearSchemaCache()
+            try? rollback()
             throw error
         }
     }
@@ -245,6 +242,11 @@ final class SchemaRun {
         // GRDB asks for the columns of every table to do so.
         case .anything: try db.notifyChanges(in: .fullDatabase)
         }
+    }
+
+    private func rollback() throws {
+        if db.isInsideTransaction { try db.rollback() }
+        db.clearSchemaCache()
     }
 
     /// Makes the ledger, and writes down what an adopted database has had.
