@@ -10,11 +10,20 @@ struct JobRunner {
     let db: Database
     let appVersion: String?
     let interrupter: Interrupter
+    /// Whether the migration that has failed could not be undone by itself: its transaction must not be committed.
+    private(set) var hasResidue = false
+
+    init(db: Database, appVersion: String?, interrupter: Interrupter) {
+        self.db = db
+        self.appVersion = appVersion
+        self.interrupter = interrupter
+    }
 
     /// Runs a migration and writes its row, or leaves nothing of it.
     ///
     /// - Returns: the tables whose rows it has changed, and those that it has dropped.
-    func apply(_ job: MigrationJob) throws -> Set<String> {
+    mutating func apply(_ job: MigrationJob) throws -> Set<String> {
+        hasResidue = false
         try db.cachedStatement(sql: "SAVEPOINT \(Self.savepoint)").execute()
         do {
             let watch = TransactionWatch()
@@ -29,13 +38,11 @@ struct JobRunner {
             }
             return watch.tables.union(job.droppedTables)
         } catch {
-            if db.isInsideTransaction {
-                do {
-                    try db.execute(sql: "ROLLBACK TO \(Self.savepoint); RELEASE \(Self.savepoint)")
-                } catch {
-                    // Not our transaction any more: nothing of it may stay.
-                    try db.rollback()
-                }
+            do {
+                try db.execute(sql: "ROLLBACK TO \(Self.savepoint); RELEASE \(Self.savepoint)")
+            } catch {
+                // It has ended our transaction, or SQLite has no memory left.
+                hasResidue = true
             }
             db.clearSchemaCache()
             throw error

@@ -10,7 +10,7 @@ import GRDB
 final class SchemaRun {
     private let migrator: SchemaMigrator
     private let db: Database
-    private let runner: JobRunner
+    private var runner: JobRunner
     private let interrupter: Interrupter
     private let progress: RunProgress?
     private var backup: BackupMaker?
@@ -121,7 +121,7 @@ final class SchemaRun {
                     }
                 }
                 if let failure, migrator.options.commits == .allOrNothing { throw failure }
-                guard db.isInsideTransaction else { return false }
+                guard db.isInsideTransaction, !runner.hasResidue else { return false }
                 if done.isEmpty {
                     try notifyObservers(of: .additions)
                     return true
