@@ -26,7 +26,8 @@ struct SmallDisk {
         var room = statvfs()
         try check(statvfs(folder, &room))
         let used = Int(room.f_blocks - room.f_bfree) * Int(room.f_frsize)
-        try mount("size=\(used + bytes)")
+        // A size of 0 would be no limit.
+        try mount("size=\(max(1, used + bytes))")
     }
 
     /// Mounts it anew, with what is on it.
