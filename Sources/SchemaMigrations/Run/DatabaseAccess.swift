@@ -90,7 +90,8 @@ extension DatabaseReader {
 extension DatabaseError {
     /// Whether another connection is in the way, and waiting may help.
     var isBusy: Bool {
-        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL].contains(resultCode)
+        // The last one: others have changed the schema again and again while a statement was compiled.
+        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)
     }
 }
 

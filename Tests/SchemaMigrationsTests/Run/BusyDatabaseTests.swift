@@ -25,6 +25,21 @@ struct BusyDatabaseTests {
         [(.immediateError, "0"), (.timeout(0.02), "20"), (.callback { $0 < 3 }, "0")]
     }
 
+    @Test("by somebody who changes its schema just now is read again")
+    func changingSchema() throws {
+        let queue = try folder.queue()
+        try queue.execute("CREATE TABLE a(x)")
+        nonisolated(unsafe) var readings = 0
+        let adopting = try SchemaMigrator(migrations: schema.migrations) { _ in
+            readings += 1
+            // What SQLite says when it finds the schema changed after each of its own attempts.
+            if readings == 1 { throw DatabaseError(resultCode: .SQLITE_SCHEMA) }
+            return 1
+        }
+        #expect(try adopting.migrate(queue).applied == [2])
+        #expect(readings > 1)
+    }
+
     @Test("by another writer is an error that says so, and is migrated once that one is done")
     func writer() throws {
         for (index, (mode, timeout)) in busyModes().enumerated() {
