@@ -22,7 +22,7 @@ bench-short: setup ## try every benchmark, so that none rots; says nothing about
 bench-footprint: setup ## time clean builds, and weigh what linking each library adds
 	@SWIFT='$(SWIFT)' Benchmarks/footprint.sh
 
-prove: setup ## try to break every promise, for hours if need be, and try that planted bugs are noticed
+prove: setup ## try to break every promise, in about an hour, and try that planted bugs are noticed
 	@$(SWIFT) run -c release prove
 	@SWIFT='$(SWIFT)' Scripts/planted-bugs.sh
 
