@@ -12,7 +12,7 @@ demo: setup ## run the Journal sample's demonstration
 test: setup ## build and run the tests
 	@$(SWIFT) test --parallel
 
-bench: setup ## measure against rivals and limits, in about twelve minutes (ARGS='--only schema' for a part)
+bench: setup ## measure against rivals and limits, in about three minutes on a quiet machine (ARGS='--only schema' for a part)
 	@$(SWIFT) build --package-path Benchmarks -c release --product bench
 	@$(SWIFT) run --package-path Benchmarks -c release --skip-build bench $(ARGS)
 
