@@ -23,7 +23,7 @@ struct Fault: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The first call that fails.
+    /// The first call that fails, of those that can be about a file.
     let call: Int
     let reason: Reason
     let extent: Extent
@@ -47,6 +47,16 @@ extension tracer_call {
             reasons = locks && !releasesLock && extent == .once ? [.EIO] : []
         }
         return reasons.isEmpty || file == nil ? [] : reasons
+    }
+
+    /// Whether a call can be about a file, as far as its number tells.
+    ///
+    /// Only these are counted: how often threads wait and wake is another number in each launch.
+    var countsAsFileCall: Bool {
+        switch Int(number) {
+        case Int(SYS_mmap): Int32(truncatingIfNeeded: arguments.4) >= 0
+        case let number: Self.faults[number] != nil || Self.paths[number] != nil || number == Int(SYS_fcntl)
+        }
     }
 
     /// The file that a call is about: one on a disk, and no pipe, event or timer.

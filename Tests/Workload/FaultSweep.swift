@@ -16,7 +16,7 @@ struct FaultSweep {
         var kinds: [String] = []
         try laboratory.reset()
         _ = try laboratory.launch { call in
-            if call.is_done || call.isReport { return .goOn }
+            if call.is_done || call.isReport || !call.countsAsFileCall { return .goOn }
             number += 1
             for extent in Fault.Extent.allCases {
                 let possible = call.possibleFaults(extent)
@@ -44,7 +44,7 @@ struct FaultSweep {
         // The threads whose call is being carried out, and is to return an error all the same.
         var failingAfterwards: Set<pid_t> = []
         return { call in
-            if call.isReport { return .goOn }
+            if call.isReport || !call.countsAsFileCall { return .goOn }
             if call.is_done {
                 if failingAfterwards.remove(call.thread) != nil { return .fail(fault.reason.number) }
                 let isOver = fault.extent == .once && number > fault.call && failingAfterwards.isEmpty
