@@ -220,7 +220,7 @@ struct CheckTests {
         #expect(
             run.output == """
                 Migrations/1_a.sql:1: error: It was edited after it had been applied to this database. Take the edit back, \
-                and write a new migration. [edited]
+                and write a new migration; or, if it was meant, take it as it is: app-migrations accept. [edited]
                 Migrations/2_b.sql:1: warning: It is pending, and older than 4, which the database has had: it will run \
                 after that. [late-version]
                 Migrations/3:1: warning: The database has had version 3, and there is no file of it. Was it removed or \

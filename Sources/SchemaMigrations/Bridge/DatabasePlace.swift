@@ -31,9 +31,18 @@ package struct DatabasePlace: MigrationPlace {
         } catch let error as SchemaMigrationError {
             throw MigrationError(
                 error.code == .newerDatabase ? .newerDatabase : .unusableDatabase,
-                "\(manager): \(name): \(error.message)", remedy: error.remedy, manager: manager,
+                "\(manager): \(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
                 underlyingError: error)
         }
+    }
+
+    /// Whoever adopts a database has an old install, of which the store knows nothing yet.
+    private static func remedy(for error: SchemaMigrationError) -> String {
+        guard error.code == .unmanagedDatabase else { return error.remedy }
+        return """
+            \(error.remedy) Give the manager's option `adopting` an answer as well: without one, steps outside the \
+            database take this for a fresh install.
+            """
     }
 
     private func pending(_ moves: [any MigrationMove], _ db: Database) throws -> [[String]] {

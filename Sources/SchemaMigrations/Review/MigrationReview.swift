@@ -146,7 +146,7 @@ package struct MigrationReview: Sendable {
         for version in status.edited {
             add(
                 .edited, file(version),
-                "It was edited after it had been applied to this database. Take the edit back, and write a new migration."
+                "It was edited after it had been applied to this database. Take the edit back, and write a new migration; or, if it was meant, take it as it is: app-migrations accept."
             )
         }
         for version in status.unknown {

@@ -159,6 +159,27 @@ struct BridgeTests {
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }
 
+    @Test("a move that finds tables and no ledger asks the migrator and the manager for an answer")
+    func unmanagedWithMove() throws {
+        let database = try app.open()
+        try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "pages", sql: "CREATE TABLE page(x)")
+        ])
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .unusableDatabase)
+        #expect(
+            error.description == """
+                Library: library.sqlite: The database has tables, but no ledger says which migrations they come from. \
+                Pass adopting: { db in … } to the migrator, which answers the version that the tables are at. Nothing \
+                was changed. Give the manager's option `adopting` an answer as well: without one, steps outside the \
+                database take this for a fresh install.
+                """)
+        #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
+    }
+
     @Test("a database with tables is adopted at the version that the app tells")
     func adopted() throws {
         try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
