@@ -29,7 +29,7 @@ struct SampleProcess {
 extension String {
     /// The text with `TIME` for each duration and `DATE` for each date with a time, which are others each time.
     fileprivate var withoutTimes: String {
-        replacing(#/ +\d+\.\d ms/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
+        replacing(#/ +\d+\.\d+ m?s\b/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
     }
 }
 

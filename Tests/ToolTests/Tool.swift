@@ -83,7 +83,7 @@ extension String {
 
     /// The text with `TIME` for each duration, `DATE` for each date, and one blank for many.
     var withoutTimes: String {
-        replacing(#/ +\d+\.\d ms/#, with: " TIME").replacing(
+        replacing(#/ +\d+\.\d+ m?s\b/#, with: " TIME").replacing(
             #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "DATE"
         )
         .replacing(#/"seconds" : [\d.e-]+/#, with: "\"seconds\" : SECONDS")
