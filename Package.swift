@@ -114,11 +114,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "AppMigrationsTests", dependencies: ["AppMigrations", "TestSupport"],
+            name: "AppMigrationsTests", dependencies: ["AppMigrations", "MigrationTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SchemaMigrationsTests",
-            dependencies: ["MigrationFiles", "SchemaMigrations", "TestSupport"],
+            dependencies: ["MigrationFiles", "MigrationTesting", "SchemaMigrations", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MigrationTestingTests",
@@ -159,6 +159,7 @@ let package = Package(
             dependencies: [
                 "AppMigrations",
                 "DiskModel",
+                "MigrationTesting",
                 "ScarceMemory",
                 "SchemaMigrations",
                 "Tracer",

@@ -37,8 +37,9 @@ public enum SchemaAdoption {
     /// - Parameter versions: for each identifier, the version of the migration that does the same.
     public static func grdb(_ versions: [String: SchemaVersion]) -> SchemaMigrator.Adoption {
         { db in
-            guard try db.hasTable("grdb_migrations") else { return nil }
-            let identifiers = try String.fetchAll(db, sql: "SELECT identifier FROM main.grdb_migrations")
+            guard try db.hasTable(Ledger.tableOfGRDB) else { return nil }
+            let identifiers = try String.fetchAll(
+                db, sql: "SELECT identifier FROM main.\(Ledger.tableOfGRDB)")
             let applied = try identifiers.map {
                 try version($0, in: versions, called: "grdb_migrations holds")
             }

@@ -20,7 +20,7 @@ public struct FuzzProof: Proof {
         for (index, target) in FuzzTarget.all.enumerated() {
             let seeds = target.seeds.map { Array($0.utf8) }
             let mutation = Mutation(seeds: seeds)
-            var random = SplitMix64(seed: UInt64(index))
+            var random = RandomNumbers(seed: UInt64(index))
             let inputs =
                 seeds.lazy
                 + (0..<(size == .short ? 2_000 : 1_000_000)).lazy.map { _ in

@@ -5,7 +5,9 @@ import ScarceMemory
 ///
 /// GRDB ends the process when it cannot bind an argument, and when there is no memory left for a `ROLLBACK` either:
 /// that must be as harmless as a kill. Every other failure is an error.
-struct AllocationSweep {
+struct AllocationSweep: Sweep {
+    static let name = "allocate"
+
     struct Case: CustomStringConvertible {
         let allocation: Int64
         let extent: Fault.Extent

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import Tracer
 
@@ -54,7 +55,7 @@ final class Crowd {
     init(of size: Int, seconds: UInt32 = 120, _ run: @escaping () -> Void) throws {
         while Self.outputs.count < size { Self.outputs.append(fileno(tmpfile())) }
         var gate: [Int32] = [0, 0]
-        guard pipe(&gate) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
+        guard pipe(&gate) == 0 else { throw POSIXError.current }
         let body = Body(gate, run)
         members = try Self.outputs.prefix(size).map { output in
             ftruncate(output, 0)
@@ -70,7 +71,7 @@ final class Crowd {
                     body.run()
                     return 0
                 }, Unmanaged.passUnretained(body).toOpaque(), output, seconds)
-            guard id > 0 else { throw POSIXError(.init(rawValue: errno) ?? .EAGAIN) }
+            guard id > 0 else { throw POSIXError.current }
             return Member(id: id, output: output)
         }
         for end in gate { close(end) }

@@ -20,9 +20,9 @@ struct Effects {
     /// Writes by system calls of its own, so that a sweep knows where to cut.
     private func write(_ text: String, to name: String, _ flag: Int32) throws {
         let file = open("\(folder)/\(name)", O_WRONLY | O_CREAT | flag, 0o644)
-        guard file >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        guard file >= 0 else { throw POSIXError.current }
         defer { close(file) }
         let count = text.withCString { Glibc.write(file, $0, strlen($0)) }
-        guard count == text.utf8.count else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        guard count == text.utf8.count else { throw POSIXError.current }
     }
 }

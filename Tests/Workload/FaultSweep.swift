@@ -2,7 +2,9 @@ import Foundation
 import Tracer
 
 /// Lets each system call of a launch fail, once and from then on, and sees what the next launch makes of it.
-struct FaultSweep {
+struct FaultSweep: Sweep {
+    static let name = "fail"
+
     let laboratory: Laboratory
     /// Every case there is.
     let cases: [Fault]

@@ -2,7 +2,9 @@ import Foundation
 import Tracer
 
 /// Kills a launch at each of its system calls, and sees what the next one makes of it.
-struct KillSweep {
+struct KillSweep: Sweep {
+    static let name = "kill"
+
     /// Where a launch is killed.
     enum Moment: String {
         case before, halfway, after
@@ -16,6 +18,8 @@ struct KillSweep {
     }
 
     let laboratory: Laboratory
+
+    init(_ laboratory: Laboratory) { self.laboratory = laboratory }
 
     /// Every case there is.
     ///

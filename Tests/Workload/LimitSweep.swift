@@ -1,7 +1,9 @@
 import Foundation
 
 /// Launches where there is too little room: on disks that are full, or read-only, and with a limit on files.
-struct LimitSweep {
+struct LimitSweep: Sweep {
+    static let name = "limit"
+
     enum Case: CustomStringConvertible {
         /// No file may be larger than this.
         case file(bytes: Int)
@@ -19,6 +21,8 @@ struct LimitSweep {
     }
 
     let laboratory: Laboratory
+
+    init(_ laboratory: Laboratory) { self.laboratory = laboratory }
 
     /// Every case there is.
     var cases: [Case] {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DiskModel
 import Foundation
+import MigrationTesting
 
 /// Records what a launch writes and syncs, cuts the power again and again, and sees what the next launch makes of what
 /// is left on the disk.
@@ -47,7 +48,7 @@ struct PowerLoss {
     /// - Parameter number: its number, from which everything follows.
     /// - Returns: what was wrong.
     func complaints(image number: Int) throws -> [String] {
-        var random = SplitMix64(seed: UInt64(number))
+        var random = RandomNumbers(seed: UInt64(number))
         let isTurn = Double.random(in: 0..<1, using: &random) < 0.7
         let point =
             (isTurn ? turns.randomElement(using: &random) : nil)

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 
 /// A disk of a chosen size, in memory.
@@ -40,6 +41,6 @@ struct SmallDisk {
     }
 
     private func check(_ result: Int32) throws {
-        guard result == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        guard result == 0 else { throw POSIXError.current }
     }
 }

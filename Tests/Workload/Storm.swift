@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MigrationTesting
 
 /// Launches an app in many processes at once, kills some of them and stops others for a moment, and looks at what
 /// they have done together.
@@ -20,7 +21,7 @@ struct Storm {
     /// - Returns: what was wrong.
     func complaints(round: Int) throws -> [String] {
         try laboratory.reset()
-        var random = SplitMix64(seed: UInt64(round))
+        var random = RandomNumbers(seed: UInt64(round))
         let work = Launch.Work.allCases[round % 2]
         let launch = laboratory.launch(doing: work, patience: .seconds(60))
         let crowd = try Crowd(of: size) { launch.run() }
@@ -52,7 +53,7 @@ struct Storm {
     }
 
     /// Up to a fourth of the processes are killed, and as many stopped, most of them early: the first does the work.
-    private func blows(to members: [Crowd.Member], _ random: inout SplitMix64) -> [Blow] {
+    private func blows(to members: [Crowd.Member], _ random: inout RandomNumbers) -> [Blow] {
         let victims = members.shuffled(using: &random).prefix(.random(in: 1...size / 2, using: &random))
         return victims.enumerated().map { index, member in
             Blow(
@@ -71,21 +72,6 @@ struct Storm {
         }
         usleep(5_000)
         for blow in blows where !blow.isDeadly { kill(blow.member.id, SIGCONT) }
-    }
-}
-
-/// Random numbers that a seed decides: splitmix64, by Sebastiano Vigna.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }
 

@@ -9,8 +9,8 @@ import Tracer
 @main
 struct Workload: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [
-        Kill.self, Fail.self, Allocate.self, Limit.self, StormCommand.self,
-        StopCommand.self, Cut.self,
+        SweepCommand<KillSweep>.self, SweepCommand<FaultSweep>.self, SweepCommand<AllocationSweep>.self,
+        SweepCommand<LimitSweep>.self, StormCommand.self, StopCommand.self, Cut.self,
     ])
 
     static func main() {
@@ -34,7 +34,32 @@ extension Scenario: ExpressibleByArgument {
     init?(argument: String) { self.init(argument) }
 }
 
-/// Which cases of a sweep are tried.
+/// Disturbs launches in many cases, one after the other.
+protocol Sweep {
+    associatedtype Case: CustomStringConvertible
+
+    /// How the command line calls it.
+    static var name: String { get }
+
+    init(_ laboratory: Laboratory) throws
+
+    /// Every case there is.
+    var cases: [Case] { get }
+
+    /// The kind of each case; none where all are of one kind.
+    var kinds: [String] { get }
+
+    /// Tries a case.
+    ///
+    /// - Returns: what was wrong.
+    func complaints(_ tried: Case) throws -> [String]
+}
+
+extension Sweep {
+    var kinds: [String] { [] }
+}
+
+/// Which cases are tried.
 struct Sample: ParsableArguments {
     @Option(help: "Every how many cases one is tried.") var every = 1
     @Option(help: "The first case.") var from = 0
@@ -61,42 +86,16 @@ struct Sample: ParsableArguments {
     }
 }
 
-struct Kill: ParsableCommand {
+/// Runs a sweep in one scenario.
+struct SweepCommand<Disturbance: Sweep>: ParsableCommand {
+    static var configuration: CommandConfiguration { CommandConfiguration(commandName: Disturbance.name) }
+
     @Argument var scenario: Scenario
     @OptionGroup var sample: Sample
 
     func run() throws {
-        let sweep = KillSweep(laboratory: try Laboratory(scenario))
-        try sample.run("kill \(scenario)", sweep.cases, kinds: sweep.kinds, sweep.complaints)
-    }
-}
-
-struct Fail: ParsableCommand {
-    @Argument var scenario: Scenario
-    @OptionGroup var sample: Sample
-
-    func run() throws {
-        let sweep = try FaultSweep(Laboratory(scenario))
-        try sample.run("fail \(scenario)", sweep.cases, kinds: sweep.kinds, sweep.complaints)
-    }
-}
-
-struct Allocate: ParsableCommand {
-    @Argument var scenario: Scenario
-    @OptionGroup var sample: Sample
-
-    func run() throws {
-        let sweep = try AllocationSweep(Laboratory(scenario))
-        try sample.run("allocate \(scenario)", sweep.cases, sweep.complaints)
-    }
-}
-
-struct Limit: ParsableCommand {
-    @Argument var scenario: Scenario
-    @OptionGroup var sample: Sample
-
-    func run() throws {
-        let sweep = LimitSweep(laboratory: try Laboratory(scenario))
-        try sample.run("limit \(scenario)", sweep.cases, sweep.complaints)
+        let sweep = try Disturbance(Laboratory(scenario))
+        try sample.run(
+            "\(Disturbance.name) \(scenario)", sweep.cases, kinds: sweep.kinds, sweep.complaints)
     }
 }

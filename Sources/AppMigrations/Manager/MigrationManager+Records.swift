@@ -78,14 +78,14 @@ extension MigrationManager {
                     .notPending, "\(name): no step of version \(version) is pending.",
                     remedy: "pendingVersions() tells which are.", manager: name, version: version)
             }
-            let settlement = Settlement(
-                manager: name, version: version, appVersion: currentVersion, started: .now)
             try finding.place.store.update(name) { state in
                 var record = finding.begun.keeping(settled: state.record?.settled ?? [])
                 record.settle(version)
                 state.record = record
                 state.see([currentVersion], in: options.line, at: Date())
-                state.newHistory = [settlement.step(.skipped)]
+                state.newHistory = [
+                    SettledStep(version: version, outcome: .skipped, date: Date(), appVersion: currentVersion)
+                ]
             }
         }
     }

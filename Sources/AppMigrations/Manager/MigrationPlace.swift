@@ -102,13 +102,14 @@ package struct Settlement: Sendable {
 
     package func record(in state: inout StoreState) {
         state.record?.settle(version)
-        state.newHistory.append(step(.ran))
+        state.newHistory.append(step)
     }
 
-    func step(_ outcome: SettledStep.Outcome) -> SettledStep {
-        let seconds = outcome == .ran ? (ContinuousClock.now - started).inSeconds : nil
-        return SettledStep(
-            version: version, outcome: outcome, date: Date(), seconds: seconds, appVersion: appVersion)
+    /// The step, as it has just ended.
+    var step: SettledStep {
+        SettledStep(
+            version: version, outcome: .ran, date: Date(), seconds: (ContinuousClock.now - started).inSeconds,
+            appVersion: appVersion)
     }
 }
 
@@ -126,6 +127,13 @@ package protocol IdentifiableStore: MigrationStore {
     var placeID: PlaceID { get }
 }
 
+extension PlaceID {
+    /// The place that a store is in.
+    package init(of store: any MigrationStore) {
+        self = (store as? any IdentifiableStore)?.placeID ?? .store
+    }
+}
+
 /// The manager's own store, as a place for plain closures.
 struct StorePlace: MigrationPlace {
     let store: any MigrationStore
@@ -133,7 +141,7 @@ struct StorePlace: MigrationPlace {
 
     init(store: any MigrationStore) {
         self.store = store
-        id = (store as? any IdentifiableStore)?.placeID ?? .store
+        id = PlaceID(of: store)
     }
 
     var name: String { store.name }

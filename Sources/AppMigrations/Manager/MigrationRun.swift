@@ -52,7 +52,7 @@ final class MigrationRun {
         self.report = report
         self.tell = tell
         phase = survey.items.isEmpty ? .tellChange(0) : .prepare(0)
-        books = RunBooks(survey, started: started)
+        books = RunBooks(survey)
         progress.totalUnitCount = max(1, survey.items.reduce(0) { $0 + $1.weight })
         progress.completedUnitCount = 0
     }
@@ -165,8 +165,8 @@ final class MigrationRun {
         interruption.attach(child)
         return MigrationContext(
             manager: subject.manager, from: books.launch(of: step.place)?.previousVersion,
-            to: subject.current,
-            version: step.version, attempt: attempt, isLate: item.isLate, progress: child,
+            to: subject.current, version: step.version, attempt: attempt, isLate: item.isLate,
+            progress: child,
             saveCheckpoint: saveCheckpoint(of: step, attempt: attempt))
     }
 
@@ -224,7 +224,8 @@ final class MigrationRun {
 
     private func failure(of index: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
         let step = survey.items[index].step
-        books.fail(step, hasCheckpoint: hasCheckpoint.withLock { $0 })
+        if hasCheckpoint.withLock({ $0 }) { books.forgive(step) }
+        books.fail(step)
         // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
         context.progress.finish()
         progress.completedUnitCount -= survey.items[index].weight

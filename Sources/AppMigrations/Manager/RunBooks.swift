@@ -18,7 +18,7 @@ struct RunBooks {
     private var runningBefore: MigrationRecord.Running?
 
     /// Opens the books with what a survey has found.
-    init(_ survey: MigrationSurvey, started: ContinuousClock.Instant) {
+    init(_ survey: MigrationSurvey) {
         subject = survey.subject
         places = survey.findings.map(\.place.id)
         for finding in survey.findings {
@@ -27,10 +27,8 @@ struct RunBooks {
                 finding: finding, record: finding.begun, written: finding.stored.record,
                 hasSeenCurrent: finding.stored.hasSeen(subject.current, in: subject.line),
                 history: notNeeded.sorted().map { version in
-                    Settlement(
-                        manager: subject.manager, version: version, appVersion: subject.current,
-                        started: started
-                    ).step(.notNeeded)
+                    SettledStep(
+                        version: version, outcome: .notNeeded, date: Date(), appVersion: subject.current)
                 })
         }
     }
@@ -56,7 +54,7 @@ struct RunBooks {
             // The transaction has written it already.
             books[id]?.written?.settle(step.version)
         } else {
-            books[id]?.history.append(settlement.step(.ran))
+            books[id]?.history.append(settlement.step)
         }
         books[id]?.record.settle(step.version)
         if let died = runningBefore, died.version != step.version {
@@ -65,14 +63,17 @@ struct RunBooks {
         }
     }
 
-    /// Notes that a step has thrown.
-    ///
-    /// - Parameter hasCheckpoint: whether it has got further than in earlier attempts.
-    mutating func fail(_ step: MigrationStep, hasCheckpoint: Bool) {
-        // A step that throws has not died in the middle of its work: what died before is all there is to count.
+    /// Notes that a step that is running has got further than in its earlier attempts: those count no more.
+    mutating func forgive(_ step: MigrationStep) {
         // Another step that died before has not got further by this one's checkpoint.
+        guard runningBefore?.version == step.version else { return }
         let attempt = attempt(of: step)
-        if hasCheckpoint, runningBefore?.version == step.version { runningBefore?.forgiven = attempt - 1 }
+        runningBefore?.forgiven = attempt - 1
+    }
+
+    /// Notes that a step has thrown.
+    mutating func fail(_ step: MigrationStep) {
+        // It has not died in the middle of its work: what died before is all there is to count.
         books[step.place.id]?.record.running = runningBefore
     }
 

@@ -11,7 +11,7 @@ package struct WatchedStore: IdentifiableStore, HistoryStore, RecoverableStore {
     }
 
     package var name: String { base.name }
-    package var placeID: PlaceID { (base as? any IdentifiableStore)?.placeID ?? .store }
+    package var placeID: PlaceID { PlaceID(of: base) }
 
     package func read(_ manager: String) throws -> StoreState {
         try process.checkAlive()

@@ -33,7 +33,7 @@ struct FixtureCopy {
 
     /// The tables of which every row is kept: GRDB's own ledger, beside this package's.
     private static func isRecord(_ table: String) -> Bool {
-        Ledger.isOwn(table: table) || table == "grdb_migrations"
+        Ledger.isOwn(table: table) || table == Ledger.tableOfGRDB
     }
 
     mutating func make() throws -> FixtureReport {

@@ -1,8 +1,8 @@
 /// Random numbers that are the same wherever the seed is (SplitMix64, Steele, Lea and Flood, 2014).
-struct RandomNumbers: RandomNumberGenerator, Sendable {
+package struct RandomNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
@@ -12,7 +12,7 @@ struct RandomNumbers: RandomNumberGenerator, Sendable {
         state = subject.utf8.reduce(0xcbf2_9ce4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

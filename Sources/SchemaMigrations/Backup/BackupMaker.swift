@@ -52,9 +52,7 @@ struct BackupMaker {
         for path in missing.reversed() {
             // Foundation, asked for folders above as well, looks for an end above the root when it cannot look at it.
             // Another process may make it at the same moment, which is no error.
-            guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-            }
+            guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw POSIXError.current }
             try DurableFile(at: URL(fileURLWithPath: path)).syncName()
         }
     }

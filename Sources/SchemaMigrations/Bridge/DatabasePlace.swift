@@ -58,7 +58,7 @@ package struct DatabasePlace: MigrationPlace {
     /// What the database shows, for a manager that has no record in it.
     private func evidence(_ moves: [any MigrationMove], _ db: Database) throws -> Evidence {
         if try records.hasRecords(db) { return .versionsSeen }
-        if try Ledger(db).exists || db.hasTable(GRDBMove.ledger) { return .ledgerOnly }
+        if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
         // A migrator that knows how to adopt the tables has told at which version they are.
         return moves.contains { $0 is SchemaMove } ? .ledgerOnly : .unmanaged

@@ -3,9 +3,6 @@ import GRDB
 
 /// "Bring this database to that migration", by a migrator of GRDB's.
 struct GRDBMove: DatabaseMove {
-    /// The table in which GRDB remembers what it has applied.
-    static let ledger = "grdb_migrations"
-
     let migrator: DatabaseMigrator
     /// Nil for the latest.
     let target: String?

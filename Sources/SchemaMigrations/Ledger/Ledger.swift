@@ -26,6 +26,9 @@ package struct Ledger: Sendable {
         "schema_migrations", "schema_migrations_details", SQLiteStore.table, SQLiteStore.historyTable,
     ]
 
+    /// The table in which GRDB's own migrator remembers what it has applied.
+    package static let tableOfGRDB = "grdb_migrations"
+
     /// How a version came into the ledger.
     enum Origin: String, Sendable {
         /// The migration was run.

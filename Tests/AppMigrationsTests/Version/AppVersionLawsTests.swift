@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import MigrationTesting
 import Testing
 
 /// The laws that hold for all versions, tried on generated ones.
@@ -11,7 +12,7 @@ struct AppVersionLawsTests {
     let versions: [AppVersion]
 
     init() throws {
-        var generator = SplitMix64(state: 2024)
+        var generator = RandomNumbers(seed: 2024)
         versions = try (0..<3000).map { _ in try AppVersion(parsing: generator.version()) }
     }
 
@@ -42,7 +43,7 @@ struct AppVersionLawsTests {
                 Issue.record("\(right) < \(left), but was sorted after it")
             }
         }
-        var generator = SplitMix64(state: 3)
+        var generator = RandomNumbers(seed: 3)
         for _ in 0..<20_000 {
             let (a, b, c) = (pick(&generator), pick(&generator), pick(&generator))
             if a < b, b < c, !(a < c) { Issue.record("\(a) < \(b) < \(c)") }
@@ -63,7 +64,7 @@ struct AppVersionLawsTests {
 
     @Test("sorting brings equal versions together, in any initial order")
     func sorting() {
-        var generator = SplitMix64(state: 4)
+        var generator = RandomNumbers(seed: 4)
         let sorted = versions.sorted()
         let shuffled = versions.shuffled(using: &generator).sorted()
         #expect(sorted == shuffled)
@@ -112,7 +113,7 @@ struct AppVersionLawsTests {
 
     @Test("garbage never traps, and its errors lie within the text")
     func garbage() {
-        var generator = SplitMix64(state: 5)
+        var generator = RandomNumbers(seed: 5)
         var count = 0
         for round in 0..<20_000 {
             let text = round.isMultiple(of: 2) ? generator.garbage() : generator.damagedVersion()
@@ -136,13 +137,13 @@ struct AppVersionLawsTests {
 
     /// Pairs of any versions, and the pairs of neighbors in order, which are equal or nearly so.
     private func pairs() -> [(AppVersion, AppVersion)] {
-        var generator = SplitMix64(state: 2)
+        var generator = RandomNumbers(seed: 2)
         let sorted = versions.sorted()
         return (0..<20_000).map { _ in (pick(&generator), pick(&generator)) }
             + zip(sorted, sorted.dropFirst())
     }
 
-    private func pick(_ generator: inout SplitMix64) -> AppVersion {
+    private func pick(_ generator: inout RandomNumbers) -> AppVersion {
         versions[Int.random(in: versions.indices, using: &generator)]
     }
 }
@@ -190,18 +191,8 @@ private struct Reference {
     }
 }
 
-/// A generator of random numbers that gives the same ones in every run, and versions made from them.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
+/// Versions made from random numbers.
+extension RandomNumbers {
     mutating func version() -> String {
         var text = list(of: ["0", "0", "1", "01", "2", "10", "18446744073709551615"], upTo: 3)
         switch next() % 4 {

@@ -1,3 +1,5 @@
+import MigrationTesting
+
 /// An app that the devices of the fleet have: its builds, and what each of them registers.
 ///
 /// Versions are numbers here, their *ranks*, so that nothing in the model depends on how the package compares
@@ -95,7 +97,7 @@ struct FleetApp: Sendable {
 
 extension FleetApp {
     /// Makes an app up.
-    init(random: inout SplitMix64) {
+    init(random: inout RandomNumbers) {
         // A database costs thirty times what the rest does.
         storage = random.chance(90) ? .store : random.pick([.storeAndDatabase, .storeInDatabase])
         searchSince = random.pick(0...Self.builds.count)
@@ -123,7 +125,7 @@ extension FleetApp {
         }
     }
 
-    private static func appearance(of release: Int, late percent: Int, _ random: inout SplitMix64) -> Int {
+    private static func appearance(of release: Int, late percent: Int, _ random: inout RandomNumbers) -> Int {
         let first = builds.firstIndex { $0.rank / 100 >= release } ?? 0
         return random.chance(percent) ? random.pick(first..<builds.count) : first
     }

@@ -1,3 +1,5 @@
+import MigrationTesting
+
 /// Something that happens to a device.
 enum FleetEvent: Sendable, Equatable {
     case launch(Launch)
@@ -36,7 +38,7 @@ enum FleetEvent: Sendable, Equatable {
     }
 
     /// Makes a history up.
-    static func history(random: inout SplitMix64) -> [FleetEvent] {
+    static func history(random: inout RandomNumbers) -> [FleetEvent] {
         let last = FleetApp.builds.count - 1
         var build = random.pick(0...3)
         var launch = Launch(build: build)

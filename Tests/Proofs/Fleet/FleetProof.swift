@@ -44,7 +44,7 @@ public struct FleetProof: Proof {
 
     /// What a device did wrong, with the shortest history that shows it; nil when it did all right.
     func failure(seed: UInt64) -> String? {
-        var random = SplitMix64(seed: seed)
+        var random = RandomNumbers(seed: seed)
         var app = FleetApp(random: &random)
         var events = FleetEvent.history(random: &random)
         guard deviation(app, events) != nil else { return nil }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationTesting
 import Testing
 
 @testable import SchemaMigrations
@@ -72,7 +73,7 @@ struct SQLScriptAgainstSQLiteTests {
 
     @Test("are the same in random files")
     func random() throws {
-        var generator = SplitMix(state: 417)
+        var generator = RandomNumbers(seed: 417)
         let pieces = [
             "SELECT 1", "SELECT ';'", "SELECT 'a''b;'", "SELECT 1 AS \"x;\"", "SELECT 1 AS [;]", "-- c;\n",
             "/* ; */", ";", ";;", "\n",
@@ -97,18 +98,5 @@ struct SQLScriptAgainstSQLiteTests {
             try queue.execute("CREATE TABLE a(x)")
             try compare(SQLScript(Data(sql.utf8), fileName: "round \(round)"), in: queue)
         }
-    }
-}
-
-/// Random numbers that are the same in every run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }
