@@ -14,7 +14,7 @@ let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sql
 let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
 manager.whenMigratingToVersion("1.1") { try moveArchive() }
 manager.whenMigratingToVersion("1.1-1") { context in try resumeMove(attempt: context.attempt) }
-manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20_240_601_120_000_000, in: dbQueue)
+manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
 manager.whenMigratingToVersion("2.0", in: dbQueue) { db in
     try db.execute(sql: "UPDATE book SET author = trim(author)")
 }

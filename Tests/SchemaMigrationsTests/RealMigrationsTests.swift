@@ -95,7 +95,7 @@ struct RealMigrationsTests {
     func rows() throws {
         let schema = try SchemaMigrator(directory: RealMigrations.atuin)
         let queue = try folder.queue()
-        try schema.migrate(queue, upTo: 20_210_422_143_411)
+        try schema.migrate(queue, upTo: 20210422143411)
         try queue.execute(
             """
             INSERT INTO history(id, timestamp, duration, exit, command, cwd, session, hostname)

@@ -23,10 +23,10 @@ extension Entries {
     ///
     /// All of it runs exactly once, since the database itself remembers it in the same transactions.
     func registerMigrations(with manager: MigrationManager, of release: Release, notes: StepNotes) {
-        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 20_240_110_090_000_000, in: database)
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 20240110090000000, in: database)
 
         guard release >= .tags else { return }
-        manager.whenMigratingToVersion("1.1", migrate: schema, upTo: 20_240_305_101_500_000, in: database)
+        manager.whenMigratingToVersion("1.1", migrate: schema, upTo: 20240305101500000, in: database)
         // A new journal has these tags too: this is not about old data.
         manager.whenMigratingToVersion("1.1", in: database, onFreshInstall: .run) { db in
             try db.execute(sql: "INSERT INTO tag(name) VALUES ('family'), ('idea'), ('travel')")
@@ -34,7 +34,7 @@ extension Entries {
         }
 
         guard release >= .moods else { return }
-        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20_240_612_083_000_000, in: database)
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240612083000000, in: database)
         manager.whenMigratingToVersion("2.0", in: database) { db in
             var count = 0
             for row in try Row.fetchAll(db, sql: "SELECT id, text FROM entry") {

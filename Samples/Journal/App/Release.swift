@@ -19,9 +19,9 @@ struct Release: Comparable, CustomStringConvertible {
 
     /// The latest migration of the entries' schema that the build was shipped with.
     var latestSchema: Int64 {
-        if self >= .moods { return 20_240_612_083_000_000 }
-        if self >= .tags { return 20_240_305_101_500_000 }
-        return 20_240_110_090_000_000
+        if self >= .moods { return 20240612083000000 }
+        if self >= .tags { return 20240305101500000 }
+        return 20240110090000000
     }
 
     /// What people can do with it that they could not do before; nil when they would see no difference.

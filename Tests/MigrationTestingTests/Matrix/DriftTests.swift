@@ -14,11 +14,11 @@ struct DriftTests {
     }
 
     private static func create(_ sql: String) -> SQLMigration {
-        SQLMigration(version: 20_240_310_120_000_000, name: "create_entries", sql: sql)
+        SQLMigration(version: 20240310120000000, name: "create_entries", sql: sql)
     }
 
     private static let later = SQLMigration(
-        version: 20_240_601_120_000_000, name: "add_tags", sql: "CREATE TABLE tag(id INTEGER PRIMARY KEY);")
+        version: 20240601120000000, name: "add_tags", sql: "CREATE TABLE tag(id INTEGER PRIMARY KEY);")
 
     private func failure(_ matrix: UpgradeMatrix) throws -> UpgradeMatrixError {
         try #require(throws: UpgradeMatrixError.self) { try matrix.run() }
@@ -90,7 +90,7 @@ struct DriftTests {
     }
 
     private struct Rebuild: SchemaMigration {
-        let version: SchemaVersion = 20_240_601_120_000_000
+        let version: SchemaVersion = 20240601120000000
 
         func migrate(_ db: Database) throws {
             guard try Int.fetchOne(db, sql: "SELECT count(*) FROM entry") ?? 0 > 0 else { return }
@@ -119,9 +119,9 @@ struct DriftTests {
                 CREATE TRIGGER touched AFTER UPDATE ON entry BEGIN SELECT 1; END;
                 CREATE INDEX by_text ON entry(text);
                 """),
-            SQLMigration(version: 20_240_601_120_000_000, name: "rebuild", sql: rebuild),
+            SQLMigration(version: 20240601120000000, name: "rebuild", sql: rebuild),
             SQLMigration(
-                version: 20_240_602_120_000_000, name: "index", sql: "CREATE INDEX by_text ON entry(text);"),
+                version: 20240602120000000, name: "index", sql: "CREATE INDEX by_text ON entry(text);"),
         ])
         let report = try UpgradeMatrix(of: schema).run()
         #expect(

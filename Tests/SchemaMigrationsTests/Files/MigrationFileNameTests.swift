@@ -11,7 +11,7 @@ struct MigrationFileNameTests {
             ("1.sql", 1, "", .up),
             ("0.sql", 0, "", .up),
             ("017_x.sql", 17, "x", .up),
-            ("201406063106474_create_mb-demo-schema.sql", 201_406_063_106_474, "create_mb-demo-schema", .up),
+            ("201406063106474_create_mb-demo-schema.sql", 201406063106474, "create_mb-demo-schema", .up),
             ("9999_ChangeTablesToNewFormat.sql", 9999, "ChangeTablesToNewFormat", .up),
             ("2014324_This is the Description.sql", 2_014_324, "This is the Description", .up),
             ("20240310_überfällig.sql", 20_240_310, "überfällig", .up),

@@ -9,7 +9,7 @@ struct SchemaSamples {
 
     private init(count: Int, sql: (Int) -> String) {
         sources = (0..<count).map {
-            (version: 20_240_101_000_000_000 + Int64($0), name: "migration_\($0)", sql: sql($0))
+            (version: 20240101000000000 + Int64($0), name: "migration_\($0)", sql: sql($0))
         }
     }
 

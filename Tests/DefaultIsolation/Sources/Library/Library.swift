@@ -23,7 +23,7 @@ final class Library {
             try await download()
             try context.checkpoint()
         }
-        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20_240_601_120_000_000, in: dbQueue)
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
         manager.whenMigratingToVersion("2.0", in: dbQueue) { db in
             try db.execute(sql: "UPDATE book SET author = trim(author)")
         }
