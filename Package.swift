@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// One list of settings, applied to every target.
@@ -24,18 +24,20 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        .target(name: "CSystem"),
+        .target(name: "CMigrationSystem"),
+        .target(name: "MigrationDiagnostics", swiftSettings: settings),
         .target(
             name: "AppMigrations",
-            dependencies: ["CSystem"],
+            dependencies: ["CMigrationSystem", "MigrationDiagnostics"],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
-        .target(name: "MigrationFiles", swiftSettings: settings),
+        .target(name: "MigrationFiles", dependencies: ["MigrationDiagnostics"], swiftSettings: settings),
         .target(
             name: "SchemaMigrations",
             dependencies: [
                 "AppMigrations",
+                "MigrationDiagnostics",
                 "MigrationFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -47,6 +49,7 @@ let package = Package(
             name: "MigrationTesting",
             dependencies: [
                 "AppMigrations",
+                "MigrationDiagnostics",
                 "SchemaMigrations",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -56,6 +59,7 @@ let package = Package(
             name: "app-migrations",
             dependencies: [
                 "AppMigrations",
+                "MigrationDiagnostics",
                 "MigrationFiles",
                 "MigrationTesting",
                 "SchemaMigrations",
@@ -64,7 +68,9 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "MigrationEmbedding", dependencies: ["MigrationFiles"], swiftSettings: settings),
+        .target(
+            name: "MigrationEmbedding", dependencies: ["MigrationDiagnostics", "MigrationFiles"],
+            swiftSettings: settings),
         .executableTarget(
             name: "embed-migrations", dependencies: ["MigrationEmbedding"], swiftSettings: settings),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"]),

@@ -29,7 +29,7 @@ compile() {
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
         -enable-upcoming-feature MemberImportVisibility -I $scratch -I "$products/Modules" \
         -Xcc -fmodule-map-file=.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
-        -Xcc -fmodule-map-file="$products/CSystem.build/module.modulemap" "$@"
+        -Xcc -fmodule-map-file="$products/CMigrationSystem.build/module.modulemap" "$@"
 }
 for module in Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbedding Sources/SchemaMigrations \
     Tests/FuzzTargets; do
@@ -38,7 +38,7 @@ for module in Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbe
     compile -emit-object -emit-module -emit-module-path $scratch/"$name".swiftmodule -module-name "$name" \
         -o $scratch/"$name".o $(find $module -name '*.swift' | sort)
 done
-compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CSystem.build/*.o \
+compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CMigrationSystem.build/*.o \
     -lsqlite3 -o $scratch/fuzz 2>&1 | grep -v 'Cannot export local symbol' || [ $? = 1 ]
 
 status=0

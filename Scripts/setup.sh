@@ -7,7 +7,7 @@ set -eu
 [ "$(uname -s)" = Linux ] || exit 0
 
 swift=$(command -v "${SWIFT:-swift}") || {
-    echo "error: '${SWIFT:-swift}' was not found. Install Swift 6.1 or later from https://www.swift.org/install" \
+    echo "error: '${SWIFT:-swift}' was not found. Install Swift 6.2 or later from https://www.swift.org/install" \
         "and put it on your PATH." >&2
     exit 1
 }

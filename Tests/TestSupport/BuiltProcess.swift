@@ -131,7 +131,7 @@ public enum Products {
         let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
         let maps = [
             scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
-            products.appendingPathComponent("CSystem.build/module.modulemap"),
+            products.appendingPathComponent("CMigrationSystem.build/module.modulemap"),
         ]
         return ["-I", products.appendingPathComponent("Modules").path]
             + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }

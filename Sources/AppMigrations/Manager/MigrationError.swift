@@ -1,4 +1,5 @@
 public import Foundation
+package import MigrationDiagnostics
 
 /// Why a manager could not do its work, and what to do about it.
 ///
@@ -66,11 +67,14 @@ public struct MigrationError: Error, Sendable {
     /// What went wrong, as a kind.
     public let code: Code
 
+    /// The culprit, the cause and the remedy.
+    package let diagnostic: Diagnostic
+
     /// The culprit and the cause, in a sentence.
-    public let message: String
+    public var message: String { diagnostic.message }
 
     /// What to do about it, in a sentence.
-    public let remedy: String
+    public var remedy: String { diagnostic.remedy }
 
     /// The name of the manager, where one is concerned.
     public package(set) var manager: String?
@@ -95,8 +99,7 @@ public struct MigrationError: Error, Sendable {
         version: AppVersion? = nil, attempt: Int? = nil, underlyingError: (any Error)? = nil
     ) {
         self.code = code
-        self.message = message
-        self.remedy = remedy
+        diagnostic = Diagnostic(message, remedy: remedy)
         self.manager = manager
         self.version = version
         self.attempt = attempt
@@ -108,7 +111,7 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
     /// The message and the remedy; for several mistakes, a line each.
     public var description: String {
         guard causes.isEmpty else { return causes.map(\.description).joined(separator: "\n") }
-        return remedy.isEmpty ? message : "\(message) \(remedy)"
+        return diagnostic.description
     }
 
     /// The message and the remedy.
@@ -119,11 +122,4 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
 
     /// What to do about it.
     public var recoverySuggestion: String? { remedy }
-}
-
-extension String {
-    /// The text with something at its end that ends a sentence.
-    package var asSentence: String {
-        last.map { ".!?".contains($0) } ?? true ? self : self + "."
-    }
 }

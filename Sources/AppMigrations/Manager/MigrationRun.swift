@@ -235,7 +235,7 @@ final class MigrationRun {
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         return MigrationError(
             step.isMove ? .moveFailed : .stepFailed,
-            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt): \("\(error)".asSentence)",
+            "\(survey.subject.manager): \(step.title) (\(step.source)) failed\(inAttempt)\(error.asCause)",
             remedy: "What ran before it is done; the next launch goes on with it.",
             manager: survey.subject.manager, version: step.version, attempt: context.attempt,
             underlyingError: error)
@@ -245,7 +245,7 @@ final class MigrationRun {
         if error is CancellationError { return error }
         return MigrationError(
             .stepFailed,
-            "\(survey.subject.manager): what was to run when the version changes failed: \("\(error)".asSentence)",
+            "\(survey.subject.manager): what was to run when the version changes failed\(error.asCause)",
             remedy: "The steps are done; the next launch runs it again.", manager: survey.subject.manager,
             underlyingError: error)
     }
@@ -265,6 +265,14 @@ final class MigrationRun {
             try write()
             return nil
         }
+    }
+}
+
+extension Error {
+    /// The end of a message that names what this error says, if it says anything.
+    fileprivate var asCause: String {
+        let text = "\(self)"
+        return text.isEmpty ? "" : ": \(text)"
     }
 }
 

@@ -1,4 +1,4 @@
-import CSystem
+import CMigrationSystem
 package import Foundation
 
 #if canImport(Darwin)

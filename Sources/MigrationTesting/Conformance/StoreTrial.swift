@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import MigrationDiagnostics
 
 /// The trial of one rule, in a folder of its own.
 final class StoreTrial {

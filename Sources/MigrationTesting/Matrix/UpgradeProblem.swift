@@ -1,4 +1,5 @@
 import AppMigrations
+import MigrationDiagnostics
 import SchemaMigrations
 
 /// Something that is wrong after an upgrade, or that kept it from being made.

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationDiagnostics
 
 /// Runs one migration inside a transaction that is open, together with its row in the ledger: both or neither.
 struct JobRunner {

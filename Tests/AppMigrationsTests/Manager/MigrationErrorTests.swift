@@ -26,6 +26,6 @@ struct MigrationErrorTests {
             throw StepError(description: "")
         }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.message == "Library: step 2.0 (Migrations.swift:3) failed: ")
+        #expect(error.message == "Library: step 2.0 (Migrations.swift:3) failed.")
     }
 }

@@ -58,41 +58,39 @@ struct CompileTests {
         #expect(done == ["archive", "attempt 1"])
     }
 
-    #if compiler(>=6.2)
-        @Test("compiles in a module whose default isolation is the main actor, without a warning")
-        func defaultIsolation() async throws {
-            let source = URL(fileURLWithPath: #filePath)
-                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-                .appendingPathComponent("DefaultIsolation/Sources/Library/Library.swift")
-            let result = try await BuiltProcess.compiler([
-                "-typecheck", "-swift-version", "6", "-default-isolation", "MainActor", "-warnings-as-errors",
-                "-parse-as-library", "-module-name", "Library", source.path,
-            ]).result()
-            #expect(result.status == 0, "\(result.output)\(result.errors)")
-            #expect(result.errors == "")
-        }
+    @Test("compiles in a module whose default isolation is the main actor, without a warning")
+    func defaultIsolation() async throws {
+        let source = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("DefaultIsolation/Sources/Library/Library.swift")
+        let result = try await BuiltProcess.compiler([
+            "-typecheck", "-swift-version", "6", "-default-isolation", "MainActor", "-warnings-as-errors",
+            "-parse-as-library", "-module-name", "Library", source.path,
+        ]).result()
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.errors == "")
+    }
 
-        @Test("the compiler that this is asked of finds mistakes of isolation")
-        func mistake() async throws {
-            let folder = try TemporaryFolder()
-            let source = folder.url.appendingPathComponent("Mistake.swift")
-            let text = """
-                import AppMigrations
-                final class Library {
-                    var count = 0
-                    func register(_ manager: MigrationManager) {
-                        manager.whenMigratingToVersion("1.0") { self.count += 1 }
-                        Task.detached { self.count += 1 }
-                    }
+    @Test("the compiler that this is asked of finds mistakes of isolation")
+    func mistake() async throws {
+        let folder = try TemporaryFolder()
+        let source = folder.url.appendingPathComponent("Mistake.swift")
+        let text = """
+            import AppMigrations
+            final class Library {
+                var count = 0
+                func register(_ manager: MigrationManager) {
+                    manager.whenMigratingToVersion("1.0") { self.count += 1 }
+                    Task.detached { self.count += 1 }
                 }
-                """
-            try Data(text.utf8).write(to: source)
-            let result = try await BuiltProcess.compiler([
-                "-typecheck", "-swift-version", "6", "-default-isolation", "MainActor", source.path,
-            ]).result()
-            #expect(result.status == 1)
-            #expect(result.errors.contains("Mistake.swift:6:"))
-            #expect(!result.errors.contains("Mistake.swift:5:"))
-        }
-    #endif
+            }
+            """
+        try Data(text.utf8).write(to: source)
+        let result = try await BuiltProcess.compiler([
+            "-typecheck", "-swift-version", "6", "-default-isolation", "MainActor", source.path,
+        ]).result()
+        #expect(result.status == 1)
+        #expect(result.errors.contains("Mistake.swift:6:"))
+        #expect(!result.errors.contains("Mistake.swift:5:"))
+    }
 }

@@ -1,7 +1,7 @@
 // What the C library has and Swift's module of it does not show.
 
-#ifndef APP_MIGRATIONS_CSYSTEM_H
-#define APP_MIGRATIONS_CSYSTEM_H
+#ifndef APP_MIGRATIONS_CMIGRATIONSYSTEM_H
+#define APP_MIGRATIONS_CMIGRATIONSYSTEM_H
 
 #if defined(__linux__)
 /// Writes out everything that was written on the file system of an open file. 0, or -1 with errno set.

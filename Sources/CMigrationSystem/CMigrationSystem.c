@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CSystem.h"
+#include "CMigrationSystem.h"
 
 #if defined(__linux__)
 #include <unistd.h>
