@@ -107,7 +107,9 @@ let package = Package(
             swiftSettings: settings,
             plugins: ["EmbedMigrations"]
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["AppMigrations", "MigrationDiagnostics"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .executableTarget(
             name: "Launcher",
             dependencies: [

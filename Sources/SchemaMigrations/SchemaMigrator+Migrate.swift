@@ -36,7 +36,7 @@ extension SchemaMigrator {
     ) async throws -> SchemaReport {
         let interrupter = Interrupter()
         return try await withTaskCancellationHandler {
-            try await elsewhere {
+            try await offload {
                 try migrate(database, upTo: version, progress: progress, interrupter: interrupter)
             }
         } onCancel: {

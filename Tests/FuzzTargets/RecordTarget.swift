@@ -18,30 +18,37 @@ extension FuzzTarget {
             "[]", "{", "",
         ]
     ) { bytes in
-        let state: StoreState
-        var document: RecordDocument
+        var state: StoreState
+        let record: MigrationRecord?
         do {
-            document = try RecordDocument(Data(bytes), place: "file")
-            state = try document.state(of: "Library")
+            state = try StoreState(json: Data(bytes))
+            record = try state.record(of: "Library")
         } catch is MigrationError {
             return
         }
-        try document.replaceState(of: "Library", with: state)
-        let again = try RecordDocument(document.data(), place: "file").state(of: "Library")
+        try state.setRecord(record, of: "Library")
+        let again = try StoreState(json: state.json())
         try expect(
-            again.withoutDates == state.withoutDates, "\(bytes.text.debugDescription) is written otherwise")
-        let pieces = try RecordDocument(rows: document.rows(of: "Library"), place: "file").state(
-            of: "Library")
-        try expect(pieces == again, "\(bytes.text.debugDescription) is otherwise in rows")
+            try again.contents == state.contents, "\(bytes.text.debugDescription) is not written as it was read")
+        let rows = try StoreState(rows: again.rows(of: "Library"))
+        try expect(try rows.contents == again.contents, "\(bytes.text.debugDescription) differs in rows")
+        let decoded = try JSONDecoder().decode(StoreState.self, from: JSONEncoder().encode(again))
+        try expect(try decoded.contents == again.contents, "\(bytes.text.debugDescription) differs by Codable")
     }
 }
 
 extension StoreState {
-    /// The state as far as it must come back: dates are written to the second.
-    fileprivate var withoutDates: StoreState {
-        var state = self
-        state.record?.running?.since = .distantPast
-        state.seen = seen.mapValues { $0.map { SeenVersion(version: $0.version, first: .distantPast) } }
-        return state
+    /// What must survive being written: dates are written to the second.
+    fileprivate var contents: Contents {
+        get throws {
+            var record = try record(of: "Library")
+            record?.running?.since = .distantPast
+            return Contents(record: record, seen: seen.mapValues { $0.map(\.version) })
+        }
+    }
+
+    fileprivate struct Contents: Equatable {
+        let record: MigrationRecord?
+        let seen: [String: [AppVersion]]
     }
 }

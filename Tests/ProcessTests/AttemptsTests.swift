@@ -7,9 +7,9 @@ struct AttemptsTests {
     /// What the launch says that does not try the step again.
     static func gaveUp(_ deaths: String) -> String {
         """
-        gaveUp: Library: step 1.2 (Migrations.swift:7) was not tried again: the process died in it \(deaths). \
-        A new build of the app will try again; so does migrate(retrying: "1.2"), and skip("1.2") goes on \
-        without it.
+        gaveUp: Library: step 1.2 (Migrations.swift:7) was not retried: the process died in it \(deaths). \
+        A new build of the app retries it, as does migrate(retrying: "1.2"); skip("1.2") goes on without \
+        it.
 
         """
     }
@@ -120,8 +120,8 @@ struct AttemptsTests {
                     == (action == "cancel"
                         ? "cancelled\n"
                         : """
-                        stepFailed: Library: step 1.2 (Migrations.swift:7) failed: told to fail. What ran before it \
-                        is done; the next launch goes on with it.
+                        stepFailed: Library: step 1.2 (Migrations.swift:7) failed: told to fail. Earlier \
+                        steps are complete. The next launch retries this one.
 
                         """))
         }

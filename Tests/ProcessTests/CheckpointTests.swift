@@ -44,9 +44,9 @@ struct CheckpointTests {
         #expect(
             launch.output == """
                 stepFailed: Library: step 1.2 (Migrations.swift:7) failed: Library: step 1.2 (Migrations.swift:7) \
-                has no checkpoints, because it works in one transaction. Leave checkpoint() out, or work in \
-                several transactions in a step that is not given the database. What ran before it is done; the \
-                next launch goes on with it.
+                cannot save a checkpoint, because it works in one transaction. Leave checkpoint() out, \
+                or work in several transactions, in a step that is not given the database. Earlier steps \
+                are complete. The next launch retries this one.
 
                 """)
         #expect(try install.rows() == [])

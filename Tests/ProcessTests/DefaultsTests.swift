@@ -59,8 +59,8 @@
         func malformedVersion() async throws {
             #expect(
                 try await launch("2.x") == """
-                    invalidCurrentVersion: The main bundle's CFBundleShortVersionString is malformed: "2.x" is not an \
-                    app version: expected a digit at offset 2, found "x". Mend it, or pass the app's version: \
+                    invalidConfiguration: The main bundle's CFBundleShortVersionString is malformed: "2.x" is not an \
+                    app version: expected a digit at offset 2, found "x". Fix it, or pass the app's version: \
                     MigrationManager(currentVersion: "2.0", …).
 
                     """)
@@ -71,7 +71,7 @@
             try Data().write(to: supportURL)
             let output = try await launch()
             #expect(
-                output.hasPrefix("noStoreLocation: The app's folder in Application Support cannot be made: "))
+                output.hasPrefix("invalidConfiguration: The app's folder in Application Support cannot be created: "))
             #expect(
                 output.hasSuffix(
                     "Pass a store in a folder that exists: store: try JSONStore(at: url).\n"), "\(output)")
@@ -90,19 +90,19 @@
         func otherPurposes(variable: String, value: String, reason: String) async throws {
             #expect(
                 try await launch(environment: [variable: value])
-                    == "noStoreLocation: There is no default store here: \(reason). \(Self.remedy)")
+                    == "invalidConfiguration: There is no default store here: \(reason). \(Self.remedy)")
         }
 
         @Test("has none when it is an app extension, or has no identifier")
         func noPlace() async throws {
             #expect(
                 try await launch(as: "Share.appex") == """
-                    noStoreLocation: There is no default store here: an app extension shares its app's store, which \
+                    invalidConfiguration: There is no default store here: an app extension shares its app's store, which \
                     cannot be guessed. \(Self.remedy)
                     """)
             #expect(
                 try await launch(identifier: nil) == """
-                    noStoreLocation: There is no default store here: the main bundle has no identifier. \(Self.remedy)
+                    invalidConfiguration: There is no default store here: the main bundle has no identifier. \(Self.remedy)
                     """)
         }
     }

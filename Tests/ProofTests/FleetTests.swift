@@ -64,7 +64,7 @@ private struct ForgetfulStore: MigrationStore {
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try base.update(manager) { state in
             try change(&state)
-            state.record?.settled = []
+            try state.changeRecord(of: manager) { $0?.settled = [] }
         }
     }
 }

@@ -28,6 +28,7 @@ struct Launch {
     var database: (any DatabaseWriter)?
     /// Looks on at what is done in the database.
     var observer: (any TransactionObserver)?
+    private let hasFailedMove = Locked(false)
 
     enum Work: String, CaseIterable, Sendable {
         /// A manager, with all of its steps.
@@ -45,7 +46,7 @@ struct Launch {
             }
         } catch let error as SchemaMigrationError {
             report("failed \(error.code.rawValue): \(error)")
-        } catch let error as MigrationError where Self.isTyped(error) {
+        } catch let error as MigrationError where isTyped(error) {
             report("failed \(error.code.rawValue): \(error)")
         } catch let error as OpeningError {
             report("failed opening: \(error.reason)")
@@ -54,9 +55,10 @@ struct Launch {
         }
     }
 
-    /// Whether an error is the package's through and through: what a schema migration throws is typed as well.
-    private static func isTyped(_ error: MigrationError) -> Bool {
-        error.code != .moveFailed || error.underlyingError is SchemaMigrationError
+    /// Whether an error is the package's through and through: the error of a failed move is typed as well.
+    private func isTyped(_ error: MigrationError) -> Bool {
+        !hasFailedMove.withLock { $0 } || error.code != .stepFailed
+            || error.underlyingError is SchemaMigrationError
     }
 
     /// What GRDB has to say about a file that it cannot open: the package has not been asked for anything yet.
@@ -181,7 +183,8 @@ struct Launch {
             case .willRun, .finished:
                 unsettled.forEach(report)
                 unsettled = []
-            case .launchRecognized, .didFail: break
+            case .didFail(let step, _): hasFailedMove.withLock { $0 = step.schemaVersions != nil }
+            case .launchRecognized: break
             }
         }
     }

@@ -35,7 +35,7 @@ struct StopTrial {
         switch work {
         case .app:
             """
-            failed locked: Workload: process \(holder) is migrating, and has not finished within 1.0 seconds. Launch \
+            failed locked: Workload: process \(holder) is migrating, and did not finish within 1.0 seconds. Launch \
             again when it has, or allow more time with the option `lockTimeout`.
             """
         case .schema:

@@ -20,8 +20,11 @@ struct HistoryCommand: ParsableCommand {
 
         print(style.heading("Versions"))
         // One store serves all managers, and has seen the versions for all of them.
-        for seen in histories.first?.history.versions ?? [] {
-            print("  \(style.faint(seen.first.toTheMinute))  \(seen.version)")
+        if let history = histories.first?.history {
+            for version in history.versions {
+                let date = history.firstSeen(version)?.toTheMinute ?? ""
+                print("  \(style.faint(date))  \(version)")
+            }
         }
 
         print("\n" + style.heading("Schema"))
@@ -46,7 +49,7 @@ extension SettledStep {
     /// What became of the step.
     fileprivate var inWords: String {
         switch outcome {
-        case .ran: "run by \(appVersion)" + (seconds.map { " " + ($0 * 1000).inMilliseconds } ?? "")
+        case .ran: "run by \(appVersion)" + (duration.map { " " + ($0 / .milliseconds(1)).inMilliseconds } ?? "")
         case .notNeeded: "not needed: the journal began with \(appVersion)"
         case .skipped: "skipped by \(appVersion)"
         }

@@ -1,50 +1,43 @@
-public import Foundation
+package import Foundation
 
-/// What is remembered about one manager in one place.
-///
-/// Stores read and write it; apps need it only when they implement a ``MigrationStore``.
-public struct MigrationRecord: Sendable, Hashable {
-    /// The version that the record begins with: nothing at or below it is pending.
-    ///
-    /// Nil after a reset.
-    public var floor: AppVersion?
+/// Everything remembered about one manager in one place.
+package struct MigrationRecord: Sendable, Hashable {
+    /// The version that the record begins with: nothing at or below it is pending. Nil after a reset.
+    package var floor: AppVersion?
 
-    /// The versions whose steps have run, or were found not to be needed.
-    public var settled: Set<AppVersion>
+    /// The versions whose steps have run, or were not needed.
+    package var settled: Set<AppVersion> = []
 
     /// The versions whose steps must run although they are at or below the floor.
-    public var owed: Set<AppVersion>
+    package var owed: Set<AppVersion> = []
 
-    /// The app version whose launch was completed last; nil until a first one was.
-    public var completed: AppVersion?
+    /// The app version whose launch was completed last; nil until one was.
+    package var completed: AppVersion?
 
     /// The highest app version that ever began to migrate here.
-    public var highest: AppVersion?
+    package var highest: AppVersion?
 
     /// The lower app version that was launched after ``highest``, until the higher one has come back.
-    public var downgradedTo: AppVersion?
+    package var downgradedTo: AppVersion?
 
     /// The step that was started last and did not return: the process died in it, or it is running now.
-    public var running: Running?
+    package var running: Running?
 
     /// A step that has been started.
-    public struct Running: Sendable, Hashable {
-        /// The step's version.
-        public var version: AppVersion
-        /// How often the step has been started without coming to an end; 1 at first.
-        public var attempt: Int
+    package struct Running: Sendable, Hashable {
+        package var version: AppVersion
+        /// The number of times that the step has been started without coming to an end; 1 at first.
+        package var attempt: Int
         /// How many of those attempts are forgiven, and do not count towards giving up.
-        public var forgiven: Int
+        package var forgiven: Int
         /// The build of the app that started it, as in `2.0 (417)`.
-        public var build: String
-        /// When it was started.
-        public var since: Date
+        package var build: String
+        package var since: Date
 
-        /// Where counting ends: far above any real count, and far below where arithmetic overflows.
+        /// Counting ends here: far above any real count, and far below where arithmetic overflows.
         static let maximumAttempt = 1_000_000
 
-        /// Creates a note of a step that is being started.
-        public init(version: AppVersion, attempt: Int, forgiven: Int = 0, build: String, since: Date) {
+        package init(version: AppVersion, attempt: Int, forgiven: Int = 0, build: String, since: Date) {
             self.version = version
             self.attempt = attempt
             self.forgiven = forgiven
@@ -54,29 +47,26 @@ public struct MigrationRecord: Sendable, Hashable {
     }
 
     /// Creates a record that begins with a version, with nothing settled above it.
-    public init(floor: AppVersion?) {
+    package init(floor: AppVersion?) {
         self.floor = floor
-        self.settled = []
-        self.owed = []
-    }
-}
-
-/// The steps that are registered for one place, as far as they are due.
-package struct DueSteps: Sendable {
-    /// The versions that have a step.
-    package var versions: Set<AppVersion>
-    /// Those among them that run on a fresh install too.
-    package var runningOnFreshInstall: Set<AppVersion>
-
-    package init(versions: Set<AppVersion>, runningOnFreshInstall: Set<AppVersion> = []) {
-        self.versions = versions
-        self.runningOnFreshInstall = runningOnFreshInstall
     }
 }
 
 // The life of a record, as pure functions: what a launch changes before, between and after its steps.
 extension MigrationRecord {
+    /// The kind of launch that follows on this record.
+    package func launch(current: AppVersion) -> Launch {
+        if let highest, highest > current { return .downgrade(from: highest) }
+        // Nothing was ever completed: an adoption that was cut short goes on.
+        guard let completed else { return .adoption(from: floor ?? .zero) }
+        return completed < current ? .upgrade(from: completed) : .relaunch
+    }
+
     /// The record with which a launch begins its work.
+    ///
+    /// - Parameters:
+    ///   - record: the record found; nil where there was none.
+    ///   - due: the steps of this place that are due, asked for on a fresh install only.
     package static func begun(
         _ record: MigrationRecord?, by launch: Launch, current: AppVersion, due: @autoclosure () -> DueSteps
     ) -> MigrationRecord {
@@ -84,7 +74,7 @@ extension MigrationRecord {
         switch launch {
         case .freshInstall:
             let due = due()
-            // There is no old data: what is due is not needed, but for what the app asked to run.
+            // There is no old data: what is due is not needed, except what the app asked to run.
             begun.owed.formUnion(due.runningOnFreshInstall.subtracting(begun.settled))
             begun.settled.formUnion(due.versions.subtracting(due.runningOnFreshInstall))
             begun.completed = current
@@ -110,12 +100,12 @@ extension MigrationRecord {
 
     /// Notes that a step is being started.
     ///
-    /// A note about the same step means that its last attempt died.
+    /// If the record says that the same step is running already, its last attempt died.
     package mutating func start(_ version: AppVersion, build: String, at date: Date) {
         var running = Running(version: version, attempt: 1, build: build, since: date)
         if let died = self.running, died.version == version {
             running.attempt = min(died.attempt + 1, Running.maximumAttempt)
-            // A new build of the app may have mended what killed the last one.
+            // A new build of the app may have fixed what killed the last one.
             running.forgiven = died.build == build ? died.forgiven : died.attempt
         }
         self.running = running
@@ -128,7 +118,7 @@ extension MigrationRecord {
         if running?.version == version { running = nil }
     }
 
-    /// The record, with what is known to be settled besides.
+    /// The record, with versions that are known to be settled besides.
     package func keeping(settled versions: Set<AppVersion>) -> MigrationRecord {
         var record = self
         record.settled.formUnion(versions)
@@ -136,7 +126,7 @@ extension MigrationRecord {
         return record
     }
 
-    /// The highest version that this record knows to be done: a pending step below it is late.
+    /// The highest version that this record knows to be done: a pending step below it is out of order.
     package var reached: AppVersion? {
         [settled.max(), completed].compactMap { $0 }.max()
     }

@@ -9,7 +9,7 @@ package import Foundation
     import Musl
 #endif
 
-/// A file that is always whole: it is read, and replaced, as one piece.
+/// A file that is always whole: it is read and replaced as one piece.
 package struct DurableFile: Sendable {
     package let url: URL
 
@@ -54,8 +54,8 @@ package struct DurableFile: Sendable {
 
     /// Makes sure that files of this one's protection class can be read now.
     ///
-    /// Before the first unlock after a restart they cannot, on iOS and its kin; a missing record is believed only
-    /// when a file written beside it is read back.
+    /// Before the first unlock after a restart they cannot, on iOS, tvOS, watchOS and visionOS; a
+    /// missing record is believed only when a file written beside it is read back.
     private func checkProtectedData() throws {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             let probe = folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)")
@@ -70,7 +70,7 @@ package struct DurableFile: Sendable {
         #endif
     }
 
-    /// Gives a file the protection class with which the app can read it whenever it has been unlocked once.
+    /// Gives a file the protection class with which the app can read it once the device has been unlocked.
     private func protect(_ file: URL) throws {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             try FileManager.default.setAttributes(
@@ -92,11 +92,9 @@ package struct DurableFile: Sendable {
         return false
     }
 
-    /// Adds a line.
+    /// Appends a line. A later sync of the file system makes it durable.
     ///
-    /// Whoever syncs the file system afterwards makes it durable.
-    ///
-    /// A line that was cut off by a crash is ended first, so that it spoils no other.
+    /// A line that a crash cut off is ended first, so that it spoils no other.
     package func append(line: Data) throws {
         let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_APPEND)
         let length = lseek(file.fileDescriptor, 0, SEEK_END)
@@ -108,7 +106,7 @@ package struct DurableFile: Sendable {
         try write(data, to: file)
     }
 
-    /// Gives what is there another name as well, with the date in it; the file keeps its own until it is replaced.
+    /// Gives the file a second, dated name; it keeps its own until it is replaced.
     package func keepAside() throws {
         let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let aside = folder.appendingPathComponent(
@@ -141,21 +139,20 @@ package struct DurableFile: Sendable {
 
     /// Replaces the file's contents.
     ///
-    /// When this returns, the new contents survive a power cut; when it throws,
-    /// the old ones are still there.
+    /// When this returns, the new contents survive a power cut; when it throws, the old ones are still there.
     ///
     /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that one that a
     /// killed process left behind is overwritten instead of piling up.
     ///
-    /// - Parameter barrier: what must be on the disk before the new contents are.
-    package func replace(with data: Data, barrier: JSONStore.Barrier) throws {
+    /// - Parameter durability: what must be on the disk before the new contents are.
+    package func replace(with data: Data, durability: JSONStore.Durability) throws {
         let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
         do {
             let file = try FileHandle.opening(temporary, O_WRONLY | O_CREAT | O_TRUNC)
             try protect(temporary)
             try write(data, to: file)
             try flush(file)
-            if case .fileSystem = barrier { try flushFileSystem(of: file) }
+            if case .fileSystem = durability { try flushFileSystem(of: file) }
             guard rename(temporary.path, url.path) == 0 else { throw POSIXError.current }
         } catch {
             unlink(temporary.path)
@@ -193,7 +190,7 @@ package struct DurableFile: Sendable {
         guard fsync(file.fileDescriptor) == 0 || errno == EINVAL else { throw POSIXError.current }
     }
 
-    /// Writes out what others have written on this file system.
+    /// Writes out everything written to this file system, by any process.
     private func flushFileSystem(of file: FileHandle) throws {
         #if os(Linux)
             guard app_migrations_syncfs(file.fileDescriptor) == 0 else { throw POSIXError.current }

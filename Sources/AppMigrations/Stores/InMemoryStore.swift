@@ -1,33 +1,36 @@
 /// A store that forgets everything with the process.
 ///
 /// For tests and previews.
+///
+/// ```swift
+/// let manager = try MigrationManager(currentVersion: "2.0", store: InMemoryStore())
+/// ```
 public final class InMemoryStore: MigrationStore {
     private struct Contents {
-        var records: [String: MigrationRecord] = [:]
-        var seen: [String: [SeenVersion]] = [:]
+        var state = StoreState()
         var locked: Set<String> = []
     }
 
     private let contents = Locked(Contents())
 
-    /// Creates a store that has seen nothing.
+    /// Creates a store that has never been used.
     public init() {}
 
     /// `memory`.
     public var name: String { "memory" }
 
-    /// Returns what the store knows that concerns one manager.
+    /// Returns what the store keeps.
     public func read(_ manager: String) -> StoreState {
-        contents.withLock { StoreState(record: $0.records[manager], seen: $0.seen) }
+        contents.withLock { $0.state }
     }
 
-    /// Changes what concerns one manager.
+    /// Changes what the store keeps.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) rethrows {
         try contents.withLock { contents in
-            var state = StoreState(record: contents.records[manager], seen: contents.seen)
+            var state = contents.state
             try change(&state)
-            contents.records[manager] = state.record
-            contents.seen = state.seen
+            state.newHistory = []
+            contents.state = state
         }
     }
 

@@ -23,9 +23,10 @@ struct StoreCrowd {
                     do {
                         let version = try AppVersion(parsing: "\(index + 1).\(number)")
                         try store.update("Crowd") { state in
-                            var record = state.record ?? MigrationRecord(floor: nil)
-                            record.settled.insert(version)
-                            state.record = record
+                            try state.changeRecord(of: "Crowd") { record in
+                                record = record ?? MigrationRecord(floor: nil)
+                                record?.settled.insert(version)
+                            }
                         }
                     } catch {
                         errors.withLock { $0.append(error) }
@@ -35,6 +36,6 @@ struct StoreCrowd {
         }
         for _ in stores { ended.wait() }
         if let error = errors.withLock(\.first) { throw error }
-        return Self.updates - (try stores[0].read("Crowd").record?.settled.count ?? 0)
+        return Self.updates - (try stores[0].read("Crowd").record(of: "Crowd")?.settled.count ?? 0)
     }
 }

@@ -1,12 +1,67 @@
 import AppMigrations
 import Foundation
 
-/// What the conformance suite writes: every field has a value that differs from the others'.
+/// A record, and the versions that a store has seen: what the conformance suite writes and expects to read.
+struct StoreSample {
+    var record: MigrationRecord?
+    var seen: [String: [SeenVersion]] = [:]
+
+    /// A sample of what a state says about one manager.
+    init(_ state: StoreState, of manager: String) throws {
+        record = try state.record(of: manager)
+        seen = state.seen
+    }
+
+    init(record: MigrationRecord? = nil, seen: [String: [SeenVersion]] = [:]) {
+        self.record = record
+        self.seen = seen
+    }
+
+    /// Writes the sample into a state.
+    func write(to state: inout StoreState, of manager: String) throws {
+        try state.setRecord(record, of: manager)
+        for (line, versions) in seen {
+            for version in versions { state.see([version.version], in: line, at: version.first) }
+        }
+    }
+
+    /// A clause for each field that is not as expected.
+    func differences(from expected: StoreSample) -> [String] {
+        let difference =
+            switch (record, expected.record) {
+            case (nil, nil): nil as String?
+            case (nil, _): "the record is missing"
+            case (_, nil): "there is a record, and none was written"
+            case (let record?, let expected?): record.difference(from: expected)
+            }
+        let seenDifference = seen == expected.seen ? nil : "the versions seen are not what was written"
+        return [difference, seenDifference].compactMap { $0 }
+    }
+}
+
+extension MigrationRecord {
+    fileprivate func difference(from other: MigrationRecord) -> String? {
+        let fields: [(String, Bool)] = [
+            ("floor", floor == other.floor), ("settled", settled == other.settled),
+            ("owed", owed == other.owed), ("completed", completed == other.completed),
+            ("highest", highest == other.highest), ("downgradedTo", downgradedTo == other.downgradedTo),
+            ("running", running == other.running),
+        ]
+        let wrong = fields.filter { !$0.1 }.map { "`\($0.0)`" }
+        return switch wrong.count {
+        case 0: nil
+        case 1: "the record's field \(wrong.asList) is not what was written"
+        default: "the record's fields \(wrong.asList) are not what was written"
+        }
+    }
+}
+
+/// The samples: every field has a value that differs from the others'.
 enum StoreSamples {
     /// In whole seconds: a store need not be more exact.
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
-    static var full: StoreState {
+    static var full: StoreSample {
         var record = MigrationRecord(floor: "0.9")
         record.settled = ["1.0", "1.1-2", "2.0.0-beta.3"]
         record.owed = ["0.8", "0.8.1"]
@@ -15,7 +70,7 @@ enum StoreSamples {
         record.downgradedTo = "1.6"
         record.running = MigrationRecord.Running(
             version: "1.7", attempt: 3, forgiven: 2, build: "2.1 (417)", since: date.addingTimeInterval(60))
-        return StoreState(
+        return StoreSample(
             record: record,
             seen: [
                 // In the order in which they were seen, which is not that of the versions.
@@ -28,20 +83,26 @@ enum StoreSamples {
             ])
     }
 
-    static var bare: StoreState { StoreState(record: MigrationRecord(floor: nil), seen: full.seen) }
+    static var bare: StoreSample { StoreSample(record: MigrationRecord(floor: nil), seen: full.seen) }
 
-    static func settled(_ version: AppVersion) -> StoreState {
+    static func settled(_ version: AppVersion) -> StoreSample {
         var record = MigrationRecord(floor: "1.0")
         record.settled = [version]
-        return StoreState(record: record)
+        return StoreSample(record: record)
     }
 
-    static let history: [SettledStep] = [
-        SettledStep(version: "1.0", outcome: .notNeeded, date: date, appVersion: "2.0"),
-        SettledStep(
-            version: "2.0", outcome: .ran, date: date.addingTimeInterval(5), seconds: 0.25, appVersion: "2.0"),
-        SettledStep(version: "1.1-1", outcome: .skipped, date: date.addingTimeInterval(9), appVersion: "2.0"),
-    ]
+    static func history(of manager: String) -> [SettledStep] {
+        [
+            SettledStep(
+                manager: manager, version: "1.0", outcome: .notNeeded, date: date, appVersion: "2.0"),
+            SettledStep(
+                manager: manager, version: "2.0", outcome: .ran, date: date.addingTimeInterval(5),
+                duration: .milliseconds(250), appVersion: "2.0"),
+            SettledStep(
+                manager: manager, version: "1.1-1", outcome: .skipped, date: date.addingTimeInterval(9),
+                appVersion: "2.0"),
+        ]
+    }
 
     /// Names of managers that are different, and stay so.
     static let managers = ["Library", "library", "Library 2", "a/b", "Bücher", "x.json", ""]

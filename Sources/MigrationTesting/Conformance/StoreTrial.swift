@@ -52,43 +52,16 @@ final class StoreTrial {
         if !isKept { note(violation()) }
     }
 
-    /// Compares what was read, field by field.
-    func expect(_ found: StoreState, is expected: StoreState, _ subject: String) {
-        let differences = found.differences(from: expected)
+    /// Compares what a state says about a manager, field by field.
+    func expect(
+        _ state: StoreState, of manager: String = "Library", is expected: StoreSample, _ subject: String
+    ) throws {
+        let differences = try StoreSample(state, of: manager).differences(from: expected)
         if !differences.isEmpty { note("\(subject): \(differences.asList)") }
     }
-}
 
-extension StoreState {
-    /// What is not as expected, a clause for each field.
-    func differences(from expected: StoreState) -> [String] {
-        guard let record, let other = expected.record else {
-            let difference =
-                switch (record, expected.record) {
-                case (nil, nil): nil as String?
-                case (nil, _): "the record is missing"
-                default: "there is a record, and none was written"
-                }
-            return [difference, seenDifference(from: expected)].compactMap { $0 }
-        }
-        let fields: [(String, Bool)] = [
-            ("floor", record.floor == other.floor), ("settled", record.settled == other.settled),
-            ("owed", record.owed == other.owed), ("completed", record.completed == other.completed),
-            ("highest", record.highest == other.highest),
-            ("downgradedTo", record.downgradedTo == other.downgradedTo),
-            ("running", record.running == other.running),
-        ]
-        let wrong = fields.filter { !$0.1 }.map { "`\($0.0)`" }
-        let difference =
-            switch wrong.count {
-            case 0: nil as String?
-            case 1: "the record's field \(wrong.asList) is not what was written"
-            default: "the record's fields \(wrong.asList) are not what was written"
-            }
-        return [difference, seenDifference(from: expected)].compactMap { $0 }
-    }
-
-    private func seenDifference(from expected: StoreState) -> String? {
-        seen == expected.seen ? nil : "the versions seen are not what was written"
+    /// Writes a sample by an update.
+    func write(_ sample: StoreSample, of manager: String = "Library", to store: any MigrationStore) throws {
+        try store.update(manager) { try sample.write(to: &$0, of: manager) }
     }
 }

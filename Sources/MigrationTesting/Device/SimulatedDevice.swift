@@ -152,7 +152,7 @@ public final class SimulatedDevice {
     ) throws -> SimulatedProcess {
         let process = SimulatedProcess(dying: death)
         defer { process.end() }
-        let result = Result { try PlayedLaunch.$witness.withValue(process) { try app(folder, version) } }
+        let result = Result { try SimulatedLaunch.$witness.withValue(process) { try app(folder, version) } }
         let text = process.notes.text(isDead: process.isDead)
         highest = max(highest ?? version, version)
         // What the app's code makes of the death is not told: there is nobody left who could.

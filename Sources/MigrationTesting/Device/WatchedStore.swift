@@ -1,7 +1,7 @@
 package import AppMigrations
 
-/// A store, as a process sees it that may be killed.
-package struct WatchedStore: IdentifiableStore, HistoryStore, RecoverableStore {
+/// A store as a process sees it that may be killed.
+package struct WatchedStore: IdentifiableStore {
     private let base: any MigrationStore
     private let process: SimulatedProcess
 
@@ -31,18 +31,12 @@ package struct WatchedStore: IdentifiableStore, HistoryStore, RecoverableStore {
 
     package func history(_ manager: String) throws -> [SettledStep] {
         try process.checkAlive()
-        return try (base as? any HistoryStore)?.history(manager) ?? []
+        return try base.history(manager)
     }
 
-    package func setAside(replacing manager: String, with state: StoreState) throws {
-        guard let base = base as? any RecoverableStore else {
-            // The manager does not ask a store to set its contents aside unless they are damaged.
-            throw MigrationError(
-                .damagedStore, "\(name) is damaged, and cannot be set aside.",
-                remedy: "Make the store conform to RecoverableStore.", manager: manager)
-        }
+    package func setAside(replacingWith state: StoreState) throws {
         try process.moment()
-        try base.setAside(replacing: manager, with: state)
+        try base.setAside(replacingWith: state)
         try process.moment()
     }
 }

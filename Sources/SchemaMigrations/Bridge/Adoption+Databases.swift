@@ -2,9 +2,9 @@ public import AppMigrations
 public import GRDB
 
 extension Adoption {
-    /// An install whose database has tables of its own is at a version.
+    /// Adopts an install at a version if its database has tables.
     ///
-    /// The tables of this package do not count.
+    /// This package's own tables do not count.
     ///
     /// - Parameters:
     ///   - database: the database, opened, and not yet filled by this launch.
@@ -17,7 +17,7 @@ extension Adoption {
                 return try database.readingConsistently { try Ledger.hasOtherTables($0) ? version : nil }
             } catch let error as DatabaseError {
                 throw MigrationError(
-                    .undecided, "It cannot be told whether the database has tables: \(error).",
+                    .undecided, "Cannot tell whether the database has tables: \(error).",
                     remedy: "Nothing was run. Remove the cause, and launch again.", underlyingError: error)
             }
         }

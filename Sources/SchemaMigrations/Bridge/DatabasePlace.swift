@@ -1,7 +1,7 @@
 package import AppMigrations
 package import GRDB
 
-/// A database in which a manager's steps and moves do their work, and remember it.
+/// A database in which a manager's steps and moves do their work, and record it.
 package struct DatabasePlace: MigrationPlace {
     package let database: any DatabaseWriter
     let records: SQLiteStore
@@ -15,37 +15,37 @@ package struct DatabasePlace: MigrationPlace {
     package var name: String { records.name }
     package var store: any MigrationStore { records }
 
-    package func look(manager: String, moves: [any MigrationMove]) throws -> PlaceView {
+    package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
         do {
             return try SchemaMigrationError.describing {
                 try database.readingConsistently { db in
                     let pending = try pending(moves, db)
                     let state = try records.state(of: manager, db)
-                    return PlaceView(
-                        // What a place shows beside a record is not asked for where there is one.
-                        state: state,
-                        evidence: try state.record == nil ? evidence(moves, db) : .versionsSeen,
-                        pending: pending)
+                    let record = try state.record(of: manager)
+                    return PlaceState(
+                        record: record, seen: state.seen,
+                        // The evidence matters only where there is no record.
+                        evidence: try record == nil ? evidence(moves, db) : .versionsSeen, pending: pending)
                 }
             }
         } catch let error as SchemaMigrationError {
             throw MigrationError(
-                error.code == .newerDatabase ? .newerDatabase : .unusableDatabase,
-                "\(manager): \(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
+                error.code == .newerDatabase ? .newerThanThisProcess : .unusableDatabase,
+                "\(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
                 underlyingError: error)
         }
     }
 
-    /// Whoever adopts a database has an old install, of which the store knows nothing yet.
+    /// Adopting a database means an old install, of which the store knows nothing yet.
     private static func remedy(for error: SchemaMigrationError) -> String {
         guard error.code == .unmanagedDatabase else { return error.remedy }
         return """
-            \(error.remedy) Give the manager's option `adopting` an answer as well: without one, steps outside the \
-            database take this for a fresh install.
+            \(error.remedy) Pass the manager's option `adopting` as well: without it, steps outside the database take \
+            this for a fresh install.
             """
     }
 
-    private func pending(_ moves: [any MigrationMove], _ db: Database) throws -> [[String]] {
+    private func pending(_ moves: [any MoveWork], _ db: Database) throws -> [[String]] {
         var covered: Set<String> = []
         return try moves.map { move in
             guard let move = move as? any DatabaseMove else { return [] }
@@ -55,16 +55,16 @@ package struct DatabasePlace: MigrationPlace {
         }
     }
 
-    /// What the database shows, for a manager that has no record in it.
-    private func evidence(_ moves: [any MigrationMove], _ db: Database) throws -> Evidence {
+    /// The evidence of a database in which the manager has no record.
+    private func evidence(_ moves: [any MoveWork], _ db: Database) throws -> Evidence {
         if try records.hasRecords(db) { return .versionsSeen }
         if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
-        // A migrator that knows how to adopt the tables has told at which version they are.
+        // A migrator that knows how to adopt the tables has determined their version.
         return moves.contains { $0 is SchemaMove } ? .ledgerOnly : .unmanaged
     }
 
-    package func mistakes(in moves: [any MigrationMove]) throws -> [MoveMistake] {
+    package func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] {
         guard let first = moves.first as? any DatabaseMove else { return [] }
         return first.mistakes(in: moves)
     }

@@ -38,7 +38,7 @@ struct GRDBMove: DatabaseMove {
             .map { all[$0] }
     }
 
-    func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {
+    func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
         DatabaseMoveReview(
             set: migrator.migrations, database: database.displayName, title: { $0 }
         ).mistakes(

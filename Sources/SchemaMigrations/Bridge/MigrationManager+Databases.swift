@@ -90,25 +90,3 @@ extension MigrationManager {
                 onFreshInstall: onFreshInstall, source: SourceLocation(fileID: fileID, line: line)))
     }
 }
-
-/// The body of a step that works in one database.
-private struct DatabaseStep: TransactionalWork {
-    let place: DatabasePlace
-    let body: @Sendable (Database, MigrationContext) throws -> Void
-
-    func perform(_ context: MigrationContext, settlement: Settlement) throws {
-        let records = place.records
-        try place.database.unsafeReentrantWrite { db in
-            guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
-            try ConnectionSettings(db).whileMigrating {
-                try db.writing {
-                    guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
-                        return
-                    }
-                    try body(db, context)
-                    try records.update(context.manager, db, settlement.record)
-                }
-            }
-        }
-    }
-}

@@ -3,12 +3,12 @@ import Foundation
 import GRDB
 
 /// A move, as far as the place that it is registered for must know it.
-protocol DatabaseMove: MigrationMove {
+protocol DatabaseMove: MoveWork {
     /// What the move would apply to the database as it is, in order.
     func pending(_ db: Database) throws -> [String]
 
     /// The mistakes in how the moves of one database, of which this is the first, are registered.
-    func mistakes(in moves: [any MigrationMove]) -> [MoveMistake]
+    func mistakes(in moves: [any MoveWork]) -> [MoveMistake]
 }
 
 /// "Bring this database to that schema version", by a ``SchemaMigrator``.
@@ -30,7 +30,7 @@ struct SchemaMove: DatabaseMove {
         return MoveOutcome(applied: report.applied.map { "\($0)" }, warnings: report.warnings)
     }
 
-    func mistakes(in moves: [any MigrationMove]) -> [MoveMistake] {
+    func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
         DatabaseMoveReview(
             set: migrator.versions, database: database.displayName,
             title: { migrator.migration(version: $0)?.title ?? "\($0)" }

@@ -1,12 +1,17 @@
 public import AppMigrations
 import Foundation
 public import GRDB
+import MigrationDiagnostics
 
 /// A store in a table of a SQLite database.
 ///
-/// It may be a database of the app's own, or one that holds nothing else. In a database for which steps and
-/// moves are registered, the same table keeps their records.
-public struct SQLiteStore: HistoryStore, RecoverableStore {
+/// ```swift
+/// let store = SQLiteStore(dbQueue)
+/// ```
+///
+/// The database may be one of the app's own, or one that holds nothing else. If steps and moves are registered for
+/// the database, the same table keeps their records.
+public struct SQLiteStore: MigrationStore {
     /// The table's name.
     static let table = "app_migrations"
     static let historyTable = "app_migrations_history"
@@ -58,24 +63,24 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
         }
     }
 
-    /// Every step of a manager that was settled, in the order of time.
+    /// Returns every settled step of a manager, oldest first.
     public func history(_ manager: String) throws -> [SettledStep] {
         try describing(.unreadableStore, "read") {
             try writer.readingConsistently { db in
-                try Self.historyEntries(db).compactMap { $0.step(of: manager) }
+                try Self.fullHistory(db).filter { $0.manager == manager }
             }
         }
     }
 
-    /// Every manager's steps that were settled in a database, in the order of time.
-    package static func historyEntries(_ db: Database) throws -> [HistoryEntry] {
+    /// Returns every manager's settled steps in a database, oldest first.
+    package static func fullHistory(_ db: Database) throws -> [SettledStep] {
         guard try db.hasTable(historyTable) else { return [] }
         return try String.fetchAll(db, sql: "SELECT entry FROM main.\(historyTable) ORDER BY id")
-            .compactMap { HistoryEntry(json: Data($0.utf8)) }
+            .compactMap { SettledStep(json: Data($0.utf8)) }
     }
 
     /// Renames the table to `app_migrations_damaged_<date>`, and makes it anew, in one transaction.
-    public func setAside(replacing manager: String, with state: StoreState) throws {
+    public func setAside(replacingWith state: StoreState) throws {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
@@ -89,7 +94,7 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
                                     "ALTER TABLE main.\(Self.table) RENAME TO \(aside.quotedDatabaseIdentifier)"
                             )
                         }
-                        try update(manager, db) { $0 = state }
+                        try replaceState(with: state, db)
                     }
                 }
             }
@@ -104,8 +109,11 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
             return try FileLock(at: file.appendingPathExtension("\(manager.asFileName).lock")).take()
         } catch let error as POSIXError {
             throw MigrationError(
-                .unwritableStore, "The lock file of \(name) cannot be opened: \(error.reason).",
-                remedy: "Make the folder of the database writable, and launch again.", underlyingError: error)
+                .unwritableStore,
+                Diagnostic(
+                    at: .store(name), "its lock file cannot be opened: \(error.reason)",
+                    remedy: "Make the folder of the database writable, and launch again."),
+                underlyingError: error)
         }
     }
 
@@ -117,9 +125,12 @@ public struct SQLiteStore: HistoryStore, RecoverableStore {
         } catch let error as DatabaseError {
             throw MigrationError(
                 error.isBusy ? .locked : code,
-                "\(name) cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
-                remedy:
-                    "It is not known what has run, so nothing was run. Remove the cause, and launch again.",
+                Diagnostic(
+                    at: .store(name),
+                    "cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue))",
+                    remedy:
+                        "Nobody knows which steps have run, so nothing was run. Remove the cause, and launch again."
+                ),
                 underlyingError: error)
         }
     }
@@ -132,39 +143,58 @@ extension SQLiteStore: IdentifiableStore {
 // Inside an access to the database, for whoever has opened it already.
 extension SQLiteStore {
     func state(of manager: String, _ db: Database) throws -> StoreState {
-        try document(of: manager, db).state(of: manager)
+        try MigrationError.locating(at: .store(name)) {
+            guard let rows = try rows(of: manager, db) else { return StoreState() }
+            return try StoreState(rows: rows.map(stateRow))
+        }
     }
 
     /// Changes what concerns one manager, in the transaction that is open.
     func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws {
-        var document = try document(of: manager, db)
-        var state = try document.state(of: manager)
-        try change(&state)
-        try document.replaceState(of: manager, with: state)
+        try MigrationError.locating(at: .store(name)) {
+            var state = try state(of: manager, db)
+            try change(&state)
+            try createTable(db)
+            try db.execute(
+                sql: "DELETE FROM main.\(Self.table) WHERE part = 'managers' AND name = ?",
+                arguments: [manager])
+            try insert(state.rows(of: manager), db)
+            try append(state.newHistory, db)
+        }
+    }
+
+    private func replaceState(with state: StoreState, _ db: Database) throws {
+        try createTable(db)
+        for manager in try state.managerNames { try insert(state.rows(of: manager), db) }
+        try append(state.newHistory, db)
+    }
+
+    private func createTable(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS main.\(Self.table)(
                     part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)
                 ) WITHOUT ROWID
                 """)
-        try db.execute(
-            sql: "DELETE FROM main.\(Self.table) WHERE part = 'managers' AND name = ?", arguments: [manager])
-        for row in try document.rows(of: manager) {
+    }
+
+    private func insert(_ rows: [StoreState.Row], _ db: Database) throws {
+        for row in rows {
             try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.\(Self.table) VALUES (?, ?, ?)")
                 .execute(arguments: [row.part, row.name, row.value])
         }
-        try append(state.newHistory, of: manager, db)
     }
 
-    private func append(_ steps: [SettledStep], of manager: String, _ db: Database) throws {
+    private func append(_ steps: [SettledStep], _ db: Database) throws {
         guard !steps.isEmpty else { return }
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS main.\(Self.historyTable)(id INTEGER PRIMARY KEY, entry TEXT NOT NULL)
                 """)
         for step in steps {
-            let entry = String(decoding: try HistoryEntry(step, manager: manager).json(), as: UTF8.self)
-            try db.execute(sql: "INSERT INTO main.\(Self.historyTable)(entry) VALUES (?)", arguments: [entry])
+            try db.execute(
+                sql: "INSERT INTO main.\(Self.historyTable)(entry) VALUES (?)",
+                arguments: [String(decoding: try step.json(), as: UTF8.self)])
         }
     }
 
@@ -176,22 +206,15 @@ extension SQLiteStore {
             ) ?? false
     }
 
-    private func document(of manager: String, _ db: Database) throws -> RecordDocument {
-        guard let rows = try rows(of: manager, db) else { return RecordDocument(place: name) }
-        return try RecordDocument(
-            rows: rows.map { row in
-                guard let part = String.fromDatabaseValue(row[0]),
-                    let name = String.fromDatabaseValue(row[1]),
-                    let value = String.fromDatabaseValue(row[2])
-                else {
-                    throw MigrationError(
-                        .damagedStore,
-                        "\(self.name) is damaged: the table \(Self.table) holds what is not text.",
-                        remedy: "Nothing was changed. Restore the database from a backup.")
-                }
-                return RecordDocument.Row(part: part, name: name, value: value)
-            },
-            place: name)
+    private func stateRow(_ row: Row) throws -> StoreState.Row {
+        guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
+            let value = String.fromDatabaseValue(row[2])
+        else {
+            throw MigrationError(
+                .damagedStore, "the table \(Self.table) holds values that are not text",
+                remedy: "Nothing was changed. Restore the database from a backup.")
+        }
+        return StoreState.Row(part: part, name: name, value: value)
     }
 
     /// The rows that concern one manager; nil where there is no table.
@@ -218,7 +241,7 @@ extension SQLiteStore {
 
     static func insideTransaction(_ name: String) -> MigrationError {
         MigrationError(
-            .reentrantCall, "\(name) is migrated from inside one of its own transactions.",
+            .invalidCall, "\(name) is migrated from inside one of its own transactions",
             remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
     }
 }

@@ -41,7 +41,7 @@ struct HistoryCommand: ParsableCommand {
                     try queue.read { db in
                         HistoryOutput(
                             migrations: try AppliedMigration.fetchAll(db),
-                            entries: try SQLiteStore.historyEntries(db))
+                            entries: try SQLiteStore.fullHistory(db))
                     }
                 }
             } else {
@@ -58,7 +58,7 @@ struct HistoryCommand: ParsableCommand {
         }
         let store = try JSONStore(at: URL(fileURLWithPath: path))
         return HistoryOutput(
-            migrations: [], entries: try store.historyEntries(), managers: try store.managerNames())
+            migrations: [], entries: try store.fullHistory(), managers: try store.managerNames())
     }
 }
 
@@ -89,7 +89,7 @@ private struct HistoryOutput: Encodable {
         let appVersion: String
     }
 
-    init(migrations: [AppliedMigration], entries: [HistoryEntry], managers names: [String] = []) {
+    init(migrations: [AppliedMigration], entries: [SettledStep], managers names: [String] = []) {
         self.migrations = migrations.map {
             Migration(
                 version: "\($0.version)", name: $0.name, origin: $0.origin.rawValue, applied: $0.date,
@@ -98,10 +98,10 @@ private struct HistoryOutput: Encodable {
         managers = Set(names).union(entries.map(\.manager)).sorted().map { name in
             Manager(
                 name: name,
-                steps: entries.compactMap { $0.step(of: name) }.map {
+                steps: entries.filter { $0.manager == name }.map {
                     Step(
                         version: "\($0.version)", outcome: $0.outcome.rawValue, date: $0.date,
-                        seconds: $0.seconds, appVersion: "\($0.appVersion)")
+                        seconds: $0.duration?.inSeconds, appVersion: "\($0.appVersion)")
                 })
         }
     }

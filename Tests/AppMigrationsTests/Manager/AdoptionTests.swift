@@ -48,7 +48,7 @@ struct FileAdoptionTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                It cannot be told whether \(file.path) exists: Not a directory. Nothing was run. Make its folder \
+                Cannot tell whether \(file.path) exists: Not a directory. Nothing was run. Make its folder \
                 readable, and launch again.
                 """)
         #expect(try folder.fileNames == ["settings"])
@@ -115,7 +115,7 @@ final class MFMigrationManagerAdoptionTests {
         #expect(
             error.description == """
                 The user default MFMigrationManagerLastVersionKey-Library holds last, which is not an app version. \
-                Nothing was run. Mend the default, or answer by a closure of your own.
+                Nothing was run. Fix the default, or pass an Adoption of your own.
                 """)
         #expect(log.lines == [])
         #expect(store.read("Library") == StoreState())

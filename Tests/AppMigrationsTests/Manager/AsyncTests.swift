@@ -68,7 +68,7 @@ struct AsyncTests {
         // In a closure that is not asynchronous, overload resolution takes the synchronous call.
         let synchronously: () throws -> MigrationReport = { try manager.migrate() }
         let error = try #require(throws: MigrationError.self) { try synchronously() }
-        #expect(error.code == .asynchronousStep)
+        #expect(error.code == .invalidRegistration)
         #expect(
             error.description
                 == "Library: step 0.9 (Migrations.swift:3) is asynchronous. Call it as try await manager.migrate()."
@@ -90,8 +90,8 @@ struct AsyncTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                Library: step 1.2 (Migrations.swift:3) failed: the server is away. What ran before it is done; the \
-                next launch goes on with it.
+                Library: step 1.2 (Migrations.swift:3) failed: the server is away. Earlier steps are \
+                complete. The next launch retries this one.
                 """)
         #expect(log.lines == ["1.1"])
         #expect(try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store).completed == ["1.2", "2.0"])
@@ -137,7 +137,7 @@ struct AsyncTests {
         let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
         #expect(error.code == .locked)
         #expect(
-            error.message == "Library: this process is migrating, and has not finished within 0.03 seconds.")
+            error.message == "Library: this process is migrating, and did not finish within 0.03 seconds.")
     }
 }
 

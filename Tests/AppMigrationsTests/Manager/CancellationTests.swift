@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 @MainActor
@@ -26,8 +27,8 @@ struct CancellationTests {
         let task = Task { try await manager.migrate() }
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(log.lines == ["1.1"])
-        #expect(store.read("Library").record?.settled == ["1.1"])
-        #expect(store.read("Library").record?.running == nil)
+        #expect(try store.record(of: "Library")?.settled == ["1.1"])
+        #expect(try store.record(of: "Library")?.running == nil)
 
         let report = try await manager.migrate()
         #expect(report.launch == .upgrade(from: "1.0"))
@@ -54,7 +55,7 @@ struct CancellationTests {
         for await _ in reached { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(store.read("Library").record?.settled == ["1.1"])
+        #expect(try store.record(of: "Library")?.settled == ["1.1"])
 
         #expect(try await manager.migrate().completed == ["1.2"])
         #expect(manager.progress.fractionCompleted == 1)
@@ -108,8 +109,8 @@ struct CancellationTests {
             if context.progress.isCancelled { throw CancellationError() }
         }
         #expect(throws: CancellationError.self) { try manager.migrate() }
-        #expect(store.read("Library").record?.settled == [])
-        #expect(store.read("Library").record?.running == nil)
+        #expect(try store.record(of: "Library")?.settled == [])
+        #expect(try store.record(of: "Library")?.running == nil)
     }
 
     @Test("what runs when the version changes may be cancelled, and runs again at the next launch")

@@ -18,7 +18,7 @@ struct CurrentVersionTests {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(name: "Library", currentVersion: "v2", store: InMemoryStore())
         }
-        #expect(error.code == .invalidCurrentVersion)
+        #expect(error.code == .invalidConfiguration)
         #expect(
             error.description == """
                 Library: the current version is malformed: "v2" is not an app version: expected a digit at offset 0, \
@@ -51,7 +51,7 @@ struct CurrentVersionTests {
     @Test("without a store, where there is no default place, the error says what to pass")
     func noStore() throws {
         let error = try #require(throws: MigrationError.self) { try MigrationManager(currentVersion: "2.0") }
-        #expect(error.code == .noStoreLocation)
+        #expect(error.code == .invalidConfiguration)
         #expect(error.message.hasPrefix("There is no default store here: "))
         #expect(
             error.remedy

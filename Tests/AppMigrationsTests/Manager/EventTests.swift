@@ -28,7 +28,7 @@ struct EventTests {
             events.lines == [
                 "Library: upgrade(from: 1.0)",
                 "Library: step 1.1 (1 of 3) begins",
-                "Library: step 1.1 (1 of 3) has run in TIME",
+                "Library: step 1.1 (1 of 3) finished in TIME",
                 "Library: step 1.2 (2 of 3) begins",
                 "Library: step 1.2 (2 of 3) failed: no space for the archive",
             ])
@@ -39,9 +39,9 @@ struct EventTests {
             events.lines == [
                 "Library: upgrade(from: 1.0)",
                 "Library: step 1.2 (1 of 2) begins",
-                "Library: step 1.2 (1 of 2) has run in TIME",
+                "Library: step 1.2 (1 of 2) finished in TIME",
                 "Library: step 2.0 (2 of 2) begins",
-                "Library: step 2.0 (2 of 2) has run in TIME",
+                "Library: step 2.0 (2 of 2) finished in TIME",
                 "Library: finished; steps: 2, moves: 0",
             ])
     }
@@ -101,7 +101,7 @@ struct EventTests {
             events.lines == [
                 "Library: upgrade(from: 1.0)",
                 "Library: step 2.0 (1 of 1) begins",
-                "Library: step 2.0 (1 of 1) has run in TIME",
+                "Library: step 2.0 (1 of 1) finished in TIME",
                 "Library: finished; steps: 1, moves: 0",
             ])
     }

@@ -53,10 +53,10 @@ struct HardLuckTests {
     func lateStepKeepsAttempts() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        store.update("Library") { state in
-            state.record?.highest = "2.0"
-            state.record?.running = MigrationRecord.Running(
-                version: "2.0", attempt: 2, build: "2.0", since: Date())
+        try store.changeRecord(of: "Library") { record in
+            record?.highest = "2.0"
+            record?.running = MigrationRecord.Running(
+                version: "2.0", attempt: 2, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
         }
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         var attempts: [AppVersion: Int] = [:]
@@ -64,7 +64,7 @@ struct HardLuckTests {
         manager.whenMigratingToVersion("2.0") { attempts["2.0"] = $0.attempt }
         try manager.migrate()
         #expect(attempts == ["1.5": 1, "2.0": 3])
-        #expect(store.read("Library").record?.running == nil)
+        #expect(try store.record(of: "Library")?.running == nil)
     }
 
     @Test(
@@ -73,10 +73,10 @@ struct HardLuckTests {
         let store = InMemoryStore()
         try launch("1.0", store: store)
         let died = MigrationRecord.Running(
-            version: "2.0", attempt: 2, forgiven: 1, build: "2.0", since: Date())
-        store.update("Library") { state in
-            state.record?.highest = "2.0"
-            state.record?.running = died
+            version: "2.0", attempt: 2, forgiven: 1, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
+        try store.changeRecord(of: "Library") { record in
+            record?.highest = "2.0"
+            record?.running = died
         }
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.whenMigratingToVersion("1.5") { context in
@@ -85,7 +85,7 @@ struct HardLuckTests {
         }
         manager.register(["2.0"], log: log)
         #expect(throws: MigrationError.self) { try manager.migrate() }
-        #expect(store.read("Library").record?.running == died)
+        #expect(try store.record(of: "Library")?.running == died)
     }
 
     @Test("a link that leads nowhere does not tell that a file does not exist")
@@ -113,7 +113,7 @@ struct HardLuckTests {
     @Test("a store that somebody else is writing for too long is an error that names them")
     func writtenByOthers() throws {
         var store = try JSONStore(at: url)
-        store.guardLimit = .milliseconds(20)
+        store.writeLockTimeout = .milliseconds(20)
         try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .seconds(600)) {
             let error = try #require(throws: MigrationError.self) {
                 try launch("2.0", steps: ["2.0"], store: store, log: log)
@@ -121,8 +121,8 @@ struct HardLuckTests {
             #expect(error.code == .locked)
             #expect(
                 error.description == """
-                    migrations.json is being written by this process, for more than 0.02 seconds now. Launch again \
-                    when that process has gone on or ended.
+                    migrations.json: locked by this process for more than 0.02 seconds. Launch again when that \
+                    process has gone on or ended.
                     """)
         }
         #expect(log.lines == [])
@@ -133,11 +133,11 @@ struct HardLuckTests {
     func nothingToSetAside() throws {
         let store = try JSONStore(at: url)
         let error = try #require(throws: MigrationError.self) {
-            try store.setAside(replacing: "Library", with: StoreState())
+            try store.setAside(replacingWith: StoreState())
         }
         #expect(error.code == .unwritableStore)
         #expect(
-            error.message == "migrations.json cannot be written: No such file or directory (\(url.path)).")
+            error.message == "migrations.json: cannot be written: No such file or directory (\(url.path)).")
         #expect(try folder.fileNames == ["migrations.json.lock"])
     }
 
@@ -146,7 +146,7 @@ struct HardLuckTests {
         struct DamagedStore: MigrationStore {
             let name = "keychain"
             func read(_ manager: String) throws -> StoreState {
-                throw MigrationError(.damagedStore, "keychain is damaged.", remedy: "")
+                throw MigrationError(.damagedStore, "the entry is cut off", remedy: "Call us.")
             }
             func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
                 Issue.record("it was written")
@@ -156,13 +156,18 @@ struct HardLuckTests {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: DamagedStore())
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
         #expect(error.code == .damagedStore)
+        #expect(
+            error.message
+                == "keychain is damaged, and this kind of store cannot set its contents aside.")
+        let unread = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(unread.description == "keychain: the entry is cut off. Call us.")
     }
 
     @Test("a record that a crash has left before anything was completed is gone on from at its floor")
     func nothingCompleted() throws {
         let store = InMemoryStore()
         for (floor, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
-            store.update("Library") { $0.record = MigrationRecord(floor: floor) }
+            try store.changeRecord(of: "Library") { $0 = MigrationRecord(floor: floor) }
             #expect(try launch("2.0", store: store).launch == .adoption(from: from))
         }
     }

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("MigrationManager")
@@ -40,7 +41,7 @@ struct MigrationManagerTests {
         #expect(report.completed == [version])
     }
 
-    @Test("a hotfix that is merged late still runs, and is told that it is late")
+    @Test("a hotfix that is merged late still runs, and learns that it runs out of order")
     func lateStep() throws {
         try launch("1.0", store: store)
         try launch("2.0", steps: ["2.0"], store: store)
@@ -50,7 +51,7 @@ struct MigrationManagerTests {
         manager.whenMigratingToVersion("2.0") { context in contexts.append(context) }
         manager.whenMigratingToVersion("2.0-1") { context in contexts.append(context) }
         #expect(try manager.migrate().completed == ["1.2", "2.0-1"])
-        #expect(contexts.map(\.isLate) == [true, false])
+        #expect(contexts.map(\.isOutOfOrder) == [true, false])
     }
 
     @Test("a step is told who runs it, from where to where, and in which attempt")
@@ -92,7 +93,7 @@ struct MigrationManagerTests {
         #expect(error.underlyingError is StepError)
         #expect(error.message.hasPrefix("Library: step 1.2 (MigrationManagerTests.swift:"))
         #expect(error.message.hasSuffix(") failed: no space for the archive."))
-        #expect(error.remedy == "What ran before it is done; the next launch goes on with it.")
+        #expect(error.remedy == "Earlier steps are complete. The next launch retries this one.")
         #expect(log.lines == ["1.1"])
 
         let next = try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store, log: log)
@@ -237,7 +238,7 @@ struct MigrationManagerTests {
     func throughAbove() throws {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         let error = try #require(throws: MigrationError.self) { try manager.migrate(through: "2.1") }
-        #expect(error.code == .versionAboveCurrent)
+        #expect(error.code == .invalidCall)
         #expect(
             error.description
                 == "Library: cannot migrate through 2.1, above the current version 2.0. Ask for the current version or one below it."
@@ -275,7 +276,7 @@ struct MigrationManagerTests {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.register(["2.0"], log: log)
         try manager.forget()
-        #expect(store.read("Library").record == nil)
+        #expect(try store.record(of: "Library") == nil)
         #expect(try manager.migrate().launch == .adoption(from: "1.0"))
     }
 
@@ -285,7 +286,7 @@ struct MigrationManagerTests {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.whenMigratingToVersion("2.0") { [unowned manager] in try manager.migrate() }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect((error.underlyingError as? MigrationError)?.code == .reentrantCall)
+        #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)
         #expect(
             error.description.contains(
                 "Library: a step calls the manager that is running it. Call the manager before or after migrate(), not from a step."
@@ -305,7 +306,7 @@ struct MigrationManagerTests {
         }
         #expect(error.code == .locked)
         #expect(
-            error.message == "Library: this process is migrating, and has not finished within 0.03 seconds.")
+            error.message == "Library: this process is migrating, and did not finish within 0.03 seconds.")
         #expect(log.lines == [])
         release()
         #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])

@@ -42,7 +42,7 @@ struct OptionsTests {
         #expect(
             error.description == """
                 Library: the data of memory is at version 2.9; the oldest that can be migrated is 3.0. Nothing was \
-                changed. Launch a version of the app that still migrates it, and then this one.
+                changed. Launch an app version that still migrates it first, then this one.
                 """)
         #expect(log.lines == [])
         #expect(store.read("Library") == before)

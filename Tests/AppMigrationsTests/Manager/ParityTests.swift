@@ -58,7 +58,7 @@ struct ParityTests {
             let error = try #require(throws: MigrationError.self) {
                 try MigrationManager(name: "Library", store: store)
             }
-            #expect(error.code == .invalidCurrentVersion)
+            #expect(error.code == .invalidConfiguration)
         }
     }
 
@@ -76,7 +76,7 @@ struct ParityTests {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(currentVersion: version, store: store)
         }
-        #expect(error.code == .invalidCurrentVersion)
+        #expect(error.code == .invalidConfiguration)
         #expect(throws: AppVersion.ParsingError.self) { try AppVersion(parsing: version) }
     }
 

@@ -48,7 +48,7 @@ struct ReentranceTests {
             do { try call(manager) } catch { refusal = error as? MigrationError }
         }
         #expect(try manager.migrate().completed == ["2.0"])
-        #expect(refusal?.code == .reentrantCall)
+        #expect(refusal?.code == .invalidCall)
         #expect(refusal?.description == Self.message)
         #expect(try manager.pendingVersions() == [], "afterwards it may be called again")
     }
@@ -60,7 +60,7 @@ struct ReentranceTests {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.whenVersionChanges { [unowned manager] _, _ in try manager.reset() }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect((error.underlyingError as? MigrationError)?.code == .reentrantCall)
+        #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)
     }
 }
 

@@ -75,7 +75,7 @@ struct ReplaceRecordTests {
         try launch("1.0", name: "Settings", store: store)
         try manager("Library").migrate()
         try manager("Settings").migrate()
-        let settings = try store.read("Settings").record
+        let settings = try store.record(of: "Settings")
         log.lines = []
 
         let manager = try manager()
@@ -83,7 +83,7 @@ struct ReplaceRecordTests {
         try manager.replaceRecord(assuming: "1.5")
         #expect(try manager.migrate().launch == .upgrade(from: "1.5"))
         #expect(log.lines == ["2.0"])
-        #expect(try store.read("Settings").record == settings)
+        #expect(try store.record(of: "Settings") == settings)
         #expect(try setAside == [])
     }
 

@@ -17,11 +17,11 @@ struct SkipTests {
         let manager = try manager()
         manager.register(["1.0", "1.1", "2.0"], log: log)
         let error = try #require(throws: MigrationError.self) { try manager.skip(version) }
-        #expect(error.code == .notPending)
+        #expect(error.code == .invalidCall)
         #expect(error.version == version)
         #expect(
             error.description == """
-                Library: no step of version \(version) is pending. pendingVersions() tells which are.
+                Library: no step of version \(version) is pending. pendingVersions() returns those that are.
                 """)
         #expect(store.read("Library") == before)
     }

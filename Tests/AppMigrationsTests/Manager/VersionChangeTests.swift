@@ -55,8 +55,8 @@ struct VersionChangeTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                default: what was to run when the version changes failed: no window yet. The steps are done; the next \
-                launch runs it again.
+                default: the closure for a version change failed: no window yet. The steps are complete. \
+                The next launch runs the closure again.
                 """)
         try launch("2.0")
         #expect(log.lines == ["2.0", "1.0 to 2.0", "1.0 to 2.0", "again"])

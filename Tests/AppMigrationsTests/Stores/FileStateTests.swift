@@ -19,8 +19,10 @@ struct FileStateTests {
 
     private func settle(_ version: AppVersion, in store: JSONStore) throws {
         try store.update("Library") { state in
-            state.record = state.record ?? MigrationRecord(floor: "1.0")
-            state.record?.settled.insert(version)
+            try state.changeRecord(of: "Library") { record in
+                record = record ?? MigrationRecord(floor: "1.0")
+                record?.settled.insert(version)
+            }
         }
     }
 
@@ -40,25 +42,25 @@ struct FileStateTests {
         let other = try JSONStore(at: url)
         try settle("1.1", in: other)
         try await waitUntilTrusted()
-        #expect(try store.read("Library").record?.settled == ["1.1"])
-        #expect(try store.read("Library").record?.settled == ["1.1"])
+        #expect(try store.record(of: "Library")?.settled == ["1.1"])
+        #expect(try store.record(of: "Library")?.settled == ["1.1"])
         try settle("1.2", in: other)
-        #expect(try store.read("Library").record?.settled == ["1.1", "1.2"])
+        #expect(try store.record(of: "Library")?.settled == ["1.1", "1.2"])
 
         try await waitUntilTrusted()
-        #expect(try store.read("Library").record?.settled == ["1.1", "1.2"])
+        #expect(try store.record(of: "Library")?.settled == ["1.1", "1.2"])
         // In place, and of the same length.
         let text = try String(contentsOf: url, encoding: .utf8).replacingOccurrences(of: "1.2", with: "1.3")
         let file = try FileHandle(forWritingTo: url)
         try file.write(contentsOf: Data(text.utf8))
         try file.close()
-        #expect(try store.read("Library").record?.settled == ["1.1", "1.3"])
+        #expect(try store.record(of: "Library")?.settled == ["1.1", "1.3"])
 
         try await waitUntilTrusted()
-        #expect(try store.read("Library").record != nil)
+        #expect(try store.record(of: "Library") != nil)
         try Data().write(to: url)
         #expect(throws: MigrationError.self) { try store.read("Library") }
         try FileManager.default.removeItem(at: url)
-        #expect(try store.read("Library").record == nil)
+        #expect(try store.record(of: "Library") == nil)
     }
 }

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 
 /// A store that breaks a rule.
-struct BrokenStore: HistoryStore, RecoverableStore {
+struct BrokenStore: MigrationStore {
     enum Fault {
         case takesDamageForAbsence
         case forgetsOwed
@@ -10,7 +10,7 @@ struct BrokenStore: HistoryStore, RecoverableStore {
         case writesWhatThrew
         case swallowsWhatThrew
         case changesTwice
-        case mixesManagers
+        case keepsManagersApart
         case keepsCopies
         case loses
         case locksNothing
@@ -28,7 +28,7 @@ struct BrokenStore: HistoryStore, RecoverableStore {
 
     init(_ fault: Fault, in folder: URL) throws {
         self.fault = fault
-        base = try JSONStore(at: folder.appendingPathComponent("broken.json"), barrier: .none)
+        base = try JSONStore(at: folder.appendingPathComponent("broken.json"), durability: .recordOnly)
     }
 
     var name: String { base.name }
@@ -36,11 +36,17 @@ struct BrokenStore: HistoryStore, RecoverableStore {
     func read(_ manager: String) throws -> StoreState {
         switch fault {
         case .takesDamageForAbsence: return (try? base.read(manager)) ?? StoreState()
-        case .mixesManagers: return try base.read(manager.lowercased())
+        case .keepsManagersApart: return try own(manager).read(manager)
         case .losesSeenOrder:
-            var state = try base.read(manager)
-            state.seen = state.seen.mapValues { $0.sorted { $0.version < $1.version } }
-            return state
+            let state = try base.read(manager)
+            var sorted = StoreState()
+            try sorted.setRecord(state.record(of: manager), of: manager)
+            for (line, versions) in state.seen {
+                for seen in versions.sorted(by: { $0.version < $1.version }) {
+                    sorted.see([seen.version], in: line, at: seen.first)
+                }
+            }
+            return sorted
         case .keepsCopies where manager == "Library":
             return try copy.withLock { copy in
                 let state = try copy ?? base.read(manager)
@@ -56,7 +62,7 @@ struct BrokenStore: HistoryStore, RecoverableStore {
         case .forgetsOwed:
             try base.update(manager) { state in
                 try change(&state)
-                state.record?.owed = []
+                try state.changeRecord(of: manager) { $0?.owed = [] }
             }
         case .writesWhatThrew:
             var thrown: (any Error)?
@@ -69,16 +75,17 @@ struct BrokenStore: HistoryStore, RecoverableStore {
             var state = try base.read(manager)
             try change(&state)
             try base.update(manager, change)
-        case .mixesManagers: try base.update(manager.lowercased(), change)
+        case .keepsManagersApart: try own(manager).update(manager, change)
         case .loses:
             var state = try base.read(manager)
             try change(&state)
             if manager == "Crowd" { meeting.wait() }
             try base.update(manager) { $0 = state }
         case .forgetsHistory:
+            let isKept = try base.history(manager).isEmpty
             try base.update(manager) { state in
                 try change(&state)
-                state.newHistory = []
+                if !isKept { state.newHistory = [] }
             }
         default: try base.update(manager, change)
         }
@@ -97,10 +104,19 @@ struct BrokenStore: HistoryStore, RecoverableStore {
         }
     }
 
-    func history(_ manager: String) throws -> [SettledStep] { try base.history(manager) }
+    func history(_ manager: String) throws -> [SettledStep] {
+        try fault == .keepsManagersApart ? own(manager).history(manager) : base.history(manager)
+    }
 
-    func setAside(replacing manager: String, with state: StoreState) throws {
-        if fault != .recoversNothing { try base.setAside(replacing: manager, with: state) }
+    private func own(_ manager: String) throws -> JSONStore {
+        guard manager != "Library" else { return base }
+        let file = "broken-\(manager.asFileName).json"
+        return try JSONStore(
+            at: base.url.deletingLastPathComponent().appendingPathComponent(file), durability: .recordOnly)
+    }
+
+    func setAside(replacingWith state: StoreState) throws {
+        if fault != .recoversNothing { try base.setAside(replacingWith: state) }
     }
 }
 

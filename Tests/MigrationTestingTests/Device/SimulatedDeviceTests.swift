@@ -11,7 +11,7 @@ struct SimulatedDeviceTests {
     private static func plainApp(_ folder: URL, _ version: AppVersion) throws {
         let manager = try MigrationManager(
             currentVersion: version,
-            store: JSONStore(at: folder.appendingPathComponent("records.json"), barrier: .none),
+            store: JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         for step in ["1.1", "1.1-1", "2.0"] as [AppVersion] {
             manager.whenMigratingToVersion(step) { try folder.add("\(step)") }
@@ -213,7 +213,7 @@ struct HistoriesTests {
         { folder, version in
             let manager = try MigrationManager(
                 currentVersion: version,
-                store: JSONStore(at: folder.appendingPathComponent("records.json"), barrier: .none),
+                store: JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             for step in ["1.1", "2.0"] as [AppVersion] {
                 manager.whenMigratingToVersion(step) {

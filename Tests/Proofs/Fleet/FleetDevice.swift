@@ -12,7 +12,7 @@ final class FleetDevice {
     }
 
     private struct Backup {
-        let store: [Int: StoreState]
+        let store: StoreState
         let database: DatabaseQueue?
         let state: FleetModel.State
     }
@@ -133,7 +133,7 @@ private struct Scene: Sendable {
                 launch: Self.text(report.launch), returned: report.returnedFromDowngrade,
                 isFirst: report.isFirstLaunchOfVersion,
                 completed: report.completed.map { FleetApp.rank($0.description) },
-                moved: report.moves.flatMap { $0.applied.compactMap { Int($0) } })
+                moved: report.moves.flatMap { $0.schemaVersions.compactMap { Int($0) } })
         } catch let error as MigrationError {
             return .stopped(
                 error.code.rawValue, at: error.version.map { FleetApp.rank($0.description) })
@@ -184,7 +184,7 @@ private struct Scene: Sendable {
         let rule: FreshInstallRule = step.runsOnFreshInstall ? .run : .skip
         let line: @Sendable (MigrationContext) -> String = { context in
             FleetModel.line(
-                manager: step.manager, rank: step.rank, attempt: context.attempt, isLate: context.isLate,
+                manager: step.manager, rank: step.rank, attempt: context.attempt, isLate: context.isOutOfOrder,
                 from: context.from.map { FleetApp.rank($0.description) })
         }
         if step.isInDatabase, let database {
@@ -260,27 +260,23 @@ extension FleetDevice {
         var place = FleetModel.Place()
         for (index, name) in FleetApp.managers.enumerated() {
             let state = try store.read(name)
-            place.records[index] = state.record.map(FleetModel.Record.init)
+            place.records[index] = try state.record(of: name).map(FleetModel.Record.init)
             place.seen = Set(state.seen["app", default: []].map { FleetApp.rank($0.version.description) })
         }
         return place
     }
 
     private func backUp() throws {
-        let states = FleetApp.managers.enumerated().map { ($0, memory.read($1)) }
         backups.append(
             Backup(
-                store: Dictionary(uniqueKeysWithValues: states), database: try database.map(Self.copy),
+                store: memory.read(""), database: try database.map(Self.copy),
                 state: state))
     }
 
     private func restore(_ part: FleetEvent.Part, from backup: Backup) throws {
         if part != .database {
             memory = InMemoryStore()
-            for (index, name) in FleetApp.managers.enumerated() {
-                guard let state = backup.store[index] else { continue }
-                memory.update(name) { $0 = state }
-            }
+            memory.update("") { $0 = backup.store }
             state.store = backup.state.store
         }
         if part != .store, let copy = backup.database {

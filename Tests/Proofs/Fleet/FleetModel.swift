@@ -130,7 +130,7 @@ extension FleetModel {
         let moves = app.moves(of: manager, in: build)
         // A database that holds a version above any known one belongs to a newer build.
         if let known = moves.flatMap(\.numbers).max(), state.database.ledger.contains(where: { $0 > known }) {
-            return .stopped("newerDatabase", at: nil)
+            return .stopped("newerThanThisProcess", at: nil)
         }
         let database: PlacePath = \.database.place
         let store = app.storage == .storeInDatabase ? database : \.store

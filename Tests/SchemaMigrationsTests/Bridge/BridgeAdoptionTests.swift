@@ -77,7 +77,7 @@ struct BridgeAdoptionTests {
         try database.close()
         let error = try #require(throws: MigrationError.self) { try launch() }
         #expect(error.code == .undecided)
-        #expect(error.message.hasPrefix("It cannot be told whether the database has tables: "))
+        #expect(error.message.hasPrefix("Cannot tell whether the database has tables: "))
         #expect(error.underlyingError is DatabaseError)
         #expect(app.log.lines == [])
     }

@@ -43,7 +43,7 @@ struct BridgeAsyncTests {
                 "plain, of 2 columns", "in the database, of 3 columns", "asynchronous", "plain, of 4 columns",
             ])
         #expect(report.completed == ["1.1", "1.2", "1.3", "2.0"])
-        #expect(report.moves.map(\.applied) == [["12"], ["20"]])
+        #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
     }
 
     @Test("the main actor is free while a step works in a database")

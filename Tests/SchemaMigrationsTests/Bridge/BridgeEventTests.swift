@@ -23,10 +23,10 @@ struct BridgeEventTests {
         #expect(
             lines == [
                 "Library: upgrade(from: 1.0)",
-                "Library: move 1.2 (1 of 4) begins", "Library: move 1.2 (1 of 4) has run in TIME",
-                "Library: step 1.2 (2 of 4) begins", "Library: step 1.2 (2 of 4) has run in TIME",
-                "Library: move 2.0 (3 of 4) begins", "Library: move 2.0 (3 of 4) has run in TIME",
-                "Library: step 2.0 (4 of 4) begins", "Library: step 2.0 (4 of 4) has run in TIME",
+                "Library: move 1.2 (1 of 4) begins", "Library: move 1.2 (1 of 4) finished in TIME",
+                "Library: step 1.2 (2 of 4) begins", "Library: step 1.2 (2 of 4) finished in TIME",
+                "Library: move 2.0 (3 of 4) begins", "Library: move 2.0 (3 of 4) finished in TIME",
+                "Library: step 2.0 (4 of 4) begins", "Library: step 2.0 (4 of 4) finished in TIME",
                 "Library: finished; steps: 2, moves: 2",
             ])
         #expect(steps.map(\.schemaVersions) == [["12"], nil, ["20"], nil])
@@ -43,12 +43,12 @@ struct BridgeEventTests {
         manager.whenMigratingToVersion(
             "1.0", migrate: broken, in: database, fileID: "App/Migrations.swift", line: 7)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.code == .moveFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.message.hasPrefix("Library: move 1.0 (Migrations.swift:7) failed: "))
-        #expect(error.remedy == "What ran before it is done; the next launch goes on with it.")
+        #expect(error.remedy == "Earlier steps are complete. The next launch retries this one.")
         #expect(lines.dropLast() == ["Library: freshInstall", "Library: move 1.0 (1 of 1) begins"])
         #expect(lines.last?.hasPrefix("Library: move 1.0 (1 of 1) failed: ") == true)
-        #expect(try app.launch("1.0").moves.map(\.applied) == [["10"]])
+        #expect(try app.launch("1.0").moves.map(\.schemaVersions) == [["10"]])
     }
 
     @Test("each schema migration of a move counts as much as a step")
@@ -82,10 +82,10 @@ struct BridgeEventTests {
             }
             return try manager.migrate()
         }
-        #expect(try launch("1.0").moves.map(\.applied) == [["10"]])
+        #expect(try launch("1.0").moves.map(\.schemaVersions) == [["10"]])
         #expect(try launch("1.5").moves == [])
         let report = try launch("2.0")
-        #expect(report.moves.map(\.applied) == [["12", "20"]])
+        #expect(report.moves.map(\.schemaVersions) == [["12", "20"]])
         #expect(report.completed == ["2.0"])
     }
 

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 @Suite("A place that cannot be written")
@@ -29,10 +30,10 @@ struct BridgeFailingPlaceTests {
             #expect(error.code == .unwritableStore)
             #expect(
                 error.message
-                    == "library.sqlite cannot be written: attempt to write a readonly database (SQLite 8).")
+                    == "library.sqlite: cannot be written: attempt to write a readonly database (SQLite 8).")
         }
         #expect(app.log.lines == [])
-        #expect(try JSONStore(at: app.storeURL).read("Library").record?.running == nil)
+        #expect(try JSONStore(at: app.storeURL).record(of: "Library")?.running == nil)
         #expect(try launch(app.open()).completed == ["1.1", "1.2"])
         #expect(app.log.lines == ["1.1 attempt 1", "1.2 attempt 1"])
     }

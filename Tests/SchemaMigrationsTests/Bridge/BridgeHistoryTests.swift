@@ -29,8 +29,8 @@ struct BridgeHistoryTests {
             if version == "2.0" { try manager.skip("1.3") }
             try manager.migrate()
             let history = try manager.history()
-            #expect(history.steps.allSatisfy { ($0.seconds != nil) == ($0.outcome == .ran) })
-            #expect(history.versions.map(\.version) == (version == "1.0" ? ["1.0"] : ["1.0", "2.0"]))
+            #expect(history.steps.allSatisfy { ($0.duration != nil) == ($0.outcome == .ran) })
+            #expect(history.versions == (version == "1.0" ? ["1.0"] : ["1.0", "2.0"]))
             return history.steps.map { "\($0.version) \($0.outcome) by \($0.appVersion)" }
         }
         let first = ["1.0 notNeeded by 1.0", "1.0-1 notNeeded by 1.0"]

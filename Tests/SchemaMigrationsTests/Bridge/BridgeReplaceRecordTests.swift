@@ -109,7 +109,7 @@ struct BridgeReplaceRecordTests {
             let error = try #require(throws: MigrationError.self) {
                 try manager.replaceRecord(assuming: "1.0")
             }
-            #expect(error.code == .reentrantCall)
+            #expect(error.code == .invalidCall)
         }
         #expect(try tablesSetAside() == [])
     }

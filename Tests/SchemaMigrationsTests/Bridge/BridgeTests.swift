@@ -17,9 +17,9 @@ struct BridgeTests {
         #expect(report.completed == [])
         #expect(
             report.moves == [
-                CompletedMove(version: "1.0", database: "library.sqlite", applied: ["10"]),
-                CompletedMove(version: "1.2", database: "library.sqlite", applied: ["12"]),
-                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["20"]),
+                MigrationMove(version: "1.0", database: "library.sqlite", schemaVersions: ["10"]),
+                MigrationMove(version: "1.2", database: "library.sqlite", schemaVersions: ["12"]),
+                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["20"]),
             ])
         #expect(try app.titles() == [])
         #expect(try app.launch("2.0").moves == [])
@@ -32,7 +32,7 @@ struct BridgeTests {
         let report = try app.launch("2.0")
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.2", "2.0"])
-        #expect(report.moves.map(\.applied) == [["12"], ["20"]])
+        #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
         #expect(try app.columns() == ["id", "title", "author", "year"])
         #expect(try app.launch("2.0").completed == [])
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
@@ -72,7 +72,7 @@ struct BridgeTests {
         let report = try app.launch("2.0")
         #expect(report.launch == .relaunch)
         #expect(report.completed == ["1.2", "2.0"])
-        #expect(report.moves.map(\.applied) == [["12"], ["20"]])
+        #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
@@ -82,7 +82,7 @@ struct BridgeTests {
         try FileManager.default.removeItem(at: app.databaseURL)
         let report = try app.launch("2.0")
         #expect(report.launch == .relaunch)
-        #expect(report.moves.map(\.applied) == [["10"], ["12"], ["20"]])
+        #expect(report.moves.map(\.schemaVersions) == [["10"], ["12"], ["20"]])
         #expect(report.completed == [])
     }
 
@@ -151,9 +151,9 @@ struct BridgeTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                Library: library.sqlite holds tables, but neither a ledger nor a record says at which version they \
-                are. Tell it with the option `adopting`, for instance .databaseHasTables(dbQueue, means: "1.0"). \
-                Nothing was changed.
+                Library: library.sqlite has tables, but no ledger or record says which version they \
+                belong to. Pass the option `adopting`, for instance .databaseHasTables(dbQueue, means: \
+                "1.0"). Nothing was changed.
                 """)
         #expect(try Data(contentsOf: app.databaseURL) == before)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
@@ -174,7 +174,7 @@ struct BridgeTests {
             error.description == """
                 Library: library.sqlite: The database has tables, but no ledger says which migrations they come from. \
                 Pass adopting: { db in … } to the migrator, which answers the version that the tables are at. Nothing \
-                was changed. Give the manager's option `adopting` an answer as well: without one, steps outside the \
+                was changed. Pass the manager's option `adopting` as well: without it, steps outside the \
                 database take this for a fresh install.
                 """)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
@@ -230,12 +230,12 @@ struct BridgeTests {
         let report = try launch("2.0")
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.1", "1.2"])
-        #expect(report.moves.map(\.applied) == [["12", "20"]])
+        #expect(report.moves.map(\.schemaVersions) == [["12", "20"]])
         #expect(try launch("2.0").completed == [])
         #expect(app.log.lines == ["1.1", "in 1.2"])
-        let state = try SQLiteStore(app.open()).read("Library")
-        #expect(state.record?.settled == ["1.1", "1.2"])
-        #expect(state.record?.completed == "2.0")
+        let record = try SQLiteStore(app.open()).read("Library").record(of: "Library")
+        #expect(record?.settled == ["1.1", "1.2"])
+        #expect(record?.completed == "2.0")
     }
 
     @Test("what moves are going to do can be asked without changing anything")
@@ -249,7 +249,7 @@ struct BridgeTests {
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
         #expect(
             try manager.pendingMoves() == [
-                PendingMove(version: "2.0", database: "library.sqlite", schemaVersions: ["12", "20"])
+                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["12", "20"])
             ])
         #expect(try Data(contentsOf: app.databaseURL) == before)
     }
@@ -267,8 +267,8 @@ struct BridgeTests {
         _ = try launch([10, 20])
         #expect(
             try launch([5, 10, 12, 20]).moves == [
-                CompletedMove(version: "1.0", database: "library.sqlite", applied: ["5"]),
-                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["12"]),
+                MigrationMove(version: "1.0", database: "library.sqlite", schemaVersions: ["5"]),
+                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["12"]),
             ])
     }
 
@@ -276,7 +276,7 @@ struct BridgeTests {
     func newerDatabase() throws {
         try app.launch("2.0")
         let error = try #require(throws: MigrationError.self) { try app.launch("1.2") }
-        #expect(error.code == .newerDatabase)
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
                 Library: library.sqlite: The database is at version 20, and the latest known migration is 12. \

@@ -52,7 +52,7 @@ struct CompileTests {
         let report = isAsynchronous ? try await library.reportLater(manager) : try library.report(manager)
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.1", "1.1-1"], "in the new database nothing is to be trimmed")
-        #expect(report.moves.map(\.applied) == [["20240601120000000"]])
+        #expect(report.moves.map(\.schemaVersions) == [["20240601120000000"]])
         #expect(try manager.pendingVersions() == [])
         #expect(try manager.pendingMoves() == [])
         #expect(done == ["archive", "attempt 1"])

@@ -40,7 +40,7 @@ struct GRDBMoveTests {
         first.whenMigratingToVersion("1.0", migrate: migrator(["v1"]), upTo: "v1", in: database)
         #expect(
             try first.migrate().moves == [
-                CompletedMove(version: "1.0", database: "library.sqlite", applied: ["v1"])
+                MigrationMove(version: "1.0", database: "library.sqlite", schemaVersions: ["v1"])
             ])
         let second = try app.manager("2.0")
         second.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v1", in: database)
@@ -48,14 +48,14 @@ struct GRDBMoveTests {
         second.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
             try second.pendingMoves() == [
-                PendingMove(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
-                PendingMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
+                MigrationMove(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
+                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
             ])
         #expect(try tables() == ["v1"])
         #expect(
             try second.migrate().moves == [
-                CompletedMove(version: "1.5", database: "library.sqlite", applied: ["v2"]),
-                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["v3"]),
+                MigrationMove(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
+                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
             ])
         #expect(try tables() == ["v1", "v2", "v3"])
         #expect(try second.pendingMoves() == [])
@@ -72,7 +72,7 @@ struct GRDBMoveTests {
         manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
             try manager.migrate().moves == [
-                CompletedMove(version: "2.0", database: "library.sqlite", applied: ["v3"])
+                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"])
             ])
     }
 
@@ -142,7 +142,7 @@ struct GRDBMoveTests {
         let manager = try app.manager("2.0")
         manager.whenMigratingToVersion("2.0", migrate: migrator(["v1", "v2"]), in: database)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.code == .newerDatabase)
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
                 Library: library.sqlite: The database has had migrations that GRDB's migrator does not know. A newer \

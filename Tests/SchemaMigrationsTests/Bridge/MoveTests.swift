@@ -115,7 +115,7 @@ struct MoveTests {
         let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
         let move = try #require(try manager.migrate().moves.first)
-        #expect(move.applied == ["2"])
+        #expect(move.schemaVersions == ["2"])
         #expect(move.warnings == ["1 row of table work whose author refers to no row of author."])
         let history = try database.read(schema.history)
         #expect(history.map(\.version) == [1, 2])

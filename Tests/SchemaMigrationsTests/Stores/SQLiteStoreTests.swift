@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 @Suite("A SQLite store")
@@ -48,12 +49,13 @@ struct SQLiteStoreTests {
         let seen = SeenVersion(
             version: try AppVersion(parsing: "1.0"), first: Date(timeIntervalSince1970: 1_767_778_200))
         try store.update("Library") { state in
-            state.record = try record
-            state.seen["app"] = [seen]
+            try state.setRecord(record, of: "Library")
+            state.see([seen.version], in: "app", at: seen.first)
         }
-        let state = StoreState(record: try record, seen: ["app": [seen]])
-        #expect(try store.read("Library") == state)
-        #expect(try SQLiteStore(folder.queue("records.sqlite")).read("Library") == state)
+        for store in [store, try SQLiteStore(folder.queue("records.sqlite"))] {
+            #expect(try store.record(of: "Library") == record)
+            #expect(try store.read("Library").seen == ["app": [seen]])
+        }
         #expect(
             try rows() == [
                 #"format  "1.0""#,
@@ -72,44 +74,44 @@ struct SQLiteStoreTests {
         for (index, name) in names.enumerated() {
             let version = try AppVersion(parsing: "\(index + 1).0")
             try store.update(name) { state in
-                #expect(state.record == nil)
-                state.record = MigrationRecord(floor: version)
-                state.seen["app", default: []].append(SeenVersion(version: version, first: .distantPast))
+                #expect(try state.record(of: name) == nil)
+                try state.setRecord(MigrationRecord(floor: version), of: name)
+                state.see([version], in: "app", at: .distantPast)
             }
         }
         for (index, name) in names.enumerated() {
             let state = try store.read(name)
-            #expect(state.record?.floor == AppVersion("\(index + 1).0"))
+            #expect(try state.record(of: name)?.floor == AppVersion("\(index + 1).0"))
             #expect(state.seen["app"]?.map(\.version.description) == ["1.0", "2.0", "3.0", "4.0", "5.0"])
         }
-        #expect(try store.read("Other").record == nil)
+        #expect(try store.record(of: "Other") == nil)
     }
 
     @Test("forgets a record, and nothing else")
     func forget() throws {
-        for name in ["A", "B"] { try store.update(name) { $0.record = MigrationRecord(floor: nil) } }
-        try store.update("A") { $0.record = nil }
-        #expect(try store.read("A").record == nil)
-        #expect(try store.read("B").record != nil)
+        for name in ["A", "B"] { try store.changeRecord(of: name) { $0 = MigrationRecord(floor: nil) } }
+        try store.changeRecord(of: "A") { $0 = nil }
+        #expect(try store.record(of: "A") == nil)
+        #expect(try store.record(of: "B") != nil)
     }
 
     @Test("changes nothing when the change throws")
     func throwing() throws {
-        try store.update("A") { $0.record = MigrationRecord(floor: nil) }
+        try store.changeRecord(of: "A") { $0 = MigrationRecord(floor: nil) }
         let before = try rows()
         #expect(throws: Mishap.self) {
-            try store.update("A") { state in
-                state.record = nil
+            try store.changeRecord(of: "A") { record in
+                record = nil
                 throw Mishap()
             }
         }
         #expect(try rows() == before)
-        try store.update("A") { $0.record = nil }
+        try store.changeRecord(of: "A") { $0 = nil }
     }
 
     @Test("keeps what a newer minor format added")
     func unknownKeys() throws {
-        try store.update("A") { $0.record = try record }
+        try store.changeRecord(of: "A") { $0 = try record }
         try queue.execute(
             """
             UPDATE app_migrations SET value = '"1.7"' WHERE part = 'format';
@@ -119,9 +121,8 @@ struct SQLiteStoreTests {
                 ('seen', 'app', '[{"version":"1.0","first":"2026-01-07T09:30:00Z","where":"Bonn"}]');
             """)
         try store.update("A") { state in
-            state.record?.completed = try AppVersion(parsing: "1.0")
-            state.seen["app"]?.append(
-                SeenVersion(version: try AppVersion(parsing: "2.0"), first: .distantPast))
+            try state.changeRecord(of: "A") { $0?.completed = "1.0" }
+            state.see(["2.0"], in: "app", at: .distantPast)
         }
         #expect(
             try rows() == [
@@ -138,61 +139,61 @@ struct SQLiteStoreTests {
     // MARK: What is not there to be believed
 
     private static let restore =
-        "Nothing was changed. Restore it from a backup, or start a new record that assumes a version."
+        "Nothing was changed. Restore it from a backup, or call replaceRecord(assuming:)."
 
     @Test(
         "is refused when it is damaged",
         arguments: [
             (
                 "UPDATE app_migrations SET value = '{' WHERE part = 'managers'",
-                "records.sqlite is damaged at managers.A: not valid JSON. \(restore)"
+                "records.sqlite: damaged at managers.A: not valid JSON. \(restore)"
             ),
             (
                 "UPDATE app_migrations SET value = '[]' WHERE part = 'managers'",
-                "records.sqlite is damaged at managers.A: expected an object. \(restore)"
+                "records.sqlite: damaged at managers.A: expected an object. \(restore)"
             ),
             (
                 "UPDATE app_migrations SET value = '{}' WHERE part = 'managers'",
-                "records.sqlite is damaged at managers.A.settled: expected a list of versions. \(restore)"
+                "records.sqlite: damaged at managers.A.settled: expected a list. \(restore)"
             ),
             (
                 "UPDATE app_migrations SET value = '7' WHERE part = 'format'",
-                "records.sqlite has no \"format\" such as \"1.0\". \(restore)"
+                "records.sqlite: no \"format\" such as \"1.0\". \(restore)"
             ),
             (
                 "INSERT INTO app_migrations VALUES ('seen', 'app', '{}')",
-                "records.sqlite is damaged at seen: expected an object of lists. \(restore)"
+                "records.sqlite: damaged at seen.app: expected a list. \(restore)"
             ),
             (
                 "UPDATE app_migrations SET value = x'ff' WHERE part = 'managers'",
                 """
-                records.sqlite is damaged: the table app_migrations holds what is not text. Nothing was changed. \
+                records.sqlite: the table app_migrations holds values that are not text. Nothing was changed. \
                 Restore the database from a backup.
                 """
             ),
         ])
     func damaged(sql: String, description: String) throws {
-        try store.update("A") { $0.record = try record }
+        try store.changeRecord(of: "A") { $0 = try record }
         try queue.execute(sql)
         let before = try queue.strings("SELECT quote(value) FROM app_migrations")
-        let reading = try #require(throws: MigrationError.self) { try store.read("A") }
+        let reading = try #require(throws: MigrationError.self) { try store.record(of: "A") }
         #expect(reading.code == .damagedStore)
         #expect(reading.description == description)
-        let writing = try #require(throws: MigrationError.self) { try store.update("A") { $0.record = nil } }
+        let writing = try #require(throws: MigrationError.self) { try store.changeRecord(of: "A") { $0 = nil } }
         #expect(writing.description == description)
         #expect(try queue.strings("SELECT quote(value) FROM app_migrations") == before)
     }
 
     @Test("is refused when a newer version wrote it")
     func newerFormat() throws {
-        try store.update("A") { $0.record = try record }
+        try store.changeRecord(of: "A") { $0 = try record }
         try queue.execute("UPDATE app_migrations SET value = '\"2.0\"' WHERE part = 'format'")
         let error = try #require(throws: MigrationError.self) { try store.read("A") }
         #expect(error.code == .newerFormat)
         #expect(
             error.description == """
-                records.sqlite has format 2.0; this version of AppMigrations reads 1.0. A newer version of the app \
-                wrote it: update the app.
+                records.sqlite: format 2.0 is newer than 1.0, which this version of AppMigrations reads. A newer \
+                version of the app wrote it: update the app.
                 """)
     }
 
@@ -203,8 +204,8 @@ struct SQLiteStoreTests {
         #expect(error.code == .unreadableStore)
         #expect(
             error.description == """
-                records.sqlite cannot be read: no such column: part (SQLite 1). It is not known what has run, so \
-                nothing was run. Remove the cause, and launch again.
+                records.sqlite: cannot be read: no such column: part (SQLite 1). Nobody knows which steps have run, \
+                so nothing was run. Remove the cause, and launch again.
                 """)
         #expect(error.underlyingError is DatabaseError)
     }
@@ -214,8 +215,8 @@ struct SQLiteStoreTests {
     @Test("may be a file of its own")
     func path() throws {
         let path = folder.path("own.sqlite")
-        try SQLiteStore(path: path).update("A") { $0.record = try record }
-        #expect(try SQLiteStore(path: path).read("A").record == record)
+        try SQLiteStore(path: path).changeRecord(of: "A") { $0 = try record }
+        #expect(try SQLiteStore(path: path).record(of: "A") == record)
         #expect(throws: DatabaseError.self) { try SQLiteStore(path: folder.path("nowhere/own.sqlite")) }
     }
 
@@ -227,9 +228,9 @@ struct SQLiteStoreTests {
         for database in databases {
             try database.execute("CREATE TABLE entry(x)")
             let store = SQLiteStore(database)
-            try store.update("A") { $0.record = try record }
-            #expect(try store.read("A").record == record)
-            #expect(try database.writeWithoutTransaction { _ in try store.read("A").record } == record)
+            try store.changeRecord(of: "A") { $0 = try record }
+            #expect(try store.record(of: "A") == record)
+            #expect(try database.writeWithoutTransaction { _ in try store.record(of: "A") } == record)
         }
     }
 
@@ -238,7 +239,7 @@ struct SQLiteStoreTests {
         try queue.write { _ in
             #expect(try store.read("A") == StoreState())
             let error = try #require(throws: MigrationError.self) { try store.update("A") { _ in } }
-            #expect(error.code == .reentrantCall)
+            #expect(error.code == .invalidCall)
             #expect(
                 error.description == """
                     records.sqlite is migrated from inside one of its own transactions. Migrate before db.write { … } \
@@ -298,7 +299,7 @@ struct SQLiteStoreTests {
         #expect(error.code == .unwritableStore)
         #expect(
             error.description == """
-                The lock file of records.sqlite cannot be opened: Is a directory. Make the folder of the database \
+                records.sqlite: its lock file cannot be opened: Is a directory. Make the folder of the database \
                 writable, and launch again.
                 """)
     }

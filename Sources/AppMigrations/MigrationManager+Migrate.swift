@@ -1,0 +1,181 @@
+import Foundation
+
+extension MigrationManager {
+    /// Runs every pending step, oldest first, and reports what it did.
+    ///
+    /// Call it on every launch, once everything is registered and before the data is used. Steps run on the
+    /// calling thread, which waits; steps and moves of a database run on the database's queue.
+    ///
+    /// - Throws: ``MigrationError``. Mistakes in the registration are thrown before anything runs; one of them is
+    ///   an asynchronous step, pending or not. When a step throws, earlier steps stay complete, and the next launch
+    ///   retries the step. `CancellationError`, when ``progress`` is cancelled.
+    @discardableResult
+    public func migrate() throws -> MigrationReport {
+        try launch(through: nil)
+    }
+
+    /// Runs every pending step, oldest first, and reports what it did.
+    ///
+    /// Plain steps run on the calling actor. Everything else, above all input and output, runs elsewhere, so that
+    /// the actor is never blocked. Cancelling the task stops the run as cancelling ``progress`` does, and leaves
+    /// the manager usable.
+    ///
+    /// - Throws: as the synchronous ``migrate()`` does.
+    @discardableResult
+    public func migrate(isolation: isolated (any Actor)? = #isolation) async throws -> MigrationReport {
+        try await launch(through: nil, isolation: isolation)
+    }
+
+    /// Runs the steps that are pending up to a version, that version included.
+    ///
+    /// For code that must run between two steps. Call ``migrate()`` afterwards: it alone completes the launch.
+    ///
+    /// - Throws: ``MigrationError``, as ``migrate()`` does; also when the version is above the current one.
+    @discardableResult
+    public func migrate(through version: AppVersion) throws -> MigrationReport {
+        try launch(through: version)
+    }
+
+    /// Runs the steps that are pending up to a version, that version included.
+    ///
+    /// - Throws: as the synchronous ``migrate(through:)`` does.
+    @discardableResult
+    public func migrate(
+        through version: AppVersion, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> MigrationReport {
+        try await launch(through: version, isolation: isolation)
+    }
+
+    /// Runs every pending step, and retries one that the manager gave up.
+    ///
+    /// For the app's recovery screen, after the error `gaveUp`.
+    ///
+    /// - Throws: as ``migrate()`` does.
+    @discardableResult
+    public func migrate(retrying version: AppVersion) throws -> MigrationReport {
+        retrying = version
+        defer { retrying = nil }
+        return try launch(through: nil)
+    }
+
+    /// Runs every pending step, and retries one that the manager gave up.
+    ///
+    /// - Throws: as ``migrate()`` does.
+    @discardableResult
+    public func migrate(
+        retrying version: AppVersion, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> MigrationReport {
+        retrying = version
+        defer { retrying = nil }
+        return try await launch(through: nil, isolation: isolation)
+    }
+}
+
+// One launch, in two forms that share everything but the waiting.
+extension MigrationManager {
+    private func launch(through stop: AppVersion?) throws -> MigrationReport {
+        try exclusively {
+            try checkSynchronous()
+            let request = try request(through: stop)
+            let steps = try registration.checked(through: request.target)
+            let look = steps.look(for: name)
+
+            var plan = try plan(request, steps, look())
+            if try isSettled(plan) { return finish(plan) }
+
+            let lock = try RunLock.take(name, of: store, waitingFor: options.lockTimeout ?? .seconds(5))
+            defer { lock.release() }
+            // Another process may have done it all while this one waited.
+            plan = try self.plan(request, steps, look())
+            return try run(plan, lock).perform()
+        }
+    }
+
+    private func launch(
+        through stop: AppVersion?, isolation: isolated (any Actor)?
+    ) async throws -> MigrationReport {
+        try enter()
+        defer { leave() }
+        let request = try request(through: stop)
+        let steps = try registration.checked(through: request.target)
+        let look = steps.look(for: name)
+
+        var plan = try plan(request, steps, await offload(look))
+        if try isSettled(plan) { return finish(plan) }
+
+        let lock = try await RunLock.take(
+            name, of: store, waitingFor: options.lockTimeout ?? .seconds(60), isolation: isolation)
+        defer { lock.release() }
+        plan = try self.plan(request, steps, await offload(look))
+        let run = run(plan, lock)
+        return try await withTaskCancellationHandler {
+            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
+            try await run.perform(isolation: isolation)
+        } onCancel: {
+            lock.interruption.cancel()
+        }
+    }
+
+    /// What is pending now, as seen without writing or locking.
+    func plan() throws -> LaunchPlan {
+        let request = try request(through: nil)
+        let steps = try registration.checked(through: request.target)
+        return try plan(request, steps, steps.look(for: name)())
+    }
+
+    private func request(through stop: AppVersion?) throws -> LaunchRequest {
+        if let stop, stop > currentVersion.ceiling {
+            throw MigrationError(
+                .invalidCall, "cannot migrate through \(stop), above the current version \(currentVersion)",
+                remedy: "Ask for the current version or one below it.", manager: name, version: stop)
+        }
+        return LaunchRequest(
+            manager: name, current: currentVersion, build: build, line: options.line,
+            oldestSupported: options.oldestSupported, maximumAttempts: max(1, options.maximumAttempts),
+            retrying: retrying, stop: stop)
+    }
+
+    private func plan(_ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState]) throws
+        -> LaunchPlan
+    {
+        let needsAdoption = LaunchPlan.needsAdoption(steps, states, decided: decision)
+        return try LaunchPlan(
+            request, steps, states, decided: decision,
+            adopted: needsAdoption ? options.adopting?.version() : nil)
+    }
+
+    /// Whether there is nothing to do; a process that waits for another one throws unless that is so.
+    private func isSettled(_ plan: LaunchPlan) throws -> Bool {
+        if case .waits = options.role { try plan.checkMigrated() }
+        return plan.isSettled
+    }
+
+    private func finish(_ plan: LaunchPlan) -> MigrationReport {
+        decision = plan.decision
+        progress.completedUnitCount = progress.totalUnitCount
+        tell(.launchRecognized(plan.report.launch))
+        tell(.finished(plan.report))
+        return plan.report
+    }
+
+    private func run(_ plan: LaunchPlan, _ lock: RunLock) -> LaunchRun {
+        decision = plan.decision
+        tell(.launchRecognized(plan.report.launch))
+        return LaunchRun(
+            plan, changes: registration.versionChanges, progress: progress, interruption: lock.interruption,
+            tell: tell)
+    }
+
+    private func tell(_ kind: MigrationEvent.Kind) {
+        let event = MigrationEvent(manager: name, kind: kind)
+        witness?.note(event)
+        options.onEvent?(event)
+    }
+
+    private func checkSynchronous() throws {
+        guard let step = registration.steps.first(where: \.isAsynchronous) else { return }
+        throw MigrationError(
+            .invalidRegistration, "\(step.title) (\(step.source)) is asynchronous",
+            remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import MigrationDiagnostics
+
+// Changing by hand what is remembered, for recovery screens and for a developer's desk.
+extension MigrationManager {
+    /// Makes every due step pending again, in the store and in the databases that steps and moves are registered for.
+    ///
+    /// Applied schema migrations stay applied. Without a record there is nothing to reset.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    public func reset() throws {
+        try changeRecords { record in
+            guard let old = record else { return }
+            var new = MigrationRecord(floor: nil)
+            new.completed = old.completed
+            new.highest = old.highest
+            new.downgradedTo = old.downgradedTo
+            record = new
+        }
+    }
+
+    /// Removes the record, from the store and from the databases that steps and moves are registered for.
+    ///
+    /// The next launch decides from what is left: the versions that the store has seen, and `adopting`.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    public func forget() throws {
+        try changeRecords { $0 = nil }
+    }
+
+    /// Settles a pending step without running it.
+    ///
+    /// For the app's recovery screen, after the error `gaveUp`. The step's work stays undone.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidCall`, when no pending step has the version.
+    public func skip(_ version: AppVersion) throws {
+        try withRunLock {
+            let plan = try plan()
+            guard let step = plan.pending.first(where: { !$0.step.isMove && $0.step.version == version })?.step,
+                let place = plan.places.first(where: { $0.place.id == step.place.id })
+            else {
+                throw MigrationError(
+                    .invalidCall, "no step of version \(version) is pending",
+                    remedy: "pendingVersions() returns those that are.", manager: name, version: version)
+            }
+            try place.place.store.update(name) { state in
+                try state.changeRecord(of: name) { known in
+                    var record = place.record.keeping(settled: known?.settled ?? [])
+                    record.settle(version)
+                    known = record
+                }
+                state.see([currentVersion], in: options.line, at: Date())
+                state.newHistory = [
+                    SettledStep(
+                        manager: name, version: version, outcome: .skipped, date: Date(),
+                        appVersion: currentVersion)
+                ]
+            }
+        }
+    }
+
+    /// Replaces a damaged record, and goes on from a version.
+    ///
+    /// For the app's recovery screen, after the errors `damagedStore`, `newerFormat` or `unreadableStore`. The store
+    /// sets the damaged contents aside under a dated name, with everything in them; its other managers go on from
+    /// the same version. A record that can be read is replaced for this manager alone.
+    ///
+    /// - Parameter version: the version that the data is at. Steps above it will run.
+    /// - Throws: ``MigrationError``, when nothing could be set aside or written.
+    public func replaceRecord(assuming version: AppVersion) throws {
+        try withRunLock {
+            for place in registration.places {
+                func replace(_ state: inout StoreState) throws {
+                    var record = MigrationRecord(floor: version)
+                    record.completed = version
+                    record.highest = version
+                    try state.setRecord(record, of: name)
+                    state.see([version], in: options.line, at: Date())
+                }
+                if try isDamaged(place) {
+                    var state = StoreState()
+                    try replace(&state)
+                    try place.store.setAside(replacingWith: state)
+                } else if place.id == registration.storePlace.id {
+                    try place.store.update(name, replace)
+                }
+            }
+        }
+        decision = nil
+    }
+
+    /// Whether a place's record cannot be read, for good.
+    private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
+        do {
+            _ = try MigrationError.locating(at: .store(place.name)) {
+                try place.store.read(name).record(of: name)
+            }
+            return false
+        } catch let error as MigrationError
+            where [.damagedStore, .newerFormat, .unreadableStore].contains(error.code)
+        {
+            return true
+        }
+    }
+
+    private func changeRecords(_ change: (inout MigrationRecord?) -> Void) throws {
+        try withRunLock {
+            for place in registration.places where try place.store.read(name).record(of: name) != nil {
+                try place.store.update(name) { state in try state.changeRecord(of: name, change) }
+            }
+        }
+        decision = nil
+    }
+
+    private func withRunLock(_ body: () throws -> Void) throws {
+        try exclusively {
+            guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
+            let lock = try RunLock.take(name, of: store, waitingFor: options.lockTimeout ?? .seconds(5))
+            defer { lock.release() }
+            try body()
+        }
+    }
+}
+
+extension MigrationError {
+    fileprivate static func neverWrites(_ manager: String) -> MigrationError {
+        MigrationError(
+            .notYetMigrated, "this process waits for another one to migrate, and never writes",
+            remedy: "Do it in the process that migrates, or leave out the role .waits.", manager: manager)
+    }
+}

@@ -1,0 +1,78 @@
+extension MigrationManager {
+    /// Registers a step: work to do once, when the app is launched in this version or a later one on older data.
+    ///
+    /// ```swift
+    /// manager.whenMigratingToVersion("1.1") { try moveArchive() }
+    /// manager.whenMigratingToVersion("1.1-1") { context in try resumeMove(attempt: context.attempt) }
+    /// ```
+    ///
+    /// The closure runs where ``migrate()`` is called. It runs *at least once*: if the process dies after the work
+    /// and before its record is written, the next launch runs it again. A step that works in one SQLite database can
+    /// run *exactly once*: `whenMigratingToVersion(_:in:run:)`, in SchemaMigrations.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before, and at most the current version or one of its
+    ///     sub-migrations.
+    ///   - onFreshInstall: whether the step runs where there is no old data.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the work. If it throws, ``migrate()`` throws, and the next launch retries it.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping () throws -> Void
+    ) {
+        whenMigratingToVersion(version, onFreshInstall: onFreshInstall, fileID: fileID, line: line) { _ in
+            try body()
+        }
+    }
+
+    /// Registers a step that asks about the launch that runs it.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping (MigrationContext) throws -> Void
+    ) {
+        register(.closure(body), version, onFreshInstall, SourceLocation(fileID: fileID, line: line))
+    }
+
+    /// Registers an asynchronous step: a download, or work on an actor.
+    ///
+    /// Only the asynchronous `migrate` runs it. The synchronous one refuses as soon as such a step is registered, so
+    /// that the mistake shows on a developer's desk and not in the field. The step runs at least once, like any
+    /// closure.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable () async throws -> Void
+    ) {
+        whenMigratingToVersion(version, onFreshInstall: onFreshInstall, fileID: fileID, line: line) { _ in
+            try await body()
+        }
+    }
+
+    /// Registers an asynchronous step that asks about the launch that runs it.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (MigrationContext) async throws -> Void
+    ) {
+        register(.asynchronous(body), version, onFreshInstall, SourceLocation(fileID: fileID, line: line))
+    }
+
+    /// Registers a closure that runs once for each change of the app's version, after the steps: the place for a
+    /// what's-new screen and for clearing caches.
+    ///
+    /// The closure runs when the version was raised, not on a fresh install, a relaunch or a downgrade. If there are
+    /// several, they run in order. If the process dies in one, or it throws, the next launch runs all of them again.
+    public func whenVersionChanges(run body: @escaping (_ from: AppVersion, _ to: AppVersion) throws -> Void)
+    {
+        register(change: body)
+    }
+
+    private func register(
+        _ work: MigrationStep.Work, _ version: AppVersion, _ onFreshInstall: FreshInstallRule,
+        _ source: SourceLocation
+    ) {
+        register(
+            MigrationStep(
+                version: version, place: registration.storePlace, work: work, onFreshInstall: onFreshInstall,
+                source: source))
+    }
+}

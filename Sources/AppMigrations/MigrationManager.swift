@@ -1,0 +1,140 @@
+public import Foundation
+
+/// Runs everything that an app must do to its data when it is launched in a newer version, once and in order.
+///
+/// Create a manager for each subsystem at every launch, register its steps in ascending order, and call
+/// ``migrate()``. Nearly always there is nothing to do; then the manager neither locks nor writes.
+///
+/// ```swift
+/// let manager = try MigrationManager(
+///     name: "Library", currentVersion: "2.0", store: store)
+/// manager.whenMigratingToVersion("1.1") { try moveArchive() }
+/// let report = try manager.migrate()
+/// ```
+///
+/// A manager belongs to the thread or actor that creates it: it is not `Sendable`. Managers are independent of
+/// each other, also in one store. Two managers of the same name, in one process or in several, take turns.
+public final class MigrationManager {
+    /// The manager's name, under which its records are kept.
+    public let name: String
+
+    /// The app version that is being launched.
+    public let currentVersion: AppVersion
+
+    /// The progress of the run, by the weight of its steps. Cancel it to stop the run.
+    ///
+    /// A cancelled run stops between two steps, inside a migration of a schema, or inside a step that checks its
+    /// own progress, and throws `CancellationError`. Completed steps stay complete. A progress that has been
+    /// cancelled stays so: to go on, create another manager.
+    ///
+    /// On Linux, only one thread at a time may use Foundation's `Progress`: cancel the task there instead.
+    public let progress = Progress(totalUnitCount: 1)
+
+    /// The store that keeps the manager's record.
+    package var store: any MigrationStore { registration.storePlace.store }
+
+    let options: MigrationOptions
+    let build: String
+    /// The test that simulates this launch; nil in an app.
+    let witness = SimulatedLaunch.witness
+    private(set) var registration: Registration
+    /// What an earlier call of `migrate` has decided about this launch.
+    var decision: LaunchDecision?
+    /// The step that this call of `migrate` retries although the manager gave it up.
+    var retrying: AppVersion?
+    private var isMigrating = false
+    /// Whether anybody has called the manager: it was not forgotten.
+    private var wasCalled = false
+
+    /// Creates a manager.
+    ///
+    /// - Parameters:
+    ///   - name: tells the manager from others in the same store. Never change it once an app has shipped.
+    ///   - currentVersion: the app version that is being launched; by default the main bundle's
+    ///     `CFBundleShortVersionString`.
+    ///   - store: where the record is kept; by default a JSON file in the app's own folder in Application Support.
+    ///   - options: options that most apps leave at their defaults.
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
+    public init(
+        name: String = "default", currentVersion: AppVersion? = nil, store: (any MigrationStore)? = nil,
+        options: MigrationOptions = MigrationOptions()
+    ) throws {
+        let current = try currentVersion ?? .ofMainBundle()
+        guard current.subMigration == nil else {
+            throw MigrationError(
+                .invalidConfiguration, "the current version \(current) has a sub-migration number",
+                remedy: "An app is at version \(current.release); sub-migrations are for steps.",
+                manager: name)
+        }
+        self.name = name
+        self.currentVersion = current
+        self.options = options
+        build = current.withBuildOfMainBundle
+        let store = try store ?? JSONStore.inApplicationSupport()
+        registration = Registration(
+            manager: name, current: current, storePlace: StorePlace(store: witness?.watching(store) ?? store),
+            aboveCurrent: options.aboveCurrent)
+    }
+
+    /// Creates a manager for a current version that is given as text.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, also when the text is not a version.
+    public convenience init(
+        name: String = "default", currentVersion: String, store: (any MigrationStore)? = nil,
+        options: MigrationOptions = MigrationOptions()
+    ) throws {
+        let version: AppVersion
+        do {
+            version = try AppVersion(parsing: currentVersion)
+        } catch {
+            throw MigrationError(
+                .invalidConfiguration, "the current version is malformed: \(error)",
+                remedy: "Pass a version such as 2.1 or 2.0.0-beta.3.", manager: name, underlyingError: error)
+        }
+        try self.init(name: name, currentVersion: version, store: store, options: options)
+    }
+
+    deinit {
+        guard !wasCalled, !registration.steps.isEmpty else { return }
+        let versions = registration.steps.map(\.version.description).joined(separator: ", ")
+        let warning = "\(name): released with steps that were never migrated: \(versions). Call migrate()."
+        assertionFailure(warning)
+        NSLog("AppMigrations: %@", warning)
+    }
+
+    /// Adds a step.
+    ///
+    /// Does not throw: ``migrate()`` reports all mistakes together.
+    package func register(_ step: MigrationStep) {
+        registration.add(step)
+        if step.worksInDatabase { witness?.willUse(step.place) }
+    }
+
+    func register(change: @escaping VersionChange) {
+        registration.add(change)
+    }
+}
+
+extension MigrationManager {
+    /// Refuses calls from inside a step, which would wait for themselves.
+    func enter() throws {
+        wasCalled = true
+        guard !isMigrating else {
+            throw MigrationError(
+                .invalidCall, "a step calls the manager that is running it",
+                remedy: "Call the manager before or after migrate(), not from a step.", manager: name)
+        }
+        isMigrating = true
+    }
+
+    func leave() {
+        isMigrating = false
+    }
+
+    /// Runs the body, while no step may call the manager.
+    func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        try enter()
+        defer { leave() }
+        return try body()
+    }
+}

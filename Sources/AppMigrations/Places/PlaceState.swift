@@ -1,0 +1,36 @@
+/// What a place remembers about a manager, and shows beside that.
+package struct PlaceState: Sendable {
+    /// The manager's record in this place; nil when there certainly is none.
+    package var record: MigrationRecord?
+    /// The app versions that the place has seen, by line.
+    package var seen: [String: [SeenVersion]]
+    /// What the place shows when it has no record.
+    package var evidence: Evidence
+    /// For each move, the schema versions that it will apply after the moves before it.
+    package var pending: [[String]]
+
+    package init(
+        record: MigrationRecord?, seen: [String: [SeenVersion]], evidence: Evidence, pending: [[String]] = []
+    ) {
+        self.record = record
+        self.seen = seen
+        self.evidence = evidence
+        self.pending = pending
+    }
+
+    func hasSeen(_ version: AppVersion, in line: String) -> Bool {
+        seen[line, default: []].contains { $0.version == version }
+    }
+}
+
+/// What a place shows when it holds no record of a manager.
+package enum Evidence: Sendable {
+    /// The place keeps records: the app versions that it has seen decide.
+    case versionsSeen
+    /// The place is empty: nothing can have been lost.
+    case empty
+    /// There is data and a ledger of schema migrations, but no step was ever recorded here.
+    case ledgerOnly
+    /// There is data, and nothing says which version it belongs to.
+    case unmanaged
+}

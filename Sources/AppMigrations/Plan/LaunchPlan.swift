@@ -1,0 +1,223 @@
+/// What a launch has to do: its kind and what is pending, place by place.
+///
+/// A pure value, computed from what is registered and what the places remember.
+struct LaunchPlan {
+    let request: LaunchRequest
+    /// The store's place first.
+    let places: [PlacePlan]
+    /// Every pending step, in the order in which the steps will run.
+    let pending: [PendingStep]
+    let decision: LaunchDecision
+
+    /// One place's part of a plan.
+    struct PlacePlan {
+        let place: any MigrationPlace
+        let launch: Launch
+        /// What the place remembered.
+        let state: PlaceState
+        /// The record with which this launch begins its work.
+        let record: MigrationRecord
+    }
+
+    /// A step that is pending.
+    struct PendingStep {
+        let step: MigrationStep
+        let isOutOfOrder: Bool
+        /// The schema versions that the step, if it is a move, will apply.
+        let schemaVersions: [String]
+        /// The attempts that died, when they are too many to try again.
+        let exhausted: MigrationRecord.Running?
+
+        /// The step's share of the run's progress: a schema migration counts as much as a step.
+        var weight: Int64 { Int64(max(1, schemaVersions.count)) }
+    }
+
+    /// Plans a launch.
+    ///
+    /// - Parameters:
+    ///   - steps: what is due, place by place.
+    ///   - states: what these places remember.
+    ///   - decided: what an earlier call for the same launch has decided.
+    ///   - adopted: the app's answer, if ``needsAdoption(_:decided:)``.
+    init(
+        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?,
+        adopted: AppVersion?
+    ) throws {
+        var places: [PlacePlan] = []
+        var pending: [PendingStep] = []
+        for (index, (steps, state)) in zip(steps, states).enumerated() {
+            let launch = try Self.launch(
+                of: steps.place, isStore: index == 0, state, request, decided, adopted: adopted)
+            try Self.checkSupported(launch, request, steps.place)
+            let record = Self.record(with: state, by: launch, steps, request)
+            places.append(PlacePlan(place: steps.place, launch: launch, state: state, record: record))
+            if case .downgrade = launch { continue }
+            pending += Self.pending(steps, state, record, request)
+        }
+        self.request = request
+        self.places = places
+        // Moves go first, so that a closure finds the schema of its version.
+        self.pending = pending.sorted {
+            $0.step.version == $1.step.version
+                ? $0.step.isMove && !$1.step.isMove : $0.step.version < $1.step.version
+        }
+        var decision = decided ?? LaunchDecision(places[0], request)
+        for place in places where decision.launches[place.place.id] == nil {
+            decision.launches[place.place.id] = place.launch
+        }
+        self.decision = decision
+    }
+
+    /// Whether everything is done and written down: then there is nothing to lock and nothing to write.
+    var isSettled: Bool {
+        pending.isEmpty
+            && places.allSatisfy { place in
+                place.state.record == ending(place.record, by: place.launch)
+                    && place.state.hasSeen(request.current, in: request.line)
+            }
+    }
+
+    /// Throws unless there is nothing to do, for a process that waits for another one to migrate.
+    func checkMigrated() throws {
+        for place in places {
+            guard case .downgrade(let version) = place.launch else { continue }
+            throw MigrationError(
+                .newerThanThisProcess,
+                "version \(version) of the app has been here; this process is at \(request.current)",
+                remedy: "Leave the data alone until this process has been updated as well.",
+                manager: request.manager, version: version)
+        }
+        guard !isSettled else { return }
+        throw MigrationError(
+            .notYetMigrated, "the data is not yet at version \(request.current)",
+            remedy: "Leave the data alone until the app has been launched.", manager: request.manager)
+    }
+
+    /// The record with which this call of `migrate` ends.
+    func ending(_ record: MigrationRecord, by launch: Launch) -> MigrationRecord {
+        request.stop == nil ? record.finished(by: launch, current: request.current) : record
+    }
+
+    /// The report of a launch on which nothing has run yet.
+    var report: MigrationReport {
+        MigrationReport(
+            manager: request.manager, launch: places[0].launch,
+            returnedFromDowngrade: decision.returnedFromDowngrade,
+            isFirstLaunchOfVersion: decision.isFirstLaunchOfVersion)
+    }
+
+    /// Whether planning needs the app's answer: some place has neither a record nor a decision, and is not empty.
+    static func needsAdoption(_ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?) -> Bool {
+        zip(steps, states).enumerated().contains { index, place in
+            let (steps, state) = place
+            guard state.record == nil, decided?.launches[steps.place.id] == nil else { return false }
+            if case .empty = state.evidence { return index == 0 }
+            return true
+        }
+    }
+
+    // MARK: One place
+
+    private static func launch(
+        of place: any MigrationPlace, isStore: Bool, _ state: PlaceState, _ request: LaunchRequest,
+        _ decided: LaunchDecision?, adopted: AppVersion?
+    ) throws -> Launch {
+        let recorded = state.record?.launch(current: request.current)
+        if case .downgrade = recorded, let recorded { return recorded }
+        // An earlier decision holds, unless a newer version of the app has been here meanwhile.
+        if let launch = decided?.launches[place.id] ?? recorded { return launch }
+        // An empty store proves nothing: the app may have kept its data elsewhere.
+        var evidence = state.evidence
+        if isStore, case .empty = evidence { evidence = .versionsSeen }
+        let launch = Launch(
+            seen: state.seen[request.line, default: []].map(\.version), evidence: evidence, adopted: adopted,
+            current: request.current)
+        guard let launch else { throw MigrationError.undecided(request.manager, place) }
+        return launch
+    }
+
+    private static func checkSupported(
+        _ launch: Launch, _ request: LaunchRequest, _ place: any MigrationPlace
+    ) throws {
+        // Where nothing has ever counted versions, there is none to be too old.
+        guard let oldest = request.oldestSupported, let version = launch.upgradedVersion, version < oldest,
+            version != .zero
+        else { return }
+        throw MigrationError(
+            .tooOld,
+            "the data of \(place.name) is at version \(version); the oldest that can be migrated is \(oldest)",
+            remedy: "Nothing was changed. Launch an app version that still migrates it first, then this one.",
+            manager: request.manager, version: version)
+    }
+
+    private static func record(
+        with state: PlaceState, by launch: Launch, _ steps: PlaceSteps, _ request: LaunchRequest
+    ) -> MigrationRecord {
+        var record = MigrationRecord.begun(
+            state.record, by: launch, current: request.current,
+            due: DueSteps(
+                versions: Set(steps.closures.map(\.version)),
+                runningOnFreshInstall: Set(
+                    steps.closures.filter { $0.onFreshInstall == .run }.map(\.version))))
+        if let running = record.running, running.version == request.retrying {
+            record.running?.forgiven = running.attempt
+        }
+        return record
+    }
+
+    private static func pending(
+        _ steps: PlaceSteps, _ state: PlaceState, _ record: MigrationRecord, _ request: LaunchRequest
+    ) -> [PendingStep] {
+        let plan = MigrationPlan(
+            known: steps.closures.lazy.map(\.version), floor: record.floor, settled: record.settled,
+            owed: record.owed, target: request.target)
+        let reached = state.record?.reached
+        let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }.map { step, versions in
+            PendingStep(step: step, isOutOfOrder: false, schemaVersions: versions, exhausted: nil)
+        }
+        guard !plan.pending.isEmpty else { return moves }
+        let versions = Set(plan.pending)
+        return moves
+            + steps.closures.filter { versions.contains($0.version) }.map { step in
+                PendingStep(
+                    step: step, isOutOfOrder: reached.map { step.version < $0 } ?? false, schemaVersions: [],
+                    exhausted: record.exhausted(by: step.version, request))
+            }
+    }
+}
+
+extension LaunchDecision {
+    fileprivate init(_ store: LaunchPlan.PlacePlan, _ request: LaunchRequest) {
+        let record = store.state.record
+        launches = [:]
+        returnedFromDowngrade =
+            if case .upgrade = store.launch { record?.downgradedTo != nil } else { false }
+        isFirstLaunchOfVersion =
+            switch store.launch {
+            case .freshInstall, .adoption, .upgrade: record?.highest.map { $0 < request.current } ?? true
+            case .relaunch, .downgrade: false
+            }
+    }
+}
+
+extension MigrationRecord {
+    fileprivate func exhausted(by version: AppVersion, _ request: LaunchRequest) -> Running? {
+        guard let running, running.version == version, running.build == request.build,
+            running.attempt - running.forgiven >= request.maximumAttempts
+        else { return nil }
+        return running
+    }
+}
+
+extension MigrationError {
+    fileprivate static func undecided(_ manager: String, _ place: any MigrationPlace) -> MigrationError {
+        MigrationError(
+            .undecided,
+            "\(place.name) has tables, but no ledger or record says which version they belong to",
+            remedy: """
+                Pass the option `adopting`, for instance .databaseHasTables(dbQueue, means: "1.0"). \
+                Nothing was changed.
+                """,
+            manager: manager)
+    }
+}

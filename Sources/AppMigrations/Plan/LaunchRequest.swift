@@ -1,0 +1,25 @@
+/// Who launches what, and by which rules: everything about a launch that no place has to be asked for.
+struct LaunchRequest: Sendable {
+    let manager: String
+    let current: AppVersion
+    /// The build of the app, as in `2.0 (417)`.
+    let build: String
+    /// The line of versions that the current one belongs to.
+    let line: String
+    let oldestSupported: AppVersion?
+    let maximumAttempts: Int
+    /// A step whose deaths so far do not count.
+    let retrying: AppVersion?
+    /// Where this call of `migrate` stops; nil for one that completes the launch.
+    let stop: AppVersion?
+
+    /// Nothing above this version is pending.
+    var target: AppVersion { stop ?? current.ceiling }
+}
+
+/// What was decided about a launch when it was first reported, so that all calls of `migrate` agree.
+struct LaunchDecision: Sendable {
+    var launches: [PlaceID: Launch]
+    let returnedFromDowngrade: Bool
+    let isFirstLaunchOfVersion: Bool
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// A value in a store's document, and its path for messages: `managers.Library.floor`.
+struct JSONField {
+    let value: JSONValue?
+    let path: String
+
+    /// The field, or nil when the document does not have it. A `null` is not absent: it is damage.
+    var ifPresent: JSONField? { value == nil ? nil : self }
+
+    /// A field of this field, which must be an object.
+    func field(_ key: String) throws -> JSONField {
+        JSONField(value: try object()[key], path: "\(path).\(key)")
+    }
+
+    func object() throws -> [String: JSONValue] {
+        guard case .object(let fields) = value else { throw unexpected("an object") }
+        return fields
+    }
+
+    func list() throws -> [JSONField] {
+        guard case .array(let values) = value else { throw unexpected("a list") }
+        return values.map { JSONField(value: $0, path: path) }
+    }
+
+    func text() throws -> String {
+        guard case .string(let text) = value else { throw unexpected("a text") }
+        return text
+    }
+
+    func version() throws -> AppVersion {
+        guard case .string(let text) = value else { throw unexpected("a version") }
+        do {
+            return try AppVersion(parsing: text)
+        } catch {
+            throw damage("\(error)")
+        }
+    }
+
+    func versions() throws -> Set<AppVersion> {
+        Set(try list().map { try $0.version() })
+    }
+
+    /// A whole number from 0 up to a limit.
+    func count(upTo limit: Int) throws -> Int {
+        let count: Int? =
+            switch value {
+            case .integer(let number): Int(exactly: number)
+            case .number(let number): Int(exactly: number)
+            default: nil
+            }
+        guard let count else { throw unexpected("a whole number") }
+        guard (0...limit).contains(count) else { throw damage("\(count) is out of range") }
+        return count
+    }
+
+    func date() throws -> Date {
+        let text = try text()
+        guard let date = try? Date(text, strategy: .iso8601) else {
+            throw damage("\"\(text)\" is not a date")
+        }
+        return date
+    }
+
+    private func unexpected(_ expected: String) -> MigrationError { damage("expected \(expected)") }
+
+    private func damage(_ problem: String) -> MigrationError {
+        .damagedStore("damaged at \(path): \(problem)")
+    }
+}
+
+extension MigrationError {
+    /// What a store holds is not what this package wrote. Whoever knows the store adds its name.
+    static func damagedStore(_ problem: String, underlyingError: (any Error)? = nil) -> MigrationError {
+        MigrationError(
+            .damagedStore, problem,
+            remedy: "Nothing was changed. Restore it from a backup, or call replaceRecord(assuming:).",
+            underlyingError: underlyingError)
+    }
+}

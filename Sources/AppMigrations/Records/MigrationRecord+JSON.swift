@@ -1,0 +1,61 @@
+import Foundation
+
+extension MigrationRecord {
+    /// Reads a record from a store's document.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`, which names the field.
+    init(_ field: JSONField) throws {
+        self.init(floor: try field.field("floor").ifPresent?.version())
+        settled = try field.field("settled").versions()
+        owed = try field.field("owed").versions()
+        completed = try field.field("completed").ifPresent?.version()
+        highest = try field.field("highest").ifPresent?.version()
+        downgradedTo = try field.field("downgradedTo").ifPresent?.version()
+        running = try field.field("running").ifPresent.map(Running.init)
+    }
+
+    /// The record's fields, among those of an older one that this version does not know.
+    func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
+        var fields = old
+        fields["floor"] = floor?.json
+        fields["settled"] = settled.json
+        fields["owed"] = owed.json
+        fields["completed"] = completed?.json
+        fields["highest"] = highest?.json
+        fields["downgradedTo"] = downgradedTo?.json
+        fields["running"] = running.map { running in
+            var known: [String: JSONValue] = [:]
+            if case .object(let fields) = old["running"] { known = fields }
+            return .object(running.json(replacing: known))
+        }
+        return fields
+    }
+}
+
+extension MigrationRecord.Running {
+    init(_ field: JSONField) throws {
+        self.init(
+            version: try field.field("version").version(),
+            attempt: try field.field("attempt").count(upTo: Self.maximumAttempt),
+            forgiven: try field.field("forgiven").ifPresent?.count(upTo: Self.maximumAttempt) ?? 0,
+            build: try field.field("build").text(), since: try field.field("since").date())
+    }
+
+    func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
+        var fields = old
+        fields["version"] = version.json
+        fields["attempt"] = .integer(Int64(attempt))
+        fields["forgiven"] = forgiven == 0 ? nil : .integer(Int64(forgiven))
+        fields["build"] = .string(build)
+        fields["since"] = .string(since.formatted(.iso8601))
+        return fields
+    }
+}
+
+extension AppVersion {
+    fileprivate var json: JSONValue { .string(description) }
+}
+
+extension Set<AppVersion> {
+    fileprivate var json: JSONValue { .array(sorted().map(\.json)) }
+}

@@ -1,0 +1,225 @@
+package import Foundation
+
+/// Everything that a ``MigrationStore`` remembers: an opaque value, which a store keeps as bytes.
+///
+/// Encode it with any encoder, and decode what you have kept; keys that a newer version of the package wrote
+/// are kept as they are. A store that has never been used is `StoreState()`.
+///
+/// ```swift
+/// func read(_ manager: String) throws -> StoreState {
+///     guard let data = keychain.data else { return StoreState() }
+///     return try JSONDecoder().decode(StoreState.self, from: data)
+/// }
+/// ```
+///
+/// A state holds what concerns *all* managers of a store, so that they share the app versions that the store
+/// has seen.
+public struct StoreState: Sendable, Hashable {
+    private static let format = "1.0"
+
+    private var root: [String: JSONValue]
+
+    /// The app versions that the store has seen, for all its managers, by line, each line in the order in which
+    /// the versions came. Decoded once: every manager asks for it.
+    package private(set) var seen: [String: [SeenVersion]] = [:]
+
+    /// The steps that this change has settled. A store that keeps a history appends them to it.
+    ///
+    /// Always empty in a state that was read or decoded.
+    public package(set) var newHistory: [SettledStep] = []
+
+    /// Creates the state of a store that has never been used.
+    public init() {
+        root = ["format": .string(Self.format), "seen": .object([:]), "managers": .object([:])]
+    }
+
+    private init(root: [String: JSONValue]) throws {
+        self.root = root
+        try checkFormat()
+        seen = try seenVersions()
+    }
+
+    private func checkFormat() throws {
+        guard case .string(let format) = root["format"],
+            let major = format.split(separator: ".").first.flatMap({ Int($0) })
+        else { throw MigrationError.damagedStore("no \"format\" such as \"\(Self.format)\"") }
+        guard major <= 1 else {
+            throw MigrationError(
+                .newerFormat,
+                "format \(format) is newer than \(Self.format), which this version of AppMigrations reads",
+                remedy: "A newer version of the app wrote it: update the app.")
+        }
+    }
+}
+
+extension StoreState: Codable {
+    /// Decodes a state.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`, or the decoder's own error.
+    public init(from decoder: any Decoder) throws {
+        try self.init(root: try decoder.singleValueContainer().decode([String: JSONValue].self))
+    }
+
+    /// Encodes the state, with every key that this version of the package does not know.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(root)
+    }
+}
+
+// MARK: - Records and versions seen
+
+extension StoreState {
+    /// The record of one manager; nil when there certainly is none.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`.
+    package func record(of manager: String) throws -> MigrationRecord? {
+        try managers.object()[manager].map { value in
+            try MigrationRecord(JSONField(value: value, path: "managers.\(manager)"))
+        }
+    }
+
+    /// Replaces the record of one manager, keeping the keys of the old one that this version does not know.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`.
+    package mutating func setRecord(_ record: MigrationRecord?, of manager: String) throws {
+        var managers = try managers.object()
+        var old: [String: JSONValue] = [:]
+        if case .object(let fields) = managers[manager] { old = fields }
+        managers[manager] = record.map { .object($0.json(replacing: old)) }
+        root["managers"] = .object(managers)
+    }
+
+    /// Changes the record of one manager.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`; what the change throws.
+    package mutating func changeRecord(
+        of manager: String, _ change: (inout MigrationRecord?) throws -> Void
+    ) throws {
+        var record = try record(of: manager)
+        try change(&record)
+        try setRecord(record, of: manager)
+    }
+
+    /// The names of the managers that have a record.
+    package var managerNames: [String] {
+        get throws { try managers.object().keys.sorted() }
+    }
+
+    /// Notes versions that the store has seen, unless it knows them.
+    package mutating func see(_ versions: [AppVersion], in line: String, at date: Date) {
+        guard case .object(var lines) = root["seen"] else { return }
+        for version in versions where !hasSeen(version, in: line) {
+            seen[line, default: []].append(SeenVersion(version: version, first: date))
+            var entries: [JSONValue] = []
+            if case .array(let known) = lines[line] { entries = known }
+            entries.append(
+                .object(["version": .string("\(version)"), "first": .string(date.formatted(.iso8601))]))
+            lines[line] = .array(entries)
+        }
+        root["seen"] = .object(lines)
+    }
+
+    package func hasSeen(_ version: AppVersion, in line: String) -> Bool {
+        seen[line, default: []].contains { $0.version == version }
+    }
+
+    private var managers: JSONField { JSONField(value: root["managers"], path: "managers") }
+
+    private func seenVersions() throws -> [String: [SeenVersion]] {
+        try JSONField(value: root["seen"], path: "seen").object().reduce(into: [:]) { seen, line in
+            seen[line.key] = try JSONField(value: line.value, path: "seen.\(line.key)").list().map { entry in
+                SeenVersion(
+                    version: try entry.field("version").version(), first: try entry.field("first").date())
+            }
+        }
+    }
+}
+
+// MARK: - A JSON file
+
+extension StoreState {
+    /// Parses a JSON document.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
+    package init(json data: Data) throws {
+        guard !data.isEmpty else { throw MigrationError.damagedStore("the file is empty") }
+        guard String(decoding: data, as: UTF8.self).utf8.elementsEqual(data) else {
+            throw MigrationError.damagedStore("not UTF-8 text")
+        }
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: data)
+        } catch {
+            throw MigrationError.damagedStore(
+                "not valid JSON, or cut off", underlyingError: error)
+        }
+        guard case .object(let root) = value else {
+            throw MigrationError.damagedStore("not a JSON object")
+        }
+        try self.init(root: root)
+    }
+
+    /// The state as a JSON document for machines and people: indented, its keys in a stable order.
+    package func json() throws -> Data {
+        var data = try JSONValue.object(root).text(.prettyPrinted)
+        data.append(UInt8(ascii: "\n"))
+        return data
+    }
+}
+
+// MARK: - Rows of a table
+
+extension StoreState {
+    /// A piece of the document, for stores that keep it in a table.
+    package struct Row: Hashable, Sendable {
+        /// `format`, `seen` or `managers`.
+        package let part: String
+        /// The line or the manager; empty for the format.
+        package let name: String
+        /// The piece's JSON.
+        package let value: String
+
+        package init(part: String, name: String, value: String) {
+            self.part = part
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Puts a state together from its rows; no rows are the state of a store that was never used.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
+    package init(rows: some Sequence<Row>) throws {
+        var root = StoreState().root
+        for row in rows {
+            let value: JSONValue
+            do {
+                value = try JSONValue(parsing: Data(row.value.utf8))
+            } catch {
+                throw MigrationError.damagedStore("damaged at \(row.part).\(row.name): not valid JSON")
+            }
+            if row.part == "format" {
+                root["format"] = value
+            } else {
+                var part: [String: JSONValue] = [:]
+                if case .object(let known) = root[row.part] { part = known }
+                part[row.name] = value
+                root[row.part] = .object(part)
+            }
+        }
+        try self.init(root: root)
+    }
+
+    /// The rows that concern one manager.
+    package func rows(of manager: String) throws -> [Row] {
+        var rows = [try row("format", "", root["format"])]
+        if case .object(let lines) = root["seen"] { rows += try lines.map { try row("seen", $0, $1) } }
+        if let record = try managers.object()[manager] { rows.append(try row("managers", manager, record)) }
+        return rows
+    }
+
+    private func row(_ part: String, _ name: String, _ value: JSONValue?) throws -> Row {
+        Row(part: part, name: name, value: String(decoding: try (value ?? .null).text(), as: UTF8.self))
+    }
+}

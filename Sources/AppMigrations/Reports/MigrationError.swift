@@ -1,0 +1,187 @@
+public import Foundation
+package import MigrationDiagnostics
+
+/// An error that stopped a manager, with what to do about it.
+///
+/// The ``message`` names the culprit and the cause, the ``remedy`` says what the person who reads it can do.
+/// Switch over ``code``; minor versions may add codes.
+///
+/// ```swift
+/// do {
+///     try manager.migrate()
+/// } catch let error as MigrationError where error.code == .gaveUp {
+///     showRecovery(error)
+/// }
+/// ```
+public struct MigrationError: Error, Sendable {
+    /// The kind of an error.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's name.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+
+    /// The place, the problem and the remedy.
+    package private(set) var diagnostic: Diagnostic
+
+    /// The culprit and the cause, in a sentence.
+    public var message: String { diagnostic.message }
+
+    /// What to do about it.
+    public var remedy: String { diagnostic.remedy }
+
+    /// The name of the manager, if one is concerned.
+    public let manager: String?
+
+    /// The version of the step or move, if one is concerned.
+    public let version: AppVersion?
+
+    /// The attempt at the step that failed, from 1.
+    public let attempt: Int?
+
+    /// The error that caused this one.
+    public let underlyingError: (any Error)?
+
+    /// The single mistakes, where the error reports several together.
+    public let causes: [MigrationError]
+
+    /// Creates an error.
+    ///
+    /// For stores that are written outside this package.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of the error.
+    ///   - problem: what is wrong. The message puts the manager's or the store's name before it.
+    ///   - remedy: what to do about it, in a sentence.
+    ///   - manager: the name of the manager, if one is concerned.
+    ///   - version: the version of the step or move, if one is concerned.
+    ///   - attempt: the attempt at the step that failed, from 1.
+    ///   - underlyingError: the error that caused this one.
+    public init(
+        _ code: Code, _ problem: String, remedy: String, manager: String? = nil,
+        version: AppVersion? = nil, attempt: Int? = nil, underlyingError: (any Error)? = nil
+    ) {
+        self.init(
+            code, Diagnostic(at: manager.map { .manager($0) }, problem, remedy: remedy), manager: manager,
+            version: version, attempt: attempt, underlyingError: underlyingError)
+    }
+
+    package init(
+        _ code: Code, _ diagnostic: Diagnostic, manager: String? = nil, version: AppVersion? = nil,
+        attempt: Int? = nil, underlyingError: (any Error)? = nil
+    ) {
+        self.code = code
+        self.diagnostic = diagnostic
+        self.manager = manager
+        self.version = version
+        self.attempt = attempt
+        self.underlyingError = underlyingError
+        causes = []
+    }
+
+    /// Creates the error that reports all mistakes of a registration together.
+    init(_ mistakes: [MigrationError], manager: String) {
+        code = .invalidRegistration
+        diagnostic = Diagnostic(
+            mistakes.map(\.message).joined(separator: "\n"),
+            remedy: mistakes.map(\.remedy).joined(separator: "\n"))
+        self.manager = manager
+        version = nil
+        attempt = nil
+        underlyingError = nil
+        causes = mistakes
+    }
+}
+
+// What an app answers in the same way has the same code.
+extension MigrationError.Code {
+    // Mistakes in the app's code, which show on a developer's desk.
+
+    /// Steps or moves are registered wrongly; ``MigrationError/causes`` has an error for each mistake.
+    public static let invalidRegistration = Self(rawValue: "invalidRegistration")
+    /// The current version is missing, malformed, or has a sub-migration number, or there is no place for a store.
+    public static let invalidConfiguration = Self(rawValue: "invalidConfiguration")
+    /// The manager was called in a way or at a time that it does not allow.
+    public static let invalidCall = Self(rawValue: "invalidCall")
+
+    // The app's own work.
+
+    /// A step, a move or the closure of a version change threw; ``MigrationError/underlyingError`` is what it threw.
+    public static let stepFailed = Self(rawValue: "stepFailed")
+    /// The process has died in a step so often that the manager no longer tries it.
+    public static let gaveUp = Self(rawValue: "gaveUp")
+
+    // The data.
+
+    /// There is data, and nothing tells which version it belongs to.
+    public static let undecided = Self(rawValue: "undecided")
+    /// The data is older than what the app can still migrate.
+    public static let tooOld = Self(rawValue: "tooOld")
+    /// A newer version of the app has been here: a store or a database is ahead of this process.
+    public static let newerThanThisProcess = Self(rawValue: "newerThanThisProcess")
+    /// This process does not migrate, and the one that does has not done so yet.
+    public static let notYetMigrated = Self(rawValue: "notYetMigrated")
+
+    // Stores and databases.
+
+    /// The store could not be read, so nobody knows whether it holds a record.
+    public static let unreadableStore = Self(rawValue: "unreadableStore")
+    /// The store could not be written.
+    public static let unwritableStore = Self(rawValue: "unwritableStore")
+    /// The contents of the store are not a record.
+    public static let damagedStore = Self(rawValue: "damagedStore")
+    /// A newer version of this package wrote the store, in a format that this one does not know.
+    public static let newerFormat = Self(rawValue: "newerFormat")
+    /// A database cannot be migrated as it is; ``MigrationError/underlyingError`` says why.
+    public static let unusableDatabase = Self(rawValue: "unusableDatabase")
+
+    // The moment.
+
+    /// Another run holds the manager's lock, and did not release it in time.
+    public static let locked = Self(rawValue: "locked")
+    /// The system is about to suspend the process; the run has stopped.
+    public static let suspended = Self(rawValue: "suspended")
+}
+
+extension MigrationError: CustomStringConvertible, LocalizedError {
+    /// The message and the remedy; for several mistakes, a line each.
+    public var description: String {
+        causes.isEmpty ? diagnostic.description : causes.map(\.description).joined(separator: "\n")
+    }
+
+    /// The message and the remedy.
+    public var errorDescription: String? { description }
+
+    /// The culprit and the cause.
+    public var failureReason: String? { message }
+
+    /// What to do about it.
+    public var recoverySuggestion: String? { remedy }
+}
+
+extension MigrationError {
+    /// Runs the body, and adds its place to an error that names none.
+    ///
+    /// What a store's decoder throws becomes `damagedStore`.
+    package static func locating<Result>(
+        at place: Diagnostic.Place, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch var error as MigrationError where error.diagnostic.place == nil {
+            error.diagnostic.place = place
+            throw error
+        } catch let error as DecodingError {
+            var damage = MigrationError.damagedStore("not a record", underlyingError: error)
+            damage.diagnostic.place = place
+            throw damage
+        }
+    }
+}

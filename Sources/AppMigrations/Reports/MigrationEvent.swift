@@ -1,0 +1,67 @@
+/// Something that happens while a manager migrates, for logs and for screens that show progress.
+///
+/// ```swift
+/// MigrationOptions(onEvent: { event in logger.info("\(event)") })
+/// ```
+///
+/// For an `AsyncStream` of events, yield them to its continuation.
+public struct MigrationEvent: Sendable {
+    /// The manager's name.
+    public let manager: String
+
+    /// The kind of the event.
+    public let kind: Kind
+
+    /// The kind of an event.
+    ///
+    /// New cases may be added in minor versions: switch with a default.
+    public enum Kind: Sendable {
+        /// The kind of launch is known. The pending steps follow.
+        case launchRecognized(Launch)
+        /// A step begins.
+        case willRun(Step)
+        /// A step is complete.
+        case didRun(Step, duration: Duration)
+        /// A step has thrown. Nothing follows.
+        case didFail(Step, any Error)
+        /// Every pending step is complete.
+        case finished(MigrationReport)
+    }
+
+    /// A step or a move.
+    public struct Step: Sendable, Hashable {
+        /// The version that it is registered for.
+        public let version: AppVersion
+        /// The database that it works in; nil for a plain closure.
+        public let database: String?
+        /// The schema versions that it applies; nil for a closure.
+        public let schemaVersions: [String]?
+        /// The number of times that it has been started, this time included.
+        public let attempt: Int
+        /// Its number among the steps that this run will do, from 1.
+        public let number: Int
+        /// The number of steps that this run will do.
+        public let count: Int
+    }
+}
+
+extension MigrationEvent: CustomStringConvertible {
+    /// A line for a log: `Library: step 1.1 (2 of 5) finished in 0.012 seconds`.
+    public var description: String {
+        switch kind {
+        case .launchRecognized(let launch): "\(manager): \(launch)"
+        case .willRun(let step): "\(manager): \(step) begins"
+        case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
+        case .didFail(let step, let error): "\(manager): \(step) failed: \(error)"
+        case .finished(let report):
+            "\(manager): finished; steps: \(report.completed.count), moves: \(report.moves.count)"
+        }
+    }
+}
+
+extension MigrationEvent.Step: CustomStringConvertible {
+    /// As in `step 1.1 (2 of 5)`.
+    public var description: String {
+        "\(schemaVersions == nil ? "step" : "move") \(version) (\(number) of \(count))"
+    }
+}

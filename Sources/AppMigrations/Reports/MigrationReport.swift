@@ -1,0 +1,28 @@
+/// The result of ``MigrationManager/migrate()``.
+///
+/// ```swift
+/// let report = try manager.migrate()
+/// if case .upgrade(let from) = report.launch { showNews(since: from) }
+/// ```
+public struct MigrationReport: Sendable, Hashable {
+    /// The manager's name.
+    public let manager: String
+
+    /// The kind of launch, as the manager's store tells it.
+    public let launch: Launch
+
+    /// Whether a lower version of the app was launched after this one, or after a newer one.
+    public let returnedFromDowngrade: Bool
+
+    /// Whether this install launches this app version, or any newer one, for the first time.
+    public let isFirstLaunchOfVersion: Bool
+
+    /// The versions whose closure ran, in order.
+    public internal(set) var completed: [AppVersion] = []
+
+    /// The moves that applied something, in order.
+    public internal(set) var moves: [MigrationMove] = []
+
+    /// Whether this is the first launch ever on this install.
+    public var isFirstLaunchEver: Bool { launch == .freshInstall }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// Stops a run: because it was cancelled, or because the system is about to suspend the process.
+final class Interruption: Sendable {
+    private enum Reason { case cancelled, suspending }
+
+    private struct State {
+        var reason: Reason?
+        /// The progress of the step that is running.
+        var step: Progress?
+    }
+
+    private let state = Locked(State())
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// The error with which a run stops; nil as long as it may go on.
+    func error(manager: String, _ progress: Progress) -> (any Error)? {
+        switch state.withLock({ $0.reason }) {
+        case .suspending:
+            MigrationError(
+                .suspended, "the system is about to suspend the app",
+                remedy: "Completed steps stay complete. Migrate again when the app is active.",
+                manager: manager)
+        case .cancelled: CancellationError()
+        case nil: progress.isCancelled ? CancellationError() : nil
+        }
+    }
+
+    /// Makes a step stop with the run. Cancels the step's progress, not that of the manager, which could never be
+    /// used again.
+    func attach(_ step: Progress) {
+        let isStopped = state.withLock { state in
+            state.step = step
+            return state.reason != nil
+        }
+        if isStopped { step.cancel() }
+    }
+
+    func cancel() {
+        stop(.cancelled)
+    }
+
+    private func stop(_ reason: Reason) {
+        let step = state.withLock { state in
+            state.reason = reason
+            return state.step
+        }
+        step?.cancel()
+    }
+
+    /// Asks the system not to suspend the process before ``end()``.
+    ///
+    /// iOS, tvOS, watchOS and visionOS kill a process that is suspended while it holds a lock in a shared container.
+    /// So a run asks for time, and stops when that expires.
+    ///
+    /// - Parameter expire: releases what a suspended process must not hold. Runs on a thread of the system's.
+    func begin(_ reason: String, expire: @escaping @Sendable () -> Void) {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            ProcessInfo.processInfo.performExpiringActivity(withReason: reason) { [self] isExpired in
+                if isExpired {
+                    stop(.suspending)
+                    expire()
+                } else {
+                    // The activity lasts as long as this block does.
+                    hasEnded.wait()
+                }
+            }
+        #endif
+    }
+
+    func end() {
+        hasEnded.signal()
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+
+/// What a run knows of each place's record, and how much of it the place has written.
+struct LaunchJournal {
+    private struct Page {
+        let place: LaunchPlan.PlacePlan
+        var record: MigrationRecord
+        var written: MigrationRecord?
+        var hasSeenCurrent: Bool
+        var history: [SettledStep]
+    }
+
+    private let plan: LaunchPlan
+    private var pages: [PlaceID: Page] = [:]
+    /// The running step that the record named before this one was started.
+    private var runningBefore: MigrationRecord.Running?
+
+    /// Opens the journal of a plan. Nothing is written yet.
+    init(_ plan: LaunchPlan) {
+        self.plan = plan
+        for place in plan.places {
+            let notNeeded = place.record.settled.subtracting(place.state.record?.settled ?? [])
+            pages[place.place.id] = Page(
+                place: place, record: place.record, written: place.state.record,
+                hasSeenCurrent: place.state.hasSeen(plan.request.current, in: plan.request.line),
+                history: notNeeded.sorted().map { version in
+                    SettledStep(
+                        manager: plan.request.manager, version: version, outcome: .notNeeded, date: Date(),
+                        appVersion: plan.request.current)
+                })
+        }
+    }
+
+    /// The kind of launch that this is for a step's place.
+    func launch(for step: MigrationStep) -> Launch? { pages[step.place.id]?.place.launch }
+
+    /// The number of the attempt at a step that was started, from 1.
+    func attempt(at step: MigrationStep) -> Int { pages[step.place.id]?.record.running?.attempt ?? 1 }
+
+    /// Notes that a step is being started.
+    mutating func start(_ step: MigrationStep) {
+        runningBefore = pages[step.place.id]?.record.running
+        if !step.isMove {
+            pages[step.place.id]?.record.start(step.version, build: plan.request.build, at: Date())
+        }
+    }
+
+    /// Notes that a step, which is no move, is done.
+    mutating func settle(_ step: MigrationStep, _ settlement: Settlement) {
+        let id = step.place.id
+        if case .transaction = step.work {
+            // The transaction has written it already.
+            pages[id]?.written?.settle(step.version)
+        } else {
+            pages[id]?.history.append(settlement.step)
+        }
+        pages[id]?.record.settle(step.version)
+        if let died = runningBefore, died.version != step.version {
+            // A later step has died before; this one, which was added since, must not make that forgotten.
+            pages[id]?.record.running = died
+        }
+    }
+
+    /// Notes that a running step has got further than in its earlier attempts, which no longer count.
+    mutating func forgive(_ step: MigrationStep) {
+        // Another step that died before has not got further by this one's checkpoint.
+        guard runningBefore?.version == step.version else { return }
+        let attempt = attempt(at: step)
+        runningBefore?.forgiven = attempt - 1
+    }
+
+    /// Notes that a step has thrown.
+    mutating func fail(_ step: MigrationStep) {
+        // The process has not died in the step: the deaths before are all there is to count.
+        pages[step.place.id]?.record.running = runningBefore
+    }
+
+    /// Notes that everything is done.
+    mutating func finish() {
+        for (id, page) in pages {
+            pages[id]?.record = plan.ending(page.record, by: page.place.launch)
+        }
+    }
+
+    /// Writes what is not written yet, in every place. The closure does input and output, on any thread.
+    ///
+    /// - Parameter last: the place where a step is being started. It comes last: when another place cannot be
+    ///   written, the step is not started, and must not look as if the process had died in it.
+    func saving(last: PlaceID? = nil) -> @Sendable () throws -> Void {
+        let ids = plan.places.map(\.place.id)
+        let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last })
+            .compactMap { pages[$0] }
+            .filter { $0.record != $0.written || !$0.hasSeenCurrent }
+            .map { page in
+                (
+                    store: page.place.place.store, record: page.record, history: page.history,
+                    // An adopted version counts as seen: other managers of the store came from it too.
+                    seen: [page.place.launch.previousVersion, plan.request.current].compactMap { $0 }
+                )
+            }
+        return { [request = plan.request] in
+            for (store, record, history, seen) in unwritten {
+                try store.update(request.manager) { state in
+                    try state.changeRecord(of: request.manager) { known in
+                        // A step that was settled in its own transaction stays settled, even if this run does not
+                        // know of it: two stores may share a database.
+                        known = record.keeping(settled: known?.settled ?? [])
+                    }
+                    state.see(seen, in: request.line, at: Date())
+                    state.newHistory = history
+                }
+            }
+        }
+    }
+
+    /// Notes that everything has been written.
+    mutating func noteSaved() {
+        for (id, page) in pages {
+            pages[id]?.written = page.record
+            pages[id]?.hasSeenCurrent = true
+            pages[id]?.history = []
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Everything that an app has registered with a manager.
+struct Registration {
+    let manager: String
+    let current: AppVersion
+    let storePlace: StorePlace
+    let aboveCurrent: MigrationOptions.AboveCurrentRule
+    private(set) var steps: [MigrationStep] = []
+    private(set) var versionChanges: [VersionChange] = []
+
+    mutating func add(_ step: MigrationStep) { steps.append(step) }
+
+    mutating func add(_ change: @escaping VersionChange) { versionChanges.append(change) }
+
+    /// The places of all steps, the store's first.
+    var places: [any MigrationPlace] {
+        var places: [any MigrationPlace] = [storePlace]
+        for place in steps.lazy.filter(\.worksInDatabase).map(\.place) {
+            if let index = places.firstIndex(where: { $0.id == place.id }) {
+                // A database that is the store as well is one place, and knows more than the store alone.
+                if places[index] is StorePlace { places[index] = place }
+            } else {
+                places.append(place)
+            }
+        }
+        return places
+    }
+
+    /// The steps that are due, place by place, the store's first.
+    ///
+    /// - Parameter target: the version that this call of `migrate` goes up to.
+    /// - Throws: ``MigrationError`` with the code `invalidRegistration`, which names every mistake.
+    func checked(through target: AppVersion) throws -> [PlaceSteps] {
+        let places = places
+        let mistakes = try RegistrationReview(self, places).mistakes
+        guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
+        let due = steps.filter { $0.version <= current.ceiling }
+        return places.map { place in
+            let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
+            return PlaceSteps(
+                place: place,
+                moves: here.filter { $0.isMove && $0.version <= target }.sorted { $0.version < $1.version },
+                closures: here.filter { !$0.isMove })
+        }
+    }
+}
+
+/// Runs once for each change of the app's version.
+typealias VersionChange = (_ from: AppVersion, _ to: AppVersion) throws -> Void
+
+/// The steps of one place that are due.
+struct PlaceSteps {
+    let place: any MigrationPlace
+    /// The moves up to the target, ascending.
+    let moves: [MigrationStep]
+    /// All other steps, ascending; also those above the target, since a fresh install settles them too.
+    let closures: [MigrationStep]
+}
+
+extension [PlaceSteps] {
+    /// Reads every place. The closure does input and output, on any thread.
+    func look(for manager: String) -> @Sendable () throws -> [PlaceState] {
+        let looks = map { steps in
+            (place: steps.place, moves: steps.moves.compactMap(\.move))
+        }
+        return { try looks.map { try $0.place.look(manager: manager, moves: $0.moves) } }
+    }
+}
+
+extension MigrationStep {
+    fileprivate var move: (any MoveWork)? {
+        if case .move(let move) = work { move } else { nil }
+    }
+}
