@@ -94,7 +94,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/QuickStart",
-            resources: [.copy("Migrations")],
+            resources: [.process("Migrations")],
             swiftSettings: settings
         ),
         .executableTarget(

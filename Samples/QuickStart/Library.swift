@@ -3,41 +3,35 @@ import Foundation
 import GRDB
 import SchemaMigrations
 
-// What the snippet finds: the data of an app that people have used since version 1.0.
+// The rest of the app.
 
-/// Creates a folder with the data that version 1.0 left behind, and with the app's migrations.
-func dataFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("QuickStart-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let migrations = folder.appendingPathComponent("Migrations")
-    try FileManager.default.copyItem(
-        at: (Bundle.module.resourceURL ?? Bundle.module.bundleURL).appendingPathComponent("Migrations"),
-        to: migrations)
+/// Moves the covers with a file extension into the folder `Covers`, where version 1.1 looks for them.
+///
+/// A crash may interrupt the step, which then runs again: it moves only what is still in the old place.
+func moveCovers(_ fileExtension: String, in folder: URL) throws {
+    let covers = folder.appendingPathComponent("Covers")
+    try FileManager.default.createDirectory(at: covers, withIntermediateDirectories: true)
+    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    where file.pathExtension == fileExtension {
+        try FileManager.default.moveItem(
+            at: file, to: covers.appendingPathComponent(file.lastPathComponent))
+    }
+}
 
-    // This is what version 1.0 was: it knew the first migration only.
-    let schema = try SchemaMigrator(
-        migrations: [SchemaMigrator(directory: migrations).migrations[0]])
+/// Writes what version 1.0 wrote: its record, a database with the first migration, and two covers.
+func writeDataOfVersion1(in folder: URL) throws {
+    let schema = try SchemaMigrator(migrations: [SchemaMigrator(bundle: .module).migrations[0]])
+    let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
     let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sqlite").path)
-    let manager = try MigrationManager(
-        name: "Library", currentVersion: "1.0",
-        store: JSONStore(at: folder.appendingPathComponent("migrations.json")))
+
+    let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
     manager.whenMigratingToVersion("1.0", migrate: schema, in: dbQueue)
     try manager.migrate()
+
     try dbQueue.write { db in
         try db.execute(sql: "INSERT INTO book(title, author) VALUES ('Middlemarch', ' George Eliot ')")
     }
-    return folder
-}
-
-/// Moves the archive to where version 1.1 looks for it.
-func moveArchive() throws {
-    print("moving the archive")
-}
-
-/// Moves what version 1.1 forgot.
-///
-/// It may have been cut short before, and must then go on where it was.
-func resumeMove(attempt: Int) throws {
-    print("moving the rest, attempt \(attempt)")
+    for cover in ["middlemarch.jpg", "portrait.jpeg"] {
+        try Data(cover.utf8).write(to: folder.appendingPathComponent(cover))
+    }
 }

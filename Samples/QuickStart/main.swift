@@ -1,4 +1,4 @@
-// The README's first snippet: what stands between the two markers, word for word. A test compares them.
+// The README's first snippet is the code between the two markers, word for word. A test compares them.
 
 // snippet: begin
 import AppMigrations
@@ -6,21 +6,35 @@ import Foundation
 import GRDB
 import SchemaMigrations
 
-let folder = try dataFolder()
-let schema = try SchemaMigrator(directory: folder.appendingPathComponent("Migrations"))
-let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
-let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sqlite").path)
+func migrateLibrary(in folder: URL) throws -> MigrationReport {
+    let schema = try SchemaMigrator(bundle: .module)  // the bundle's .sql files; .main in an Xcode project
+    let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
+    let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sqlite").path)
 
-let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
-manager.whenMigratingToVersion("1.1") { try moveArchive() }
-manager.whenMigratingToVersion("1.1-1") { context in try resumeMove(attempt: context.attempt) }
-manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
-manager.whenMigratingToVersion("2.0", in: dbQueue) { db in
-    try db.execute(sql: "UPDATE book SET author = trim(author)")
+    let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+    manager.whenMigratingToVersion("1.1") { try moveCovers("jpg", in: folder) }
+    manager.whenMigratingToVersion("1.1-1") { try moveCovers("jpeg", in: folder) }  // 1.1 forgot these
+    manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
+    manager.whenMigratingToVersion("2.0", in: dbQueue) { db in
+        try db.execute(sql: "UPDATE book SET author = trim(author)")
+    }
+    return try manager.migrate()
 }
-
-let report = try manager.migrate()
-print(report.launch)  // upgrade(from: 1.0)
 // snippet: end
 
-try FileManager.default.removeItem(at: folder)
+try withTemporaryFolder { folder in
+    print("A fresh install of 2.0")
+    try printLaunch(migrateLibrary(in: folder))
+    try printContents(of: folder)
+}
+
+try withTemporaryFolder { folder in
+    try writeDataOfVersion1(in: folder)
+    print("\nData that version 1.0 left")
+    try printContents(of: folder)
+    print("\nThe first launch of 2.0 on that data")
+    try printLaunch(migrateLibrary(in: folder))
+    try printContents(of: folder)
+    print("\nThe second launch of 2.0")
+    try printLaunch(migrateLibrary(in: folder))
+}

@@ -31,7 +31,7 @@ struct SnippetTests {
         }
         #expect(!sources.isEmpty, "the manifests were not found")
         let result = try await BuiltProcess.compiler(
-            ["-typecheck", "-parse-as-library", "-package-description-version", "6.1.0"]
+            ["-typecheck", "-parse-as-library", "-package-description-version", "6.2.0"]
                 + (try await Self.manifestLibrary()) + sources
         ).result()
         #expect(result.status == 0, "\(result.errors)")

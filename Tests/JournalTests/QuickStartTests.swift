@@ -2,10 +2,35 @@ import Testing
 
 @Suite("QuickStart")
 struct QuickStartTests {
-    @Test("the snippet upgrades a library that version 1.0 left behind")
-    func upgrade() async throws {
+    @Test("a fresh install gets its tables, and the data of version 1.0 is upgraded once")
+    func output() async throws {
         let run = try await SampleProcess("QuickStart")
-        #expect(run.output == "moving the archive\nmoving the rest, attempt 1\nupgrade(from: 1.0)\n")
+        #expect(
+            run.output == """
+                A fresh install of 2.0
+                  launch  freshInstall
+                  steps   none
+                  tables  book, shelf
+                  books   none
+                  covers  none
+
+                Data that version 1.0 left
+                  tables  book
+                  books   Middlemarch by " George Eliot "
+                  covers  middlemarch.jpg, portrait.jpeg
+
+                The first launch of 2.0 on that data
+                  launch  upgrade(from: 1.0)
+                  steps   1.1, 1.1-1, 2.0
+                  tables  book, shelf
+                  books   Middlemarch by "George Eliot"
+                  covers  Covers/middlemarch.jpg, Covers/portrait.jpeg
+
+                The second launch of 2.0
+                  launch  relaunch
+                  steps   none
+
+                """)
         #expect(run.errors == "")
         #expect(run.status == 0)
     }

@@ -20,13 +20,19 @@ struct ReadmeTests {
         #expect(index + 1 < 25)
     }
 
+    @Test("it has fewer than 200 lines")
+    func length() throws {
+        let readme = try text(of: "README.md")
+        #expect(readme.count { $0 == "\n" } < 200)
+    }
+
     private func text(of path: String) throws -> String {
         try String(contentsOf: packageRoot.appendingPathComponent(path), encoding: .utf8)
     }
 }
 
 extension String {
-    /// What stands between the first occurrences of two texts.
+    /// The text between the first occurrences of two markers.
     fileprivate func between(_ start: String, _ end: String) -> String? {
         guard let start = range(of: start), let end = range(of: end, range: start.upperBound..<endIndex)
         else {

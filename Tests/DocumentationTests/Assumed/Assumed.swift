@@ -9,7 +9,11 @@ import SchemaMigrations
 
 var folder: URL { fatalError("only compiled") }
 var url: URL { fatalError("only compiled") }
-func dataFolder() throws -> URL { folder }
+
+extension Bundle {
+    /// As the package manager makes it for a target with resources.
+    static var module: Bundle { .main }
+}
 
 // MARK: What other snippets have made
 
@@ -27,6 +31,7 @@ enum Migrations {
 // MARK: The app's own code
 
 func moveArchive() throws {}
+func moveCovers(_ fileExtension: String, in folder: URL) throws {}
 func resumeMove(attempt: Int) throws {}
 func showNews() {}
 
