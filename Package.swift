@@ -108,7 +108,8 @@ let package = Package(
             plugins: ["EmbedMigrations"]
         ),
         .target(
-            name: "TestSupport", dependencies: ["AppMigrations", "MigrationDiagnostics"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["AppMigrations", "MigrationDiagnostics"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .executableTarget(
             name: "Launcher",

@@ -36,7 +36,8 @@ extension MigrationManager {
     public func skip(_ version: AppVersion) throws {
         try withRunLock {
             let plan = try plan()
-            guard let step = plan.pending.first(where: { !$0.step.isMove && $0.step.version == version })?.step,
+            guard
+                let step = plan.pending.first(where: { !$0.step.isMove && $0.step.version == version })?.step,
                 let place = plan.places.first(where: { $0.place.id == step.place.id })
             else {
                 throw MigrationError(

@@ -1,7 +1,7 @@
 /// Options of a ``MigrationManager`` that most apps leave at their defaults.
 ///
 /// ```swift
-/// let options = MigrationOptions(oldestSupported: "3.0", onEvent: { event in log("\(event)") })
+/// let options = MigrationOptions(oldestSupported: "3.0", onEvent: { event in logger.info("\(event)") })
 /// ```
 public struct MigrationOptions {
     /// Determines the version of an install that has no record.

@@ -29,11 +29,13 @@ extension FuzzTarget {
         try state.setRecord(record, of: "Library")
         let again = try StoreState(json: state.json())
         try expect(
-            try again.contents == state.contents, "\(bytes.text.debugDescription) is not written as it was read")
+            try again.contents == state.contents,
+            "\(bytes.text.debugDescription) is not written as it was read")
         let rows = try StoreState(rows: again.rows(of: "Library"))
         try expect(try rows.contents == again.contents, "\(bytes.text.debugDescription) differs in rows")
         let decoded = try JSONDecoder().decode(StoreState.self, from: JSONEncoder().encode(again))
-        try expect(try decoded.contents == again.contents, "\(bytes.text.debugDescription) differs by Codable")
+        try expect(
+            try decoded.contents == again.contents, "\(bytes.text.debugDescription) differs by Codable")
     }
 }
 

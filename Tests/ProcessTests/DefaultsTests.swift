@@ -71,7 +71,8 @@
             try Data().write(to: supportURL)
             let output = try await launch()
             #expect(
-                output.hasPrefix("invalidConfiguration: The app's folder in Application Support cannot be created: "))
+                output.hasPrefix(
+                    "invalidConfiguration: The app's folder in Application Support cannot be created: "))
             #expect(
                 output.hasSuffix(
                     "Pass a store in a folder that exists: store: try JSONStore(at: url).\n"), "\(output)")

@@ -36,7 +36,7 @@ struct StopTrial {
         case .app:
             """
             failed locked: Workload: process \(holder) is migrating, and did not finish within 1.0 seconds. Launch \
-            again when it has, or allow more time with the option `lockTimeout`.
+            again when it has finished, or raise the option `lockTimeout`.
             """
         case .schema:
             """

@@ -49,7 +49,8 @@ extension SettledStep {
     /// What became of the step.
     fileprivate var inWords: String {
         switch outcome {
-        case .ran: "run by \(appVersion)" + (duration.map { " " + ($0 / .milliseconds(1)).inMilliseconds } ?? "")
+        case .ran:
+            "run by \(appVersion)" + (duration.map { " " + ($0 / .milliseconds(1)).inMilliseconds } ?? "")
         case .notNeeded: "not needed: the journal began with \(appVersion)"
         case .skipped: "skipped by \(appVersion)"
         }

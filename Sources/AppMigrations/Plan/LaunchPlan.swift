@@ -107,7 +107,8 @@ struct LaunchPlan {
     }
 
     /// Whether planning needs the app's answer: some place has neither a record nor a decision, and is not empty.
-    static func needsAdoption(_ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?) -> Bool {
+    static func needsAdoption(_ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?) -> Bool
+    {
         zip(steps, states).enumerated().contains { index, place in
             let (steps, state) = place
             guard state.record == nil, decided?.launches[steps.place.id] == nil else { return false }

@@ -42,7 +42,8 @@ extension JSONValue {
     /// The value as JSON text in UTF-8, its keys in a stable order.
     func text(_ options: JSONSerialization.WritingOptions = []) throws -> Data {
         try JSONSerialization.data(
-            withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed, options])
+            withJSONObject: object,
+            options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed, options])
     }
 
     private var object: Any {

@@ -121,7 +121,8 @@ final class LaunchRun {
     /// Notes that a step is being started. The closure writes that down, and what has happened so far.
     private func start(_ item: Int) throws -> @Sendable () throws -> Void {
         let pending = plan.pending[item]
-        if let reason = interruption.error(manager: plan.request.manager, progress) ?? exhaustion(of: pending) {
+        if let reason = interruption.error(manager: plan.request.manager, progress) ?? exhaustion(of: pending)
+        {
             throw Stop(reason: reason)
         }
         hasCheckpoint.withLock { $0 = false }

@@ -163,7 +163,8 @@ public struct JSONStore: MigrationStore {
                 .unwritableStore,
                 Diagnostic(
                     at: .store(name), "cannot be written: \(Self.reason(error)) (\(url.path))",
-                    remedy: "Make sure that the folder is writable and the disk is not full, and launch again."),
+                    remedy:
+                        "Make sure that the folder is writable and the disk is not full, and launch again."),
                 underlyingError: error)
         }
     }

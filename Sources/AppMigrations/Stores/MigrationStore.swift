@@ -17,6 +17,8 @@
 /// `StoreConformance` (in MigrationTesting) tests all of it:
 ///
 /// ```swift
+/// import MigrationTesting
+///
 /// try StoreConformance { folder in try MyStore(in: folder) }.check()
 /// ```
 public protocol MigrationStore: Sendable {

@@ -62,7 +62,8 @@ extension StoreRule {
             try trial.write(StoreSamples.bare, to: trial.store())
             try trial.byEachView { store, whose in
                 try trial.expect(
-                    store.read("Library"), is: StoreSamples.bare, "read \(whose) after an update that clears fields")
+                    store.read("Library"), is: StoreSamples.bare,
+                    "read \(whose) after an update that clears fields")
             }
         },
         StoreRule(subject: "the change of an update") { trial in
@@ -77,7 +78,8 @@ extension StoreRule {
                     calls == 1,
                     "update calls its change \(calls.counting("time")), and not once (\(whose))")
                 try trial.expect(
-                    store.read("Library"), is: StoreSamples.full, "read \(whose) after an update that changes nothing")
+                    store.read("Library"), is: StoreSamples.full,
+                    "read \(whose) after an update that changes nothing")
             }
         },
         StoreRule(subject: "update whose change throws") { trial in
@@ -95,7 +97,8 @@ extension StoreRule {
                     store.read("Library"), is: StoreSamples.settled("1.1"),
                     "read \(whose) after an update whose change throws")
                 trial.expect(
-                    try store.history("Library").isEmpty, "an update whose change throws leaves a history, as read \(whose)")
+                    try store.history("Library").isEmpty,
+                    "an update whose change throws leaves a history, as read \(whose)")
             }
         },
         StoreRule(subject: "update of one manager") { trial in

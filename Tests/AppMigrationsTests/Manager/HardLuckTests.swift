@@ -73,7 +73,8 @@ struct HardLuckTests {
         let store = InMemoryStore()
         try launch("1.0", store: store)
         let died = MigrationRecord.Running(
-            version: "2.0", attempt: 2, forgiven: 1, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
+            version: "2.0", attempt: 2, forgiven: 1, build: "2.0",
+            since: Date(timeIntervalSince1970: 1_772_474_651))
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
             record?.running = died

@@ -40,7 +40,8 @@ struct LaunchTests {
 
     @Test("without a record, the highest earlier version seen is adopted")
     func seenEarlier() {
-        let launch = Launch(seen: ["1.0", "1.5", "2.0", "3.0"], evidence: .versionsSeen, adopted: nil, current: "2.0")
+        let launch = Launch(
+            seen: ["1.0", "1.5", "2.0", "3.0"], evidence: .versionsSeen, adopted: nil, current: "2.0")
         #expect(launch == .adoption(from: "1.5"))
     }
 

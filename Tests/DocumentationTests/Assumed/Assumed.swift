@@ -34,8 +34,27 @@ func moveArchive() throws {}
 func moveCovers(_ fileExtension: String, in folder: URL) throws {}
 func resumeMove(attempt: Int) throws {}
 func showNews() {}
+func showNews(since version: AppVersion) {}
+func showWelcome() {}
+func showRecovery(_ error: MigrationError) {}
+func importArchive(resuming: Bool) throws {}
+func writeDefaults() throws {}
+var archiveURL: URL { folder }
 
 struct Logger {
     func info(_ text: String) {}
 }
 let logger = Logger()
+
+struct Keychain {
+    var data: Data?
+}
+let keychain = Keychain()
+
+struct MyStore: MigrationStore {
+    let name = "mine"
+    init(in folder: URL) throws {}
+    func read(_ manager: String) throws -> StoreState { StoreState() }
+    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {}
+    func lock(_ manager: String) throws -> StoreLock { .held(by: "somebody") }
+}

@@ -120,7 +120,8 @@ struct BrokenStoreTests {
     func keepsManagersApart() {
         #expect(
             violations(.keepsManagersApart) == [
-                "the versions that one manager has seen are not seen by another, by the object that has written it."
+                "the versions that one manager has seen are not seen by another, by the object that has written it.",
+                "read of another manager by the object that has written it after setAside: there is a record, and none was written.",
             ])
     }
 

@@ -184,7 +184,8 @@ private struct Scene: Sendable {
         let rule: FreshInstallRule = step.runsOnFreshInstall ? .run : .skip
         let line: @Sendable (MigrationContext) -> String = { context in
             FleetModel.line(
-                manager: step.manager, rank: step.rank, attempt: context.attempt, isLate: context.isOutOfOrder,
+                manager: step.manager, rank: step.rank, attempt: context.attempt,
+                isLate: context.isOutOfOrder,
                 from: context.from.map { FleetApp.rank($0.description) })
         }
         if step.isInDatabase, let database {

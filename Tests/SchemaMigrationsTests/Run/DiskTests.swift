@@ -104,7 +104,7 @@
             #expect(disk.remount("size=20m", readOnly: MS_RDONLY))
             let readOnly = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
             #expect(readOnly.code == .backupFailed)
-            #expect(readOnly.message.hasPrefix("library.sqlite: cannot be copied to \(disk.url.path): "))
+            #expect(readOnly.message.hasPrefix("library.sqlite cannot be copied to \(disk.url.path): "))
             #expect(try queue.read(next.status).appliedVersions == [1, 2])
 
             #expect(disk.remount("size=20m"))

@@ -179,7 +179,9 @@ struct SQLiteStoreTests {
         let reading = try #require(throws: MigrationError.self) { try store.record(of: "A") }
         #expect(reading.code == .damagedStore)
         #expect(reading.description == description)
-        let writing = try #require(throws: MigrationError.self) { try store.changeRecord(of: "A") { $0 = nil } }
+        let writing = try #require(throws: MigrationError.self) {
+            try store.changeRecord(of: "A") { $0 = nil }
+        }
         #expect(writing.description == description)
         #expect(try queue.strings("SELECT quote(value) FROM app_migrations") == before)
     }
