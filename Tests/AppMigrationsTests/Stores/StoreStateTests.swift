@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+@Suite("The state of a store")
+struct StoreStateTests {
+    private let date = Date(timeIntervalSince1970: 1_772_474_651)
+
+    private var state: StoreState {
+        get throws {
+            var state = try StoreState(
+                json: Data(
+                    #"""
+                    {"format":"1.3","new":[1,2.5,true,null,"x",{"a":[]}],"seen":{},"managers":
+                    {"Other":{"floor":"1.0","settled":[],"owed":[],"mood":"good"}}}
+                    """#.utf8))
+            var record = MigrationRecord(floor: "1.0")
+            record.settled = ["1.1"]
+            record.running = MigrationRecord.Running(
+                version: "2.0", attempt: 2, build: "2.0 (417)", since: date)
+            try state.setRecord(record, of: "Library")
+            state.see(["1.0", "2.0"], in: "app", at: date)
+            return state
+        }
+    }
+
+    @Test("survives every encoder, with what a newer version has written")
+    func codable() throws {
+        let state = try state
+        let json = try JSONDecoder().decode(StoreState.self, from: JSONEncoder().encode(state))
+        #expect(json == state)
+        let again = try StoreState(json: state.json())
+        #expect(again == state)
+        #expect(try String(decoding: again.json(), as: UTF8.self).contains(#""mood" : "good""#))
+        let rows = try StoreState(rows: state.rows(of: "Library"))
+        #expect(try rows.record(of: "Library") == state.record(of: "Library"))
+        #expect(rows.seen == state.seen)
+    }
+
+    @Test("tells a manager that has no record from one that has")
+    func absent() throws {
+        var state = try state
+        #expect(try state.record(of: "library") == nil)
+        #expect(try state.managerNames == ["Library", "Other"])
+        try state.setRecord(nil, of: "Library")
+        #expect(try state.managerNames == ["Other"])
+    }
+
+    @Test("notes a version once, in the order in which versions come")
+    func seen() throws {
+        var state = try state
+        state.see(["2.0.0", "1.5"], in: "app", at: date)
+        #expect(state.seen["app"]?.map(\.version) == ["1.0", "2.0", "1.5"])
+        #expect(state.hasSeen("1.5", in: "app"))
+        #expect(!state.hasSeen("1.5", in: "plug-in"))
+    }
+
+    @Test("what is decoded is checked: a newer format and damage are errors")
+    func refused() {
+        func code(_ json: String) -> MigrationError.Code? {
+            do {
+                _ = try JSONDecoder().decode(StoreState.self, from: Data(json.utf8))
+                return nil
+            } catch { return (error as? MigrationError)?.code }
+        }
+        #expect(code(#"{"format":"2.0","seen":{},"managers":{}}"#) == .newerFormat)
+        #expect(code(#"{"seen":{},"managers":{}}"#) == .damagedStore)
+        #expect(code(#"{"format":"1.0","seen":[],"managers":{}}"#) == .damagedStore)
+    }
+
+    @Test("a store that keeps bytes may let its decoder throw: that is damage, and nothing runs")
+    func decoderError() throws {
+        struct BytesStore: MigrationStore {
+            let name = "keychain"
+            func read(_ manager: String) throws -> StoreState {
+                try JSONDecoder().decode(StoreState.self, from: Data("{".utf8))
+            }
+            func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+                Issue.record("it was written")
+            }
+            func lock(_ manager: String) throws -> StoreLock { .acquired {} }
+        }
+        let log = Log()
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: BytesStore(), log: log)
+        }
+        #expect(error.code == .damagedStore)
+        #expect(error.message == "keychain: not a record.")
+        #expect(log.lines == [])
+    }
+}
