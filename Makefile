@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo test prove bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
+.PHONY: help demo test stress bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -22,9 +22,9 @@ bench-short: setup ## try every benchmark, so that none rots; says nothing about
 bench-footprint: setup ## time clean builds, and weigh what linking each library adds
 	@SWIFT='$(SWIFT)' Benchmarks/footprint.sh
 
-prove: setup ## try to break every promise, in about an hour, and try that planted bugs are noticed
-	@$(SWIFT) run -c release prove
-	@SWIFT='$(SWIFT)' Scripts/planted-bugs.sh
+stress: setup ## run the crash and fault tests at length, in about an hour, and the mutation tests
+	@$(SWIFT) run -c release stress
+	@SWIFT='$(SWIFT)' Scripts/mutants.sh
 
 docs: ## build the documentation into the folder site
 	@SWIFT='$(SWIFT)' Scripts/docs.sh

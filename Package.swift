@@ -191,23 +191,25 @@ let package = Package(
             exclude: ["Assumed"],
             swiftSettings: settings),
         .target(
-            name: "Proofs",
+            name: "StressTesting",
             dependencies: [
                 "AppMigrations", "FuzzTargets", "MigrationTesting", "SchemaMigrations", "TestSupport",
                 "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            path: "Tests/Proofs",
+            path: "Tests/StressTesting",
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "prove",
-            dependencies: ["Proofs", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            path: "Tests/Prove",
+            name: "stress",
+            dependencies: [
+                "StressTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Stress",
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ProofTests", dependencies: ["AppMigrations", "MigrationTesting", "Proofs"],
+            name: "StressTests", dependencies: ["AppMigrations", "MigrationTesting", "StressTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "JournalTests",
@@ -220,7 +222,7 @@ let package = Package(
 )
 
 #if !os(Linux)
-    // What traces system calls is written for Linux, and so are the proofs that need it.
-    let onLinux: Set = ["Tracer", "ScarceMemory", "Workload", "Proofs", "prove", "ProofTests"]
+    // What traces system calls is written for Linux, and so are the stress tests, which need it.
+    let onLinux: Set = ["Tracer", "ScarceMemory", "Workload", "StressTesting", "stress", "StressTests"]
     package.targets.removeAll { onLinux.contains($0.name) }
 #endif

@@ -26,5 +26,5 @@ report "scripts that are not executable" \
 for script in $(git ls-files -- '*.sh'); do
     sh -n "$script" || status=1
 done
-report "planted bugs that do not apply any more" "$(git apply --check Tests/PlantedBugs/bugs.patch 2>&1 || true)"
+report "mutants that do not apply any more" "$(git apply --check Tests/Mutants/mutants.patch 2>&1 || true)"
 exit $status

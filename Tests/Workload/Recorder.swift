@@ -7,7 +7,7 @@ import Tracer
 /// What is written is read back from the file, by way of the process's descriptors in `/proc`.
 final class Recorder {
     private(set) var log: DiskLog
-    /// What was done that the model does not know: such a recording proves nothing.
+    /// What was done that the model does not know: such a recording cannot be judged.
     private(set) var unknown: [String] = []
     private let root: String
     /// The nodes by their paths, as the process sees them.

@@ -1,9 +1,9 @@
 /// Launches many processes at once, again and again, kills some of them, and stops others for a while.
-struct StormProof: Proof {
+struct StormTest: StressTest {
     let name = "storm"
     let promise = "launched at once, processes take turns: none fails, and nothing is done twice"
 
-    func run(_ size: ProofSize) throws -> ProofOutcome {
+    func run(_ size: StressSize) throws -> StressOutcome {
         let scenarios = WorkloadRuns.scenarios
         let crowds =
             switch size {

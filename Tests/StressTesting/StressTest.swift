@@ -1,6 +1,6 @@
 /// One promise of the package, and how it is tried.
-public protocol Proof: Sendable {
-    /// What selects the proof on the command line: a few words with hyphens.
+public protocol StressTest: Sendable {
+    /// Selects the test on the command line: a few words with hyphens.
     var name: String { get }
 
     /// What is promised, as the README words it.
@@ -10,12 +10,12 @@ public protocol Proof: Sendable {
     ///
     /// - Parameter size: how much is tried.
     /// - Returns: what has been tried, and every case in which the promise did not hold.
-    /// - Throws: an error when the trial itself could not be made; that proves nothing.
-    func run(_ size: ProofSize) throws -> ProofOutcome
+    /// - Throws: an error when the promise could not be tried, which says nothing about it.
+    func run(_ size: StressSize) throws -> StressOutcome
 }
 
-/// How much of a proof is run.
-public enum ProofSize: String, Sendable, CaseIterable {
+/// How much of a stress test is run.
+public enum StressSize: String, Sendable, CaseIterable {
     /// A sample that takes a few seconds, for every run of the tests.
     case short
     /// All of it.
@@ -23,7 +23,7 @@ public enum ProofSize: String, Sendable, CaseIterable {
 }
 
 /// What has been tried, and what did not hold.
-public struct ProofOutcome: Sendable {
+public struct StressOutcome: Sendable {
     /// How many cases have been tried.
     public var tried: Int
     /// What a case is, in the plural: "kills", "images".

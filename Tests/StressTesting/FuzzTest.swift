@@ -5,18 +5,18 @@ import MigrationTesting
 /// Whatever others have written is read or refused, and never traps.
 ///
 /// Inputs are made from seeds, in this process; `make fuzz` has libFuzzer make them, guided by what they reach.
-public struct FuzzProof: Proof {
+public struct FuzzTest: StressTest {
     /// Selects it on the command line.
     public let name = "fuzzing"
     /// As the README words it.
     public let promise = "what others have written is read or refused, and breaks no law"
 
-    /// Makes the proof.
+    /// Makes the test.
     public init() {}
 
     /// Tries each target with a million inputs, or two thousand.
-    public func run(_ size: ProofSize) throws -> ProofOutcome {
-        var outcome = ProofOutcome(unit: "inputs")
+    public func run(_ size: StressSize) throws -> StressOutcome {
+        var outcome = StressOutcome(unit: "inputs")
         for (index, target) in FuzzTarget.all.enumerated() {
             let seeds = target.seeds.map { Array($0.utf8) }
             let mutation = Mutation(seeds: seeds)

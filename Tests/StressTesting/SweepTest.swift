@@ -1,5 +1,5 @@
 /// Disturbs launches at every point there is, one after the other.
-struct SweepProof: Proof {
+struct SweepTest: StressTest {
     let name: String
     let promise: String
     let unit: String
@@ -17,7 +17,7 @@ struct SweepProof: Proof {
         case eachKind
     }
 
-    func run(_ size: ProofSize) throws -> ProofOutcome {
+    func run(_ size: StressSize) throws -> StressOutcome {
         let scenarios = WorkloadRuns.scenarios
         let runs =
             switch (size, sample) {
@@ -41,10 +41,10 @@ struct SweepProof: Proof {
     }
 }
 
-extension Proof where Self == SweepProof {
+extension StressTest where Self == SweepTest {
     /// Kills at every system call.
-    static var kill: SweepProof {
-        SweepProof(
+    static var kill: SweepTest {
+        SweepTest(
             name: "kill",
             promise:
                 "killed at any moment: schema steps atomic and exactly once, no closure skipped, only the one in flight repeated, no record unreadable or lost",
@@ -52,16 +52,16 @@ extension Proof where Self == SweepProof {
     }
 
     /// Lets every system call fail.
-    static var faults: SweepProof {
-        SweepProof(
+    static var faults: SweepTest {
+        SweepTest(
             name: "faults",
             promise: "any system call may fail, once or from then on: a typed error, and a clean restart",
             unit: "faults", command: "fail", sample: .eachKind, sampling: 3)
     }
 
     /// Lets every allocation of SQLite's fail.
-    static var memory: SweepProof {
-        SweepProof(
+    static var memory: SweepTest {
+        SweepTest(
             name: "memory",
             promise:
                 "any allocation of SQLite's may fail: a typed error, or GRDB ends the process, and a clean restart",
@@ -69,8 +69,8 @@ extension Proof where Self == SweepProof {
     }
 
     /// Leaves too little room.
-    static var room: SweepProof {
-        SweepProof(
+    static var room: SweepTest {
+        SweepTest(
             name: "room",
             promise: "a full disk, a read-only one, a limit on files: a typed error, and a clean restart",
             unit: "disks", command: "limit", sample: .every(23), sampling: 1)

@@ -25,21 +25,21 @@ struct WorkloadRuns {
     /// Runs all.
     ///
     /// - Throws: an error when a run did not come to its end.
-    func outcome() throws -> ProofOutcome {
+    func outcome() throws -> StressOutcome {
         let executable = try Products.executable("Workload")
-        let results = Locked<[Result<ProofOutcome, any Error>]>([])
+        let results = Locked<[Result<StressOutcome, any Error>]>([])
         DispatchQueue.concurrentPerform(iterations: runs.count) { index in
             let result = Result { try outcome(of: runs[index], executable) }
             results.withLock { $0.append(result) }
         }
-        return try results.withLock { $0 }.reduce(into: ProofOutcome(unit: unit)) { sum, result in
+        return try results.withLock { $0 }.reduce(into: StressOutcome(unit: unit)) { sum, result in
             let outcome = try result.get()
             sum.tried += outcome.tried
             sum.failures += outcome.failures
         }
     }
 
-    private func outcome(of arguments: [String], _ executable: URL) throws -> ProofOutcome {
+    private func outcome(of arguments: [String], _ executable: URL) throws -> StressOutcome {
         let process = Process()
         let output = Pipe()
         process.executableURL = executable
@@ -54,7 +54,7 @@ struct WorkloadRuns {
         let words = lines.last?.split(separator: " ") ?? []
         guard process.terminationStatus == 0, words.count == 4, words[0] == "tried", let tried = Int(words[1])
         else { throw Incomplete(description: "Workload \(arguments) did not come to its end: \(text)") }
-        return ProofOutcome(tried: tried, unit: unit, failures: lines.dropLast())
+        return StressOutcome(tried: tried, unit: unit, failures: lines.dropLast())
     }
 
     private struct Incomplete: Error, CustomStringConvertible {

@@ -1,16 +1,16 @@
 /// Cuts the power: of a recorded launch, what was not synced is dropped, torn and reordered.
-struct PowerProof: Proof {
+struct PowerTest: StressTest {
     let name = "power"
     let promise = "what was reported survives a power cut, and the next launch ends where it should"
 
-    func run(_ size: ProofSize) throws -> ProofOutcome {
+    func run(_ size: StressSize) throws -> StressOutcome {
         let images = size == .short ? 20 : 1_000
         let cuts = WorkloadRuns.scenarios.map { ["cut", $0, "--images", "\(images)"] }
         return try WorkloadRuns(runs: cuts, unit: "images").outcome()
     }
 
     /// Tries recordings from which syncs have been left out: each must be found out.
-    static func leavingOut(_ omission: String) throws -> ProofOutcome {
+    static func leavingOut(_ omission: String) throws -> StressOutcome {
         let scenario = WorkloadRuns.scenarios[0]
         return try WorkloadRuns(
             runs: [["cut", scenario, "--images", "30", "--leaving-out", omission]], unit: "images"

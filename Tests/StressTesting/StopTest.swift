@@ -1,9 +1,9 @@
 /// Stops a process while it holds its locks.
-struct StopProof: Proof {
+struct StopTest: StressTest {
     let name = "stop"
     let promise = "who waits for a stopped process is told so in time, and that one can go on"
 
-    func run(_ size: ProofSize) throws -> ProofOutcome {
+    func run(_ size: StressSize) throws -> StressOutcome {
         let scenarios = size == .short ? WorkloadRuns.scenarios.prefix(2) : WorkloadRuns.scenarios[...]
         return try WorkloadRuns(runs: scenarios.map { ["stop", $0] }, unit: "stops").outcome()
     }

@@ -3,14 +3,14 @@ import Foundation
 import MigrationTesting
 
 /// Devices with random histories of launches, deaths, restores and downgrades do what a model says.
-public struct FleetProof: Proof {
+public struct FleetTest: StressTest {
     /// Selects it on the command line.
     public let name = "fleet"
     /// As the README words it.
     public let promise = "whatever happens to a device, each place gets exactly what it lacks"
     private let disguise: @Sendable (any MigrationStore) -> any MigrationStore
 
-    /// Makes the proof.
+    /// Makes the test.
     ///
     /// - Parameter disguise: puts a store in place of each device's, so that a bad one can be tried.
     public init(disguise: @escaping @Sendable (any MigrationStore) -> any MigrationStore = { $0 }) {
@@ -18,12 +18,12 @@ public struct FleetProof: Proof {
     }
 
     /// Tries a hundred thousand devices, or five hundred.
-    public func run(_ size: ProofSize) throws -> ProofOutcome {
+    public func run(_ size: StressSize) throws -> StressOutcome {
         run(seeds: size == .short ? 1..<501 : 1..<100_001)
     }
 
     /// Tries a device for each seed.
-    public func run(seeds: Range<UInt64>) -> ProofOutcome {
+    public func run(seeds: Range<UInt64>) -> StressOutcome {
         let failures = Locked<[UInt64: String]>([:])
         let next = Locked(seeds.lowerBound)
         DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
@@ -37,7 +37,7 @@ public struct FleetProof: Proof {
                 failures.withLock { $0[seed] = failure }
             }
         }
-        return ProofOutcome(
+        return StressOutcome(
             tried: seeds.count, unit: "devices",
             failures: failures.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value))
     }

@@ -1,13 +1,13 @@
 import AppMigrations
 import MigrationTesting
-import Proofs
+import StressTesting
 import Testing
 
 @Suite("The fleet")
 struct FleetTests {
     @Test("catches a store that forgets what has run, and shows it by a short history")
     func forgetfulStore() throws {
-        let outcome = FleetProof { ForgetfulStore(base: $0) }.run(seeds: 1..<20)
+        let outcome = FleetTest { ForgetfulStore(base: $0) }.run(seeds: 1..<20)
         #expect(outcome.failures.count > 5)
         for failure in outcome.failures {
             let history = try #require(failure.firstRange(of: "History: ").map { failure[$0.upperBound...] })
@@ -21,13 +21,13 @@ struct FleetTests {
         "holds for devices on which a first launch was cut short, and a lower version came next",
         arguments: [2690, 12449, 16901, 30568, 59499, 74714, 74821, 85945] as [UInt64])
     func cutShort(_ seed: UInt64) {
-        #expect(FleetProof().run(seeds: seed..<seed + 1).failures == [])
+        #expect(FleetTest().run(seeds: seed..<seed + 1).failures == [])
     }
 
     @Test("has the same luck again for the same seed")
     func deterministic() {
-        let proof = FleetProof { ForgetfulStore(base: $0) }
-        #expect(proof.run(seeds: 1..<6).failures == proof.run(seeds: 1..<6).failures)
+        let test = FleetTest { ForgetfulStore(base: $0) }
+        #expect(test.run(seeds: 1..<6).failures == test.run(seeds: 1..<6).failures)
     }
 }
 

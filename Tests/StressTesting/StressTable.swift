@@ -1,7 +1,7 @@
 import Foundation
 
-/// The proofs that have been run as a table in Markdown, with what did not hold below it.
-public struct ProofTable: CustomStringConvertible {
+/// Results of stress tests as a table in Markdown, followed by the failures.
+public struct StressTable: CustomStringConvertible {
     private var rows: [[String]] = []
     private var failures: [String] = []
 
@@ -11,13 +11,13 @@ public struct ProofTable: CustomStringConvertible {
     /// Whether a promise did not hold.
     public var isBroken: Bool { !failures.isEmpty }
 
-    /// Adds the row of a proof.
-    public mutating func add(_ proof: any Proof, _ outcome: ProofOutcome, taking duration: Duration) {
+    /// Adds the row of a test.
+    public mutating func add(_ test: any StressTest, _ outcome: StressOutcome, taking duration: Duration) {
         rows.append([
-            proof.promise, "\(Self.grouped(outcome.tried)) \(outcome.unit)", "\(outcome.failures.count)",
+            test.promise, "\(Self.grouped(outcome.tried)) \(outcome.unit)", "\(outcome.failures.count)",
             duration.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))),
         ])
-        failures += outcome.failures.map { "\(proof.name): \($0)" }
+        failures += outcome.failures.map { "\(test.name): \($0)" }
     }
 
     /// The table, and up to 20 of the failures.

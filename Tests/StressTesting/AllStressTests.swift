@@ -1,0 +1,12 @@
+/// Every stress test, in the order of the table.
+public let allStressTests: [any StressTest] = [
+    .kill,
+    .faults,
+    .memory,
+    .room,
+    StormTest(),
+    StopTest(),
+    PowerTest(),
+    FleetTest(),
+    FuzzTest(),
+]

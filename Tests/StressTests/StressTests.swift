@@ -1,0 +1,18 @@
+import StressTesting
+import Testing
+
+@Suite("Crash and fault tests, in their short forms")
+struct StressTests {
+    @Test("have names of their own", arguments: allStressTests.map(\.name))
+    func names(_ name: String) {
+        #expect(allStressTests.count { $0.name == name } == 1)
+    }
+
+    @Test("find no broken promise", arguments: allStressTests.map(\.name))
+    func promises(_ name: String) throws {
+        let test = try #require(allStressTests.first { $0.name == name })
+        let outcome = try test.run(.short)
+        #expect(outcome.tried > 0)
+        #expect(outcome.failures == [])
+    }
+}
