@@ -147,7 +147,8 @@ let package = Package(
         .testTarget(
             name: "EmbedTests",
             dependencies: [
-                "embed-migrations", "EmbeddedSQL", "FuzzTargets", "MigrationEmbedding", "TestSupport",
+                "embed-migrations", "EmbeddedSQL", "FuzzTargets", "MigrationEmbedding", "MigrationTesting",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -159,7 +160,8 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "Tracer", path: "Tests/Tracer"),
         .target(name: "DiskModel", path: "Tests/DiskModel", swiftSettings: settings),
-        .testTarget(name: "DiskModelTests", dependencies: ["DiskModel"], swiftSettings: settings),
+        .testTarget(
+            name: "DiskModelTests", dependencies: ["DiskModel", "MigrationTesting"], swiftSettings: settings),
         .target(
             name: "ScarceMemory", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
             path: "Tests/ScarceMemory"),

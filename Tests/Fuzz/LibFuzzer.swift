@@ -1,10 +1,9 @@
 import Foundation
 import FuzzTargets
 
-/// What libFuzzer calls with each input (https://llvm.org/docs/LibFuzzer.html).
+/// Checks an input: libFuzzer calls this with each (https://llvm.org/docs/LibFuzzer.html).
 ///
-/// It is no part of the package's
-/// products: Scripts/fuzz.sh builds it.
+/// It is no part of the package's products: Scripts/fuzz.sh builds it.
 ///
 /// The environment variable `FUZZ_TARGET` names the target, `FUZZ_SEEDS` a folder into which its seeds are put.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -21,8 +20,13 @@ func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 @_cdecl("LLVMFuzzerInitialize")
 func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMutableRawPointer?) -> CInt {
     guard let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] else { return 0 }
-    for (index, seed) in target.seeds.enumerated() {
-        try? Data(seed.utf8).write(to: URL(fileURLWithPath: folder).appendingPathComponent("seed-\(index)"))
+    do {
+        for (index, seed) in target.seeds.enumerated() {
+            let file = URL(fileURLWithPath: folder).appendingPathComponent("seed-\(index)")
+            try Data(seed.utf8).write(to: file)
+        }
+    } catch {
+        fatalError("The seeds cannot be written: \(error)")
     }
     return 0
 }

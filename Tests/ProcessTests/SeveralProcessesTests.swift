@@ -24,6 +24,22 @@ struct SeveralProcessesTests {
         #expect(install.effects == ["1.2 attempt 1"])
     }
 
+    @Test(
+        "one that may not wait is told which process holds the lock, and runs nothing",
+        arguments: [Place.json, .sqlite])
+    func notWaiting(place: Place) async throws {
+        let install = try await Install(place)
+        let holder = try await inStep(install)
+        let other = try await install.launch("2.0", ["1.2"], ["--lock-timeout", "0"])
+        #expect(
+            other.output.hasPrefix(
+                "locked: Library: process \(holder.id) is migrating, and has not finished within "),
+            "\(other.output)")
+        try Data().write(to: install.folder.file("go"))
+        #expect(try await holder.result().status == 0)
+        #expect(install.effects == ["1.2 attempt 1"])
+    }
+
     @Test("a lock dies with its process", arguments: [Place.json, .sqlite])
     func killed(place: Place) async throws {
         let install = try await Install(place)

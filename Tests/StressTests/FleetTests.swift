@@ -10,10 +10,8 @@ struct FleetTests {
         let outcome = FleetTest { ForgetfulStore(base: $0) }.run(seeds: 1..<20)
         #expect(outcome.failures.count > 5)
         for failure in outcome.failures {
-            let history = try #require(failure.firstRange(of: "History: ").map { failure[$0.upperBound...] })
-            #expect(
-                history.prefix(while: { $0 != "." || history.isEmpty }).split(separator: ";").count <= 3,
-                "\(failure)")
+            let history = try #require(failure.firstMatch(of: #/History: (.+)\. Last: /#)?.output.1)
+            #expect(history.split(separator: ";").count <= 3, "\(failure)")
         }
     }
 

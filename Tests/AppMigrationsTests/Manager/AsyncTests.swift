@@ -116,7 +116,10 @@ struct AsyncTests {
             store: TellingStore(store: store) { continuation.yield() },
             options: MigrationOptions(lockTimeout: .seconds(600)))
         manager.register(["2.0"], log: log)
-        guard case .acquired(let release) = store.lock("Library") else { return }
+        guard case .acquired(let release) = store.lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
         let launch = Task { try await manager.migrate() }
         // Were the main actor blocked, nobody could release the lock, and the launch would end with `locked`.
         var tries = 0
@@ -132,7 +135,10 @@ struct AsyncTests {
     @Test("it is not waited for for ever")
     func waitingForTheLockEnds() async throws {
         let manager = try manager(options: MigrationOptions(lockTimeout: .milliseconds(30)))
-        guard case .acquired(let release) = store.lock("Library") else { return }
+        guard case .acquired(let release) = store.lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
         defer { release() }
         let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
         #expect(error.code == .locked)

@@ -81,7 +81,10 @@ struct CancellationTests {
     @Test("waiting for another run ends with the task")
     func waitingForTheLock() async throws {
         let manager = try manager()
-        guard case .acquired(let release) = store.lock("Library") else { return }
+        guard case .acquired(let release) = store.lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
         defer { release() }
         let task = Task { try await manager.migrate() }
         await Task.yield()

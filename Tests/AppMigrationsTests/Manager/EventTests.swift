@@ -75,8 +75,16 @@ struct EventTests {
         let step = MigrationEvent.Step(
             version: "2.0", database: nil, schemaVersions: nil, attempt: 1, number: 1, count: 1)
         try #require(kinds.count == 4)
-        if case .launchRecognized(let launch) = kinds[0] { #expect(launch == .upgrade(from: "1.0")) }
-        if case .willRun(let told) = kinds[1] { #expect(told == step) }
+        if case .launchRecognized(let launch) = kinds[0] {
+            #expect(launch == .upgrade(from: "1.0"))
+        } else {
+            Issue.record("\(kinds[0])")
+        }
+        if case .willRun(let told) = kinds[1] {
+            #expect(told == step)
+        } else {
+            Issue.record("\(kinds[1])")
+        }
         if case .didRun(let told, let duration) = kinds[2] {
             #expect(told == step)
             #expect(duration >= .zero)

@@ -95,22 +95,29 @@ struct CancellationTests {
     @Test("interrupts a statement of a file, also of one without a transaction")
     func file() throws {
         for header in ["", "-- migrations: transaction=none\n"] {
-            let queue = try folder.queue(header.isEmpty ? "a.sqlite" : "b.sqlite")
+            let started = DispatchSemaphore(value: 0)
+            var configuration = Configuration()
+            configuration.prepareDatabase { db in
+                // Called by the statement itself, so that it is running when it is cancelled.
+                db.add(
+                    function: DatabaseFunction("started", argumentCount: 0) { _ in
+                        started.signal()
+                        return 1
+                    })
+            }
+            let queue = try folder.queue(header.isEmpty ? "a.sqlite" : "b.sqlite", configuration)
             let progress = Progress(totalUnitCount: 0)
-            let files = try folder.folder(["2_endless.sql": "\(header)\(Self.endless)"])
+            let endless = Self.endless.replacing("SELECT 1 ", with: "SELECT started() ")
+            let files = try folder.folder(["2_endless.sql": "\(header)\(endless)"])
             let schema = try SchemaMigrator(
                 directories: [files],
                 migrations: [
-                    CodeMigration(1, foreignKeys: .on) { db in
-                        try db.execute(sql: "CREATE TABLE a(x)")
-                        db.afterNextTransaction { _ in
-                            Thread.detachNewThread {
-                                Thread.sleep(forTimeInterval: 0.05)
-                                progress.cancel()
-                            }
-                        }
-                    }
+                    CodeMigration(1, foreignKeys: .on) { db in try db.execute(sql: "CREATE TABLE a(x)") }
                 ])
+            Thread.detachNewThread {
+                started.wait()
+                progress.cancel()
+            }
             #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
             #expect(try queue.ledger() == [1])
             #expect(try queue.tables() == ["a"])

@@ -230,9 +230,17 @@ struct ForeignKeyTests {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let queue = try folder.queue("off.sqlite", configuration)
-        let schema = try folder.migrator(["1_tables.sql": Self.tables, "2_rebuild.sql": Self.rebuild])
-        #expect(try schema.migrate(queue).applied == [1, 2])
+        let schema = try folder.migrator([
+            "1_tables.sql": Self.tables, "2_rebuild.sql": Self.rebuild,
+            "3_delete.sql": "DELETE FROM author WHERE id = 1;",
+        ])
+        let error = try failure { try schema.migrate(queue) }
+        #expect(
+            error.message
+                == "3_delete.sql: leaves 2 rows of table book whose author_id refer to no row of author.")
+        #expect(error.committed == [1, 2])
         #expect(try queue.integer("PRAGMA foreign_keys") == 0)
+        #expect(try queue.integers("SELECT id FROM author ORDER BY id") == [1, 2])
         #expect(try queue.integer("SELECT count(*) FROM book") == 3)
     }
 }
