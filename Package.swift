@@ -173,6 +173,7 @@ let package = Package(
                 "MigrationTesting",
                 "ScarceMemory",
                 "SchemaMigrations",
+                "TestSupport",
                 "Tracer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -40,11 +40,9 @@ func journal(_ arguments: String..., data: URL? = nil) async throws -> SamplePro
 
 /// Creates an empty folder, and removes it after the body has run.
 func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("JournalTests-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder)
+    let folder = try TemporaryFolder()
+    try await body(folder.url)
+    withExtendedLifetime(folder) {}
 }
 
 /// The package's folder.

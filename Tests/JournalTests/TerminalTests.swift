@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Journal, on a terminal", .enabled(if: BuiltProcess.hasTerminal))
+@Suite(
+    "Journal, on a terminal", .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
 struct TerminalTests {
     @Test("a bar shows how far the launch is, and is gone when the steps are done")
     func bar() async throws {

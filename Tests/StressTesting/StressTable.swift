@@ -4,6 +4,7 @@ import Foundation
 public struct StressTable: CustomStringConvertible {
     private var rows: [[String]] = []
     private var failures: [String] = []
+    private var notes: [String] = []
 
     /// Makes a table without rows.
     public init() {}
@@ -18,16 +19,19 @@ public struct StressTable: CustomStringConvertible {
             duration.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))),
         ])
         failures += outcome.failures.map { "\(test.name): \($0)" }
+        notes += outcome.notes.map { "Note on \(test.name): \($0)." }
     }
 
-    /// The table, and up to 20 of the failures.
+    /// The table, the notes, and up to 20 of the failures.
     public var description: String {
         let header = [["promise", "tried", "bad", "time"], ["---", "---", "--:", "--:"]]
         let table = (header + rows).map { "| \($0.joined(separator: " | ")) |" }
         // A fault that is everywhere would bury the table.
         let shown = failures.prefix(20)
         let rest = failures.count - shown.count
-        return (table + (shown.isEmpty ? [] : [""]) + shown + (rest > 0 ? ["… and \(rest) more"] : []))
+        return
+            (table + (notes.isEmpty ? [] : [""]) + notes + (shown.isEmpty ? [] : [""]) + shown
+            + (rest > 0 ? ["… and \(rest) more"] : []))
             .joined(separator: "\n")
     }
 

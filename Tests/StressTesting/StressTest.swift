@@ -31,11 +31,14 @@ public struct StressOutcome: Sendable {
     /// One text for each case in which the promise did not hold: what was done, what was found, and how to try that
     /// case alone.
     public var failures: [String]
+    /// What could not be tried on this machine, and why.
+    public var notes: [String]
 
     /// Makes an outcome; an empty one to be counted up, when all is left out.
-    public init(tried: Int = 0, unit: String, failures: [String] = []) {
+    public init(tried: Int = 0, unit: String, failures: [String] = [], notes: [String] = []) {
         self.tried = tried
         self.unit = unit
         self.failures = failures
+        self.notes = notes
     }
 }

@@ -36,6 +36,7 @@ struct WorkloadRuns {
             let outcome = try result.get()
             sum.tried += outcome.tried
             sum.failures += outcome.failures
+            sum.notes += outcome.notes.filter { !sum.notes.contains($0) }
         }
     }
 
@@ -54,7 +55,10 @@ struct WorkloadRuns {
         let words = lines.last?.split(separator: " ") ?? []
         guard process.terminationStatus == 0, words.count == 4, words[0] == "tried", let tried = Int(words[1])
         else { throw Incomplete(description: "Workload \(arguments) did not come to its end: \(text)") }
-        return StressOutcome(tried: tried, unit: unit, failures: lines.dropLast())
+        let notes = lines.dropLast().filter { $0.hasPrefix("note: ") }
+        return StressOutcome(
+            tried: tried, unit: unit, failures: lines.dropLast().filter { !$0.hasPrefix("note: ") },
+            notes: notes.map { String($0.dropFirst("note: ".count)) })
     }
 
     private struct Incomplete: Error, CustomStringConvertible {

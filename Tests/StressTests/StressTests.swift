@@ -14,5 +14,6 @@ struct StressTests {
         let outcome = try test.run(.short)
         #expect(outcome.tried > 0)
         #expect(outcome.failures == [])
+        for note in outcome.notes { print("\(name): \(note)") }
     }
 }

@@ -128,7 +128,9 @@ struct OtherCommandsTests {
         #expect(try tool.strings("SELECT name FROM sqlite_master") == ["book"])
     }
 
-    @Test("a terminal gets colour, unless NO_COLOR is set", .enabled(if: BuiltProcess.hasTerminal))
+    @Test(
+        "a terminal gets colour, unless NO_COLOR is set",
+        .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
     func terminal() async throws {
         let tool = try Tool(Tool.books)
         let check = try await tool.onTerminal("check")
@@ -140,7 +142,9 @@ struct OtherCommandsTests {
         #expect(failed.status == 1)
     }
 
-    @Test("long work shows how far it is on a terminal", .enabled(if: BuiltProcess.hasTerminal))
+    @Test(
+        "long work shows how far it is on a terminal",
+        .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
     func progress() async throws {
         let count =
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000000) SELECT count(*) FROM n;"

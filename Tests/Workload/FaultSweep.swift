@@ -17,7 +17,7 @@ struct FaultSweep: Sweep {
         var cases: [Fault] = []
         var kinds: [String] = []
         try laboratory.reset()
-        _ = try laboratory.launch { call in
+        let end = try laboratory.launch { call in
             if call.is_done || call.isReport || !call.countsAsFileCall { return .goOn }
             number += 1
             for extent in Fault.Extent.allCases {
@@ -29,6 +29,7 @@ struct FaultSweep: Sweep {
             }
             return .goOn
         }
+        guard end.lines.last?.hasPrefix("ended") == true else { throw Laboratory.Unusable(end) }
         self.cases = cases
         self.kinds = kinds
     }

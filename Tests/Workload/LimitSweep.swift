@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Launches where there is too little room: on disks that are full, or read-only, and with a limit on files.
 struct LimitSweep: Sweep {
@@ -28,9 +29,12 @@ struct LimitSweep: Sweep {
     var cases: [Case] {
         let sizes =
             Array(stride(from: 0, to: 4_096, by: 256)) + Array(stride(from: 4_096, to: 131_072, by: 4_096))
-        // Whoever is not root has no disks to make.
         let disks = SmallDisk.isAllowed ? stride(from: 0, to: 262_144, by: 4_096).map(Case.disk) : []
         return sizes.map(Case.file) + disks + (disks.isEmpty ? [] : [.readOnlyDisk])
+    }
+
+    var notes: [String] {
+        SmallDisk.isAllowed ? [] : ["full and read-only disks were not tried: only root may mount a disk"]
     }
 
     /// Tries a case.
@@ -53,7 +57,7 @@ struct LimitSweep: Sweep {
                 try disk.leave(bytes)
             }
         case .readOnlyDisk:
-            return try onDisk { disk in try disk.mount("size=16m", MS_RDONLY) }
+            return try onDisk { disk in try disk.mount(size: "16m", readOnly: true) }
         }
     }
 
@@ -63,7 +67,7 @@ struct LimitSweep: Sweep {
         try laboratory.fill()
         try spoil(disk)
         let end = try laboratory.launch()
-        try disk.mount("size=16m")
+        try disk.mount(size: "16m")
         return try laboratory.complaints(afterTrouble: end)
     }
 }

@@ -4,8 +4,8 @@ import Tracer
 
 /// Launches an app again and again, disturbs it, and prints what has gone wrong.
 ///
-/// A process of its own, since only one without other threads can be forked. Each failure is a line; the last line
-/// is `tried <count>`.
+/// A process of its own, since only one without other threads can be forked. Each failure is a line, and what could
+/// not be tried is one that begins with `note: `; the last line is `tried <count> of <count>`.
 @main
 struct Workload: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [
@@ -49,6 +49,9 @@ protocol Sweep {
     /// The kind of each case; none where all are of one kind.
     var kinds: [String] { get }
 
+    /// What cannot be tried here, and why.
+    var notes: [String] { get }
+
     /// Tries a case.
     ///
     /// - Returns: what was wrong.
@@ -57,6 +60,7 @@ protocol Sweep {
 
 extension Sweep {
     var kinds: [String] { [] }
+    var notes: [String] { [] }
 }
 
 /// Which cases are tried.
@@ -79,6 +83,7 @@ struct Sample: ParsableArguments {
             } else {
                 stride(from: from, to: all.count, by: every).map { all[$0] }
             }
+        guard !cases.isEmpty else { throw ValidationError("No case of \(command) was chosen.") }
         for tried in cases {
             for complaint in try complaints(tried) { print("\(command) --only \(tried): \(complaint)") }
         }
@@ -95,6 +100,7 @@ struct SweepCommand<Disturbance: Sweep>: ParsableCommand {
 
     func run() throws {
         let sweep = try Disturbance(Laboratory(scenario))
+        for note in sweep.notes { print("note: \(note)") }
         try sample.run(
             "\(Disturbance.name) \(scenario)", sweep.cases, kinds: sweep.kinds, sweep.complaints)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 @Suite("A copy before migrating")

@@ -2,13 +2,14 @@ import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 
 /// An app with one database, as its versions would register their steps and moves.
 struct App {
-    let folder: BridgeFolder
+    let folder: TemporaryFolder
     let log = BridgeLog()
 
-    init() throws { folder = try BridgeFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     var databaseURL: URL { folder.url.appendingPathComponent("library.sqlite") }
     var storeURL: URL { folder.url.appendingPathComponent("migrations.json") }
@@ -75,17 +76,6 @@ struct SQL: SchemaMigration {
     let sql: String
 
     func migrate(_ db: Database) throws { try db.execute(sql: sql) }
-}
-
-final class BridgeFolder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("Bridge-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
 }
 
 /// What steps have written down about themselves, on whatever thread they run.

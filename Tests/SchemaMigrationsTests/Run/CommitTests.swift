@@ -1,6 +1,7 @@
 import AppMigrations
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 @Suite("Commits")

@@ -1,47 +1,19 @@
 #if os(Linux)
     import Foundation
     import GRDB
-    import Glibc
     import SchemaMigrations
     import TestSupport
     import Testing
 
-    /// A small disk of its own.
-    ///
-    /// Only root may have one; where it may not, the tests are skipped.
-    final class SmallDisk {
-        let url: URL
-
-        init?(options: String = "size=200k") {
-            url = FileManager.default.temporaryDirectory.appendingPathComponent("disk-\(UUID().uuidString)")
-            guard
-                (try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)) != nil,
-                mount("tmpfs", url.path, "tmpfs", 0, options) == 0
-            else {
-                rmdir(url.path)
-                return nil
-            }
-        }
-
-        deinit {
-            umount(url.path)
-            rmdir(url.path)
-        }
-
-        func remount(_ options: String, readOnly: Int = 0) -> Bool {
-            mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT | readOnly), options) == 0
-        }
-
-        static var isAllowed: Bool { SmallDisk() != nil }
-    }
-
-    @Suite("A disk", .enabled(if: SmallDisk.isAllowed))
-    struct DiskTests {
+    @Suite("A disk", .enabled(if: SmallDisk.isAllowed, "Only root may mount a small disk."))
+    final class DiskTests {
+        let folder: TemporaryFolder
         let disk: SmallDisk
         let schema: SchemaMigrator
 
         init() throws {
-            disk = try #require(SmallDisk())
+            folder = try TemporaryFolder()
+            disk = try SmallDisk(at: folder.file("disk").path, size: "200k")
             schema = try SchemaMigrator(migrations: [
                 SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x)"),
                 SQLMigration(
@@ -54,8 +26,12 @@
             ])
         }
 
+        deinit { disk.remove() }
+
+        private var diskURL: URL { folder.file("disk") }
+
         private func queue() throws -> DatabaseQueue {
-            try DatabaseQueue(path: disk.url.appendingPathComponent("library.sqlite").path)
+            try DatabaseQueue(path: diskURL.appendingPathComponent("library.sqlite").path)
         }
 
         @Test("that is full loses nothing, and the run goes on when there is room")
@@ -68,32 +44,31 @@
             )
             #expect(try queue().read(schema.status).appliedVersions == [1])
 
-            #expect(disk.remount("size=20m"))
+            try disk.mount(size: "20m")
             #expect(try schema.migrate(queue()).applied == [2])
         }
 
         @Test("that is read-only gives an error, and the run goes on when it is not")
         func readOnly() throws {
             try schema.migrate(queue(), upTo: 1)
-            #expect(disk.remount("size=20m", readOnly: MS_RDONLY))
+            try disk.mount(size: "20m", readOnly: true)
             let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
             #expect(error.remedy == "Make the file and its folder writable, and try again.")
             #expect(try schema.migrate(queue(), upTo: 1).applied == [], "nothing pending needs no writing")
 
-            #expect(disk.remount("size=20m"))
+            try disk.mount(size: "20m")
             #expect(try schema.migrate(queue()).applied == [2])
         }
 
         @Test("that is to take a copy, and is full or read-only, is told of before anything is changed")
         func copies() throws {
-            let folder = try TestSupport.TemporaryFolder()
             let queue = try DatabaseQueue(path: folder.file("library.sqlite").path)
             try schema.migrate(queue)
             var next = try SchemaMigrator(
                 migrations: schema.migrations + [
                     SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x)")
                 ])
-            next.options.backup = .beforeMigrating(to: disk.url)
+            next.options.backup = .beforeMigrating(to: diskURL)
             let full = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
             #expect(full.code == .backupFailed)
             #expect(
@@ -101,13 +76,13 @@
                     #/^A copy of library\.sqlite needs \d+ bytes, and \d+ are free\. Make room, and migrate again\. Nothing was changed\.$/#
                 ), "\(full)")
 
-            #expect(disk.remount("size=20m", readOnly: MS_RDONLY))
+            try disk.mount(size: "20m", readOnly: true)
             let readOnly = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
             #expect(readOnly.code == .backupFailed)
-            #expect(readOnly.message.hasPrefix("library.sqlite cannot be copied to \(disk.url.path): "))
+            #expect(readOnly.message.hasPrefix("library.sqlite cannot be copied to \(diskURL.path): "))
             #expect(try queue.read(next.status).appliedVersions == [1, 2])
 
-            #expect(disk.remount("size=20m"))
+            try disk.mount(size: "20m")
             #expect(try next.migrate(queue).applied == [3])
         }
     }

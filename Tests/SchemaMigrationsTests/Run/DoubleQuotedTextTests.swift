@@ -1,5 +1,6 @@
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 /// Databases that other libraries made hold texts in double quotes, which SQLite takes by default and GRDB refuses.

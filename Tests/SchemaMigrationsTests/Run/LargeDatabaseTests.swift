@@ -1,5 +1,6 @@
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 @Suite("A database of 200,000 rows")

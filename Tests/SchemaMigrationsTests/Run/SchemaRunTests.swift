@@ -1,5 +1,7 @@
+import AppMigrations
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import SchemaMigrations
@@ -194,17 +196,6 @@ private final class Commits: TransactionObserver {
         isChanging = false
     }
     func databaseDidRollback(_ db: Database) {}
-}
-
-/// What a migration has seen.
-private final class Locked<Value: Sendable>: @unchecked Sendable {
-    // Every access is under the lock.
-    private let lock = NSLock()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
 }
 
 extension Locked where Value == [Int] {

@@ -1,5 +1,6 @@
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 /// An orphan from before shows as a warning exactly when its table was looked at: that is how these tests see what

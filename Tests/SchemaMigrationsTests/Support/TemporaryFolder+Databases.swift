@@ -1,21 +1,10 @@
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 
-/// A folder of its own for a test, which is removed with the object.
-final class TemporaryFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("schema-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+extension TemporaryFolder {
+    func path(_ name: String) -> String { file(name).path }
 
     /// Writes files, by name, into a folder inside this one, and returns that folder.
     @discardableResult
@@ -25,7 +14,7 @@ final class TemporaryFolder: Sendable {
 
     @discardableResult
     func folder(data files: [String: Data], named name: String = "migrations") throws -> URL {
-        let folder = url.appendingPathComponent(name)
+        let folder = file(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, contents) in files { try contents.write(to: folder.appendingPathComponent(name)) }
         return folder
