@@ -23,7 +23,7 @@ echo '| --- | --- | --- |'
 for name in foundation scheduler grdb schema; do
     row="| $name"
     for configuration in debug release; do
-        find "$scratch" -path "*/$configuration/*" -delete 2>/dev/null || true
+        find "$scratch" -path "*/$configuration/*" -delete
         row="$row | $(seconds "$configuration" "linked-$name") s"
     done
     echo "$row |"

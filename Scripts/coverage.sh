@@ -1,7 +1,12 @@
 #!/bin/sh
-# Runs the tests, and prints how much of the two libraries they have run, and which lines they have not.
+# Runs the tests, and prints how much of the libraries they have run, and which lines they have not.
 set -eu
 cd "$(dirname "$0")/.."
+
+# The libraries that apps link, and the executables that tests start.
+libraries="AppMigrations MigrationDiagnostics MigrationFiles SchemaMigrations"
+executables="app-migrations embed-migrations EmbeddedSQL Journal Launcher QuickStart"
+[ "$(uname -s)" != Linux ] || executables="$executables Workload"
 
 swift=${SWIFT:-swift}
 scratch=$PWD/.build/coverage
@@ -23,19 +28,31 @@ rm -rf "$products/codecov"
 profile=$products/codecov/all.profdata
 "$tools/llvm-profdata" merge -sparse -o "$profile" "$products"/codecov/*.profraw
 tests=$products/AppMigrationsPackageTests.xctest
-[ -d "$tests" ] && tests=$tests/Contents/MacOS/AppMigrationsPackageTests
+[ ! -d "$tests" ] || tests=$tests/Contents/MacOS/AppMigrationsPackageTests
+objects=
+for executable in $executables; do objects="$objects -object $products/$executable"; done
+
+# Arguments: llvm-cov's command, a library. Prints into a file: the status of a command before a pipe is lost.
+report=$scratch/report.txt
 cover() {
-    "$tools/llvm-cov" "$1" -instr-profile "$profile" "$tests" -object "$products/app-migrations" \
-        -object "$products/Journal" -object "$products/Launcher" -object "$products/SchemaLauncher" "$2"
+    # $objects is left unquoted: it is a list of options.
+    "$tools/llvm-cov" "$1" -instr-profile "$profile" "$tests" $objects "$PWD/Sources/$2" >"$report"
+    [ -s "$report" ] || {
+        echo "error: llvm-cov has nothing to say of Sources/$2" >&2
+        exit 1
+    }
 }
 
 echo "Lines that were not run:"
-for library in AppMigrations SchemaMigrations; do
-    cover show "$PWD/Sources/$library"
-done | awk -v folder="$PWD/" '
-    /^\/.*:$/ { file = substr($0, length(folder) + 1) }
-    /^ *[0-9]+\| *0\|/ { line = $0 + 0; sub(/^[^|]*\|[^|]*\| */, ""); print "  " file line ": " $0 }'
-for library in AppMigrations SchemaMigrations; do
-    cover report "$PWD/Sources/$library" |
-        awk -v library=$library '$1 == "TOTAL" { printf "%-17s %s of lines, %s of regions\n", library, $10, $4 }'
+for library in $libraries; do
+    cover show "$library"
+    awk -v folder="$PWD/" '
+        /^\/.*:$/ { file = substr($0, length(folder) + 1) }
+        /^ *[0-9]+\| *0\|/ { line = $0 + 0; sub(/^[^|]*\|[^|]*\| */, ""); print "  " file line ": " $0 }' "$report"
+done
+for library in $libraries; do
+    cover report "$library"
+    awk -v library="$library" '
+        $1 == "TOTAL" { printf "%-20s %s of lines, %s of regions\n", library, $10, $4; found = 1 }
+        END { exit !found }' "$report"
 done

@@ -18,8 +18,9 @@ for library in $libraries; do
         -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc "$scratch/symbols"
     rm -rf "$scratch/$library"
     mkdir -p "$scratch/$library"
-    cp "$scratch/symbols/$library".symbols.json "$scratch/symbols/$library"@*.symbols.json "$scratch/$library" \
-        2>/dev/null || true
+    cp "$scratch/symbols/$library".symbols.json "$scratch/$library"
+    # Only a library that extends types of others has a file for each of them.
+    find "$scratch/symbols" -name "$library@*.symbols.json" -exec cp {} "$scratch/$library" \;
     dependencies=
     for archive in $archives; do dependencies="$dependencies --dependency $archive"; done
     # $dependencies is left unquoted: it is a list of options.

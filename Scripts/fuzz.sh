@@ -47,9 +47,11 @@ for target in $TARGETS; do
     corpus=$scratch/corpus/$target
     found=$scratch/found/$target
     mkdir -p "$corpus" "$found"
-    # Real migrations, where somebody has put some beside the package.
+    # Migrations to begin with: the samples, and real ones, where somebody has put some beside the package.
     case $target in scripts | literals)
-        [ ! -d ../shared/real-migrations ] || find ../shared/real-migrations -name '*.sql' -size -4k -exec cp {} "$corpus" \;
+        for set in Tests/SampleMigrations ../shared/real-migrations; do
+            [ ! -d "$set" ] || find "$set" -name '*.sql' -size -4k -exec cp {} "$corpus" \;
+        done
         ;;
     esac
     crashes=0

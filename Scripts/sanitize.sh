@@ -27,11 +27,12 @@ run() {
     fi
     grep -E 'Test run with [0-9]+ tests? ' "$log" || ended="ended without a result"
     # Processes with an environment of their own report to their errors, and so into the log if a test fails.
-    count=$(cat "$log" "$reports"/* 2>/dev/null | grep -cE '(WARNING|ERROR): [A-Za-z]+Sanitizer' || true)
+    count=$(find "$log" "$reports" -type f -exec cat {} + |
+        grep -cE '(WARNING|ERROR): [A-Za-z]+Sanitizer' || [ $? = 1 ])
     echo "$1 sanitizer: $ended, reports: $count"
     [ "$ended" = passed ] && [ "$count" = 0 ] && return
     status=1
-    cat "$reports"/* 2>/dev/null >&2 || true
+    find "$reports" -type f -exec cat {} + >&2
 }
 
 run thread halt_on_error=0
