@@ -1,27 +1,18 @@
 import Foundation
 import MigrationTesting
 import SchemaMigrations
+import TestSupport
 import Testing
 
-/// Migrations that shipped in real applications.
-///
-/// They are no part of this repository: the tests that need them are skipped where they are not found beside it.
-private enum RealMigrations {
-    static let folder = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("shared/real-migrations")
-
-    static let areHere = FileManager.default.fileExists(atPath: folder.path)
-}
-
-@Suite("An upgrade matrix of real applications", .enabled(if: RealMigrations.areHere))
+@Suite(
+    "An upgrade matrix of real applications",
+    .enabled(if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."))
 struct RealMigrationsTests {
     @Test(
         "names the table that Atuin's history has dropped, and nothing else",
         arguments: [1, 2, 3] as [UInt64])
     func atuin(seed: UInt64) throws {
-        let schema = try SchemaMigrator(
-            directory: RealMigrations.folder.appendingPathComponent("atuin-client"))
+        let schema = try SchemaMigrator(directory: RealMigrations.atuin.folder)
         let rows = UpgradeMatrix.Rows.generatedRows(seed: seed)
         let error = try #require(throws: UpgradeMatrixError.self) {
             try UpgradeMatrix(of: schema, filledWith: rows).run()
@@ -41,8 +32,7 @@ struct RealMigrationsTests {
 
     @Test("names what the event cache throws away, and where files count on foreign keys that are on")
     func eventCache() throws {
-        let schema = try SchemaMigrator(
-            directory: RealMigrations.folder.appendingPathComponent("matrix-sdk/event_cache_store"))
+        let schema = try SchemaMigrator(directory: RealMigrations.eventCache.folder)
         // The tables of the cache are emptied again and again, on purpose.
         let cleared = ["events", "event_chunks", "gaps", "gap_chunks", "linked_chunks"]
         let changes = cleared.flatMap { table in

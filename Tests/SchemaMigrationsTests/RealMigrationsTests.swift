@@ -4,79 +4,30 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Migrations of real applications", .enabled(if: RealMigrations.areHere))
+@Suite(
+    "Migrations of real applications",
+    .enabled(if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."))
 struct RealMigrationsTests {
-    let folder: TemporaryFolder
+    private static let sets = [RealMigrations.atuin, RealMigrations.eventCache]
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    @Test("make the schema that plain SQLite makes, all at once", arguments: sets)
+    func atOnce(set: MigrationSet) throws { try MigrationSetTrial(set).freshInstall() }
 
-    /// A database that plain SQLite has fed with files, as text.
-    private func plain(_ files: some Sequence<URL>, _ name: String) throws -> DatabaseQueue {
-        let queue = try folder.queue(name)
-        for file in files {
-            try queue.execute("PRAGMA foreign_keys = OFF;" + String(contentsOf: file, encoding: .utf8))
-        }
-        return queue
-    }
-
-    private static let sets = [(RealMigrations.atuin, 12), (RealMigrations.eventCache, 16)]
-
-    @Test("give the schema that plain SQLite gives, all at once", arguments: sets)
-    func atOnce(files: URL, count: Int) throws {
-        let schema = try SchemaMigrator(directory: files)
-        let queue = try folder.queue()
-        #expect(try schema.migrate(queue).applied.count == count)
-        #expect(try queue.ledger() == schema.migrations.map(\.version))
-
-        let expected = try plain(RealMigrations.files(in: files), "plain.sqlite").schema()
-        #expect(expected.count > 3)
-        #expect(try queue.schema() == expected)
-        #expect(try schema.migrate(queue).applied == [])
-    }
-
-    @Test("give the schema that plain SQLite gives, one at a time", arguments: sets)
-    func oneAtATime(files: URL, count: Int) throws {
-        let schema = try SchemaMigrator(directory: files)
-        let queue = try folder.pool()
-        let plainQueue = try folder.queue("plain.sqlite")
-        let urls = try RealMigrations.files(in: files)
-        #expect(urls.count == count)
-        for (migration, url) in zip(schema.migrations, urls) {
-            #expect(try schema.migrate(queue, upTo: migration.version).applied == [migration.version])
-            try plainQueue.execute("PRAGMA foreign_keys = OFF;" + String(contentsOf: url, encoding: .utf8))
-            #expect(try queue.schema() == plainQueue.schema(), "\(url.lastPathComponent)")
-        }
-        #expect(try !queue.read(schema.status).needsMigration)
-    }
+    @Test("make the schema that plain SQLite makes, one at a time", arguments: sets)
+    func oneAtATime(set: MigrationSet) throws { try MigrationSetTrial(set).oneAtATime() }
 
     @Test("go on where another tool has stopped", arguments: sets)
-    func halfWay(files: URL, count: Int) throws {
-        let schema = try SchemaMigrator(directory: files)
-        let urls = try RealMigrations.files(in: files)
-        let half = count / 2
-        let queue = try plain(urls.prefix(half), "app.sqlite")
-        let done = schema.migrations.prefix(half).map { "(\($0.version))" }.joined(separator: ", ")
-        try queue.execute(
-            """
-            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
-            INSERT INTO schema_migrations VALUES \(done);
-            """)
+    func secondHalf(set: MigrationSet) throws { try MigrationSetTrial(set).secondHalf() }
 
-        #expect(try queue.read(schema.status).pendingVersions.count == count - half)
-        #expect(try schema.migrate(queue).applied == schema.migrations.dropFirst(half).map(\.version))
-        #expect(try queue.ledger() == schema.migrations.map(\.version))
-        #expect(try queue.schema() == plain(urls, "plain.sqlite").schema())
-    }
-
-    @Test("go on where the sqlite3 tool has stopped", .enabled(if: Sqlite3Tool.isHere), arguments: sets)
-    func halfWayByTool(files: URL, count: Int) throws {
-        let schema = try SchemaMigrator(directory: files)
-        let urls = try RealMigrations.files(in: files)
-        let half = count / 2
+    @Test(
+        "go on where the sqlite3 tool has stopped",
+        .enabled(if: Sqlite3Tool.isHere, "Needs the program sqlite3."), arguments: sets)
+    func secondHalfByTool(set: MigrationSet) throws {
+        let folder = try TemporaryFolder()
+        let schema = try SchemaMigrator(directory: set.folder)
+        let half = set.count / 2
         let versions = schema.migrations.prefix(half).map { "(\($0.version))" }.joined(separator: ", ")
-        let texts = try urls.map { try String(contentsOf: $0, encoding: .utf8) }
+        let texts = try set.files.map { try String(contentsOf: $0.url, encoding: .utf8) }
         let ledger = """
             CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
             INSERT INTO schema_migrations VALUES \(versions);
@@ -85,7 +36,7 @@ struct RealMigrationsTests {
             folder.path("app.sqlite"), texts.prefix(half).joined(separator: "\n") + "\n" + ledger)
         _ = try Sqlite3Tool.run(folder.path("plain.sqlite"), texts.joined(separator: "\n"))
 
-        #expect(try schema.migrate(folder.queue()).applied.count == count - half)
+        #expect(try schema.migrate(folder.queue()).applied.count == set.count - half)
         let migrated = try Sqlite3Tool.schema(folder.path("app.sqlite"))
         let plain = try Sqlite3Tool.schema(folder.path("plain.sqlite"))
         #expect(migrated == plain)
@@ -94,7 +45,8 @@ struct RealMigrationsTests {
 
     @Test("keep an app's rows")
     func rows() throws {
-        let schema = try SchemaMigrator(directory: RealMigrations.atuin)
+        let folder = try TemporaryFolder()
+        let schema = try SchemaMigrator(directory: RealMigrations.atuin.folder)
         let queue = try folder.queue()
         try schema.migrate(queue, upTo: 20210422143411)
         try queue.execute(
@@ -109,7 +61,7 @@ struct RealMigrationsTests {
     @Test("that use one version twice are refused with both names")
     func doubleVersion() throws {
         let error = try #require(throws: SchemaMigrationError.self) {
-            try SchemaMigrator(directory: RealMigrations.crypto)
+            try SchemaMigrator(directory: RealMigrations.crypto.folder)
         }
         #expect(error.code == .duplicateVersion)
         #expect(

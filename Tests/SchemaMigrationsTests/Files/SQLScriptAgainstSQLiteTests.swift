@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MigrationTesting
+import TestSupport
 import Testing
 
 @testable import SchemaMigrations
@@ -61,13 +62,23 @@ struct SQLScriptAgainstSQLiteTests {
         try compare(SQLScript(Data(sql.utf8), fileName: sql), in: queue)
     }
 
+    @Test("are the same in the migrations of a garden")
+    func sample() throws { try compareFiles(of: SampleMigrations.garden) }
+
     @Test(
-        "are the same in real files", .enabled(if: RealMigrations.areHere),
+        "are the same in real files",
+        .enabled(
+            if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."),
         arguments: [RealMigrations.atuin, RealMigrations.eventCache, RealMigrations.crypto])
-    func real(folder: URL) throws {
+    func real(set: MigrationSet) throws { try compareFiles(of: set) }
+
+    private func compareFiles(of set: MigrationSet) throws {
         let queue = try DatabaseQueue()
-        for file in try RealMigrations.files(in: folder) {
-            try compare(SQLScript(Data(contentsOf: file), fileName: file.lastPathComponent), in: queue)
+        let files = try set.files
+        #expect(files.count == set.count)
+        for file in files {
+            let script = try SQLScript(Data(contentsOf: file.url), fileName: file.url.lastPathComponent)
+            try compare(script, in: queue)
         }
     }
 

@@ -1,0 +1,1 @@
+ALTER TABLE seed ADD COLUMN supplier TEXT;

@@ -1,0 +1,2 @@
+-- migrations: transaction=none
+VACUUM;

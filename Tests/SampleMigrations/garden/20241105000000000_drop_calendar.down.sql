@@ -1,0 +1,6 @@
+CREATE TABLE calendar (week INTEGER PRIMARY KEY, season TEXT NOT NULL);
+WITH RECURSIVE weeks (week) AS (SELECT 1 UNION ALL SELECT week + 1 FROM weeks WHERE week < 52)
+INSERT INTO calendar
+SELECT week, CASE WHEN week BETWEEN 10 AND 22 THEN 'spring' WHEN week BETWEEN 23 AND 35 THEN 'summer'
+    WHEN week BETWEEN 36 AND 48 THEN 'autumn' ELSE 'winter' END
+FROM weeks;

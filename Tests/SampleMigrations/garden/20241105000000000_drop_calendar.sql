@@ -1,0 +1,2 @@
+-- Nobody ever looked at it.
+DROP TABLE calendar;

@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("The migrations of a garden")
+struct SampleMigrationsTests {
+    private let trial: MigrationSetTrial
+
+    init() throws {
+        trial = try MigrationSetTrial(SampleMigrations.garden)
+    }
+
+    @Test("make the database that plain SQLite makes, in a new database")
+    func freshInstall() throws { try trial.freshInstall() }
+
+    @Test("make the database that plain SQLite makes, in one with rows of users")
+    func upgrade() throws { try trial.upgrade() }
+
+    @Test("make the database that plain SQLite makes, after each of them")
+    func oneAtATime() throws { try trial.oneAtATime() }
+
+    @Test("go on where another tool has stopped")
+    func secondHalf() throws { try trial.secondHalf() }
+
+    @Test(
+        "keep the rows of children when their parent is rebuilt, and delete them where a file counts on that")
+    func children() throws {
+        let rows = try #require(trial.set.rows)
+        let queue = try trial.folder.queue()
+        try trial.schema.migrate(queue, upTo: rows.version)
+        try trial.run(rows.file, in: queue)
+        try trial.schema.migrate(queue, upTo: 20190412083000)
+        let children = {
+            try queue.integers("SELECT count(*) FROM watering UNION ALL SELECT count(*) FROM photo")
+        }
+        #expect(try children() == [6, 5])
+
+        try trial.schema.migrate(queue, upTo: 20190920101500)
+        #expect(try children() == [6, 5])
+        try trial.schema.migrate(queue, upTo: 20220228235959)
+        #expect(try children() == [6, 5])
+        #expect(try queue.strings("SELECT name FROM plant WHERE id = 21") == ["Pumpkin"])
+
+        try trial.schema.migrate(queue, upTo: 20230101000000)
+        #expect(try children() == [5, 4])
+        #expect(try queue.strings("SELECT name FROM plant WHERE id = 21") == [])
+    }
+
+    @Test("keep the full-text search in step with its table")
+    func search() throws {
+        let rows = try #require(trial.set.rows)
+        let queue = try trial.folder.queue()
+        try trial.schema.migrate(queue, upTo: rows.version)
+        try trial.run(rows.file, in: queue)
+        try trial.schema.migrate(queue)
+        try queue.execute("INSERT INTO plant_search(plant_search) VALUES ('integrity-check')")
+        #expect(
+            try queue.strings(
+                "SELECT name FROM plant_search WHERE plant_search MATCH 'barenherz OR nantes OR hokkaido' ORDER BY 1"
+            ) == ["Carrot", "Tomate"])
+    }
+
+    @Test("are taken back as far as there are down migrations, and come again")
+    func rollback() throws {
+        let files = try trial.set.files
+        let (ours, plain) = (try trial.folder.queue(), try trial.folder.queue("plain.sqlite"))
+        try trial.schema.migrate(ours)
+        #expect(
+            try trial.schema.rollback(ours, to: 20240601120000000)
+                == [20250214073000000, 20241105000000000, 20240922101112345])
+        for file in files where file.version <= 20240601120000000 { try trial.run(file.url, in: plain) }
+        // A table that was renamed has its name in quotes.
+        let plainly = { (schema: [String]) in
+            schema.map { $0.replacing(#/["`\s]+/#, with: "") }
+        }
+        #expect(try plainly(ours.schema()) == plainly(plain.schema()))
+
+        #expect(try trial.schema.migrate(ours).applied.count == 3)
+        for file in files where file.version > 20240601120000000 { try trial.run(file.url, in: plain) }
+        #expect(try plainly(ours.schema()) == plainly(plain.schema()))
+        let error = try failure { try trial.schema.rollback(ours, to: 20230704160000) }
+        #expect(error.message.contains("20240110090000000_tags.sql"))
+    }
+
+    @Test("with two files of one version are refused with both names")
+    func doubleVersion() throws {
+        let error = try failure { try SchemaMigrator(directory: SampleMigrations.doubleVersion.folder) }
+        #expect(
+            error.description == """
+                002_add_supplier.sql and 2_add_packets.sql both have version 2. Give the newer one a version of its own.
+                """)
+    }
+}
