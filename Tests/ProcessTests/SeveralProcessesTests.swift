@@ -33,7 +33,7 @@ struct SeveralProcessesTests {
         let other = try await install.launch("2.0", ["1.2"], ["--lock-timeout", "0"])
         #expect(
             other.output.hasPrefix(
-                "locked: Library: process \(holder.id) is migrating, and has not finished within "),
+                "locked: Library: process \(holder.id) is migrating, and did not finish within "),
             "\(other.output)")
         try Data().write(to: install.folder.file("go"))
         #expect(try await holder.result().status == 0)

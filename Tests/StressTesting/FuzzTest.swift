@@ -9,7 +9,7 @@ public struct FuzzTest: StressTest {
     /// Selects it on the command line.
     public let name = "fuzzing"
     /// As the README words it.
-    public let promise = "what others have written is read or refused, and breaks no law"
+    public let promise = "Arbitrary input is parsed or rejected without a crash, and invariants hold"
 
     /// Makes the test.
     public init() {}

@@ -1,7 +1,8 @@
 /// Cuts the power: of a recorded launch, what was not synced is dropped, torn and reordered.
 struct PowerTest: StressTest {
     let name = "power"
-    let promise = "what was reported survives a power cut, and the next launch ends where it should"
+    let promise =
+        "The power fails: everything reported is on disk, and the next launch completes the upgrade"
 
     func run(_ size: StressSize) throws -> StressOutcome {
         let images = size == .short ? 20 : 1_000

@@ -1,7 +1,8 @@
 /// Stops a process while it holds its locks.
 struct StopTest: StressTest {
     let name = "stop"
-    let promise = "who waits for a stopped process is told so in time, and that one can go on"
+    let promise =
+        "A process that holds the lock is stopped: others get an error in time, and it can continue later"
 
     func run(_ size: StressSize) throws -> StressOutcome {
         let scenarios = size == .short ? WorkloadRuns.scenarios.prefix(2) : WorkloadRuns.scenarios[...]

@@ -1,7 +1,7 @@
 /// Launches many processes at once, again and again, kills some of them, and stops others for a while.
 struct StormTest: StressTest {
     let name = "storm"
-    let promise = "launched at once, processes take turns: none fails, and nothing is done twice"
+    let promise = "Many processes launch at once: they take turns, none fails, and nothing runs twice"
 
     func run(_ size: StressSize) throws -> StressOutcome {
         let scenarios = WorkloadRuns.scenarios

@@ -16,7 +16,7 @@ public struct StressTable: CustomStringConvertible {
     public mutating func add(_ test: any StressTest, _ outcome: StressOutcome, taking duration: Duration) {
         rows.append([
             test.promise, "\(Self.grouped(outcome.tried)) \(outcome.unit)", "\(outcome.failures.count)",
-            duration.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))),
+            "\(Self.grouped(Int(duration.components.seconds)))",
         ])
         failures += outcome.failures.map { "\(test.name): \($0)" }
         notes += outcome.notes.map { "Note on \(test.name): \($0)." }
@@ -24,7 +24,7 @@ public struct StressTable: CustomStringConvertible {
 
     /// The table, the notes, and up to 20 of the failures.
     public var description: String {
-        let header = [["promise", "tried", "bad", "time"], ["---", "---", "--:", "--:"]]
+        let header = [["promise", "tried", "failures", "seconds"], ["---", "---", "--:", "--:"]]
         let table = (header + rows).map { "| \($0.joined(separator: " | ")) |" }
         // A fault that is everywhere would bury the table.
         let shown = failures.prefix(20)

@@ -47,7 +47,7 @@ extension StressTest where Self == SweepTest {
         SweepTest(
             name: "kill",
             promise:
-                "killed at any moment: schema steps atomic and exactly once, no closure skipped, only the one in flight repeated, no record unreadable or lost",
+                "The process is killed: schema migrations stay atomic and run exactly once, no closure is skipped, only the running one repeats, no record is lost",
             unit: "kills", command: "kill", sample: .eachKind, sampling: 1)
     }
 
@@ -55,7 +55,8 @@ extension StressTest where Self == SweepTest {
     static var faults: SweepTest {
         SweepTest(
             name: "faults",
-            promise: "any system call may fail, once or from then on: a typed error, and a clean restart",
+            promise:
+                "A system call fails, once or from then on: the launch throws a typed error, and the next one succeeds",
             unit: "faults", command: "fail", sample: .eachKind, sampling: 3)
     }
 
@@ -64,7 +65,7 @@ extension StressTest where Self == SweepTest {
         SweepTest(
             name: "memory",
             promise:
-                "any allocation of SQLite's may fail: a typed error, or GRDB ends the process, and a clean restart",
+                "SQLite cannot allocate memory: a typed error (or GRDB ends the process), and the next launch succeeds",
             unit: "failures", command: "allocate", sample: .every(1_999), sampling: 20)
     }
 
@@ -72,7 +73,8 @@ extension StressTest where Self == SweepTest {
     static var room: SweepTest {
         SweepTest(
             name: "room",
-            promise: "a full disk, a read-only one, a limit on files: a typed error, and a clean restart",
+            promise:
+                "The disk is full or read-only, or files may not grow: a typed error, and the next launch succeeds",
             unit: "disks", command: "limit", sample: .every(23), sampling: 1)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import StressTesting
 import Testing
 
@@ -6,6 +7,13 @@ struct StressTests {
     @Test("have names of their own", arguments: allStressTests.map(\.name))
     func names(_ name: String) {
         #expect(allStressTests.count { $0.name == name } == 1)
+    }
+
+    @Test("word their promises as the README does", arguments: allStressTests.map(\.promise))
+    func readme(promise: String) throws {
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("README.md")
+        #expect(try String(contentsOf: readme, encoding: .utf8).contains("| \(promise) |"))
     }
 
     @Test("find no broken promise", arguments: allStressTests.map(\.name))

@@ -7,7 +7,8 @@ public struct FleetTest: StressTest {
     /// Selects it on the command line.
     public let name = "fleet"
     /// As the README words it.
-    public let promise = "whatever happens to a device, each place gets exactly what it lacks"
+    public let promise =
+        "A device is upgraded, downgraded, restored, killed: each store and database gets exactly what it lacks"
     private let disguise: @Sendable (any MigrationStore) -> any MigrationStore
 
     /// Makes the test.
