@@ -2,7 +2,7 @@ import DiskModel
 import MigrationTesting
 import Testing
 
-@Suite("After a power cut")
+@Suite("A disk after a power cut")
 struct DiskModelTests {
     /// A file, number 1 and `record` by name, and a new one, number 2, that is to take its place.
     let start = DiskImage(files: [1: [1]], folders: [0: ["record": 1]])
@@ -21,7 +21,7 @@ struct DiskModelTests {
             })
     }
 
-    @Test("what was replaced without any sync is old, new, empty, or zeros")
+    @Test("holds an old, new, empty or zeroed file if nothing was synced")
     func unsynced() {
         let operations: [DiskOperation] = [
             .link(2, new), .write(2, offset: 0, bytes: [2]), .rename(2, from: new, to: old),
@@ -29,7 +29,7 @@ struct DiskModelTests {
         #expect(outcomes(operations, from: start) == [[1], [2], [], [0]])
     }
 
-    @Test("what was replaced with a sync of the file is old or new: the name is not synced")
+    @Test("holds an old or new file if only the file was synced, not its name")
     func fileSynced() {
         let operations: [DiskOperation] = [
             .link(2, new), .write(2, offset: 0, bytes: [2]), .sync(2), .rename(2, from: new, to: old),
@@ -37,7 +37,7 @@ struct DiskModelTests {
         #expect(outcomes(operations, from: start) == [[1], [2]])
     }
 
-    @Test("what was replaced with syncs of the file and then of the folder is new")
+    @Test("holds the new file if the file and then the folder were synced")
     func folderSynced() {
         let operations: [DiskOperation] = [
             .link(2, new), .write(2, offset: 0, bytes: [2]), .sync(2), .rename(2, from: new, to: old),
@@ -46,7 +46,7 @@ struct DiskModelTests {
         #expect(outcomes(operations, from: start) == [[2]])
     }
 
-    @Test("a sync covers what was done before it, and not what comes after")
+    @Test("holds what was written before a sync, and perhaps what was written after it")
     func later() {
         let operations: [DiskOperation] = [
             .write(1, offset: 0, bytes: [2]), .syncAll, .write(1, offset: 0, bytes: [3]),
@@ -54,7 +54,7 @@ struct DiskModelTests {
         #expect(outcomes(operations, from: start) == [[2], [3]])
     }
 
-    @Test("a write is torn between its sectors, and nowhere else")
+    @Test("holds any part of a write, in whole sectors")
     func torn() {
         let sector = DiskImage.sectorSize
         let before = [UInt8](repeating: 1, count: 3 * sector)
@@ -73,7 +73,7 @@ struct DiskModelTests {
         #expect(found == Set(expected))
     }
 
-    @Test("of two writes the second may be there without the first")
+    @Test("may hold the second of two writes without the first")
     func reordered() {
         let operations: [DiskOperation] = [
             .write(1, offset: 0, bytes: [2]), .write(1, offset: DiskImage.sectorSize, bytes: [3]),
@@ -82,7 +82,7 @@ struct DiskModelTests {
         #expect(outcomes(operations, from: start).contains([1] + zeros + [3]))
     }
 
-    @Test("what was reported before it stays reported")
+    @Test("does not change what was reported before")
     func reports() {
         let log = DiskLog(operations: [.report("one"), .syncAll, .report("two")])
         #expect(log.reports(before: 2) == ["one"])

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Documentation")
+@Suite("Snippets in the documentation")
 struct SnippetTests {
-    @Test("every Swift snippet compiles, in the README, in the articles and in comments")
+    @Test("compile in the README, in the articles and in comments")
     func snippets() async throws {
         let documents = try Self.documents()
         #expect(documents.count { $0.path.contains(".docc/") } > 10, "the articles were not found")
@@ -23,7 +23,7 @@ struct SnippetTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("every snippet of a package manifest compiles")
+    @Test("compile in package manifests")
     func manifests() async throws {
         let folder = try TemporaryFolder()
         let sources = try Self.documents().compactMap(\.manifest).enumerated().map { index, manifest in
@@ -37,7 +37,7 @@ struct SnippetTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("a mistake in a snippet is found, and named by its place in the document")
+    @Test("are reported at their place in the document if they do not compile")
     func mistake() async throws {
         let text = """
             Some text.

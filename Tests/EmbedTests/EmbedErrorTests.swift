@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The plugin's tool refuses")
+@Suite("The plugin's tool reports")
 struct EmbedErrorTests {
     @Test(
-        "files, by path, line and column",
+        "a bad file by path, line and column",
         arguments: [
             (
                 ["1-a.sql": Data("SELECT 1;".utf8)],
@@ -59,7 +59,7 @@ struct EmbedErrorTests {
         #expect(!FileManager.default.fileExists(atPath: tool.output.path))
     }
 
-    @Test("a folder that holds no migration")
+    @Test("a folder without migrations")
     func empty() async throws {
         let tool = try EmbedTool(["README.md": "Nothing here."])
         #expect(
@@ -70,7 +70,7 @@ struct EmbedErrorTests {
                 """)
     }
 
-    @Test("everything at once")
+    @Test("all problems at once")
     func several() async throws {
         let tool = try EmbedTool(["1-a.sql": "", "2-b.sql": "", "3_c.sql": "\0"])
         #expect(try await tool().errors.split(separator: "\n").count == 3)

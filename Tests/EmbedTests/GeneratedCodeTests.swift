@@ -38,7 +38,7 @@ struct GeneratedCodeTests {
                 """)
     }
 
-    @Test("is left alone when it would be the same")
+    @Test("is not rewritten if it would not change")
     func unchanged() async throws {
         let tool = try EmbedTool(["1_a.sql": "SELECT 1;"])
         _ = try await tool()
@@ -61,7 +61,7 @@ struct GeneratedCodeTests {
         "#\"#\"\n#", "\"\n\"", "\"#\n\\#",
     ]
 
-    @Test("gives back every byte of awkward contents")
+    @Test("preserves every byte of awkward contents")
     func awkwardContents() async throws {
         var files: [String: String] = [:]
         for (index, text) in Self.awkward.enumerated() {
@@ -114,7 +114,7 @@ struct GeneratedCodeTests {
         #expect(run.output == expected)
     }
 
-    @Test("is what the sample EmbeddedSQL runs")
+    @Test("runs in the sample EmbeddedSQL")
     func sample() async throws {
         let run = try await BuiltProcess("EmbeddedSQL").result()
         #expect(

@@ -6,9 +6,9 @@ import Testing
 
 @testable import MigrationEmbedding
 
-@Suite("The syntax of generated code")
+@Suite("Generated code")
 struct GeneratedSyntaxTests {
-    @Test("a file in a folder with any name has its place in the code")
+    @Test("names its source file, whatever the folder is called")
     func awkwardFolder() {
         let file = URL(fileURLWithPath: "/a\n\"b\\\t\u{202E}/1_A.swift")
         let source = SwiftSource(EmbeddedMigrations([.code(version: 1, typeName: "A", file: file)]))
@@ -17,7 +17,7 @@ struct GeneratedSyntaxTests {
                 ##"#sourceLocation(file: "/a\u{a}\"b\\\u{9}\u{202e}/1_A.swift", line: 1)"##))
     }
 
-    @Test("is Swift, whatever is embedded")
+    @Test("parses as Swift, whatever is embedded")
     func parsed() async throws {
         let seeds = try #require(FuzzTarget.all.first { $0.name == "literals" }).seeds.map { Array($0.utf8) }
         let mutation = Mutation(seeds: seeds)

@@ -9,7 +9,7 @@ import Testing
     .enabled(if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."))
 struct RealMigrationsTests {
     @Test(
-        "names the table that Atuin's history has dropped, and nothing else",
+        "reports the table that Atuin's history drops, and nothing else",
         arguments: [1, 2, 3] as [UInt64])
     func atuin(seed: UInt64) throws {
         let schema = try SchemaMigrator(directory: RealMigrations.atuin.folder)
@@ -30,7 +30,7 @@ struct RealMigrationsTests {
         #expect(report.upgrades.flatMap(\.notes) == [])
     }
 
-    @Test("names what the event cache throws away, and where files count on foreign keys that are on")
+    @Test("reports what the event cache deletes, and which files rely on foreign keys")
     func eventCache() throws {
         let schema = try SchemaMigrator(directory: RealMigrations.eventCache.folder)
         // The tables of the cache are emptied again and again, on purpose.

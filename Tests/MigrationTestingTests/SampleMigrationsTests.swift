@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix of a garden's migrations")
+@Suite("An upgrade matrix of a garden app")
 struct SampleMigrationsTests {
     /// What the files do to the numbers of rows on purpose.
     private static let changes: [RowCounts.Change] =
@@ -33,7 +33,7 @@ struct SampleMigrationsTests {
             ])
     }
 
-    @Test("names the files that drop tables with rows, when that is not stated")
+    @Test("reports the files that lose rows unless the test states it")
     func notStated() throws {
         let schema = try SchemaMigrator(directory: SampleMigrations.garden.folder)
         let error = try #require(throws: UpgradeMatrixError.self) { try UpgradeMatrix(of: schema).run() }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Steps in which the process dies")
+@Suite("A step in which the process dies")
 struct AttemptsTests {
     /// What the launch says that does not try the step again.
     static func gaveUp(_ deaths: String) -> String {
@@ -24,7 +24,7 @@ struct AttemptsTests {
     }
 
     @Test(
-        "the next launch runs the step again, and tells it that this is the second attempt",
+        "runs again at the next launch, as attempt 2",
         arguments: Place.allCases)
     func secondAttempt(place: Place) async throws {
         let install = try await Install(place)
@@ -37,7 +37,7 @@ struct AttemptsTests {
         #expect(install.effects.count == 2)
     }
 
-    @Test("a step given a database has done its work exactly once, however often the process died in it")
+    @Test("works exactly once in a database, however often the process died in it")
     func exactlyOnce() async throws {
         let install = try await Self.exhausted(.own)
         #expect(try install.rows() == [])
@@ -47,7 +47,7 @@ struct AttemptsTests {
     }
 
     @Test(
-        "after three deaths in one build the step is not run, and the process does not die",
+        "does not run after three deaths in one build, so that the process survives",
         arguments: Place.allCases)
     func gaveUp(place: Place) async throws {
         let install = try await Install(place)
@@ -63,7 +63,7 @@ struct AttemptsTests {
             "what is below stays settled, what is above does not run")
     }
 
-    @Test("a new build of the app tries again, and still says how often that was", arguments: Place.allCases)
+    @Test("runs again in a new build, and still counts its attempts", arguments: Place.allCases)
     func newBuild(place: Place) async throws {
         let install = try await Self.exhausted(place)
         for _ in 1...3 {
@@ -75,7 +75,7 @@ struct AttemptsTests {
         #expect(install.effects == (1...7).map { "1.2 attempt \($0)" } + ["2.0 attempt 1"])
     }
 
-    @Test("migrate(retrying:) tries again, and counts afresh", arguments: Place.allCases)
+    @Test("runs again with migrate(retrying:), which starts a new count", arguments: Place.allCases)
     func retrying(place: Place) async throws {
         let install = try await Self.exhausted(place)
         let dying = [place.step("1.2", "kill")]
@@ -87,7 +87,7 @@ struct AttemptsTests {
         #expect(install.effects == (1...7).map { "1.2 attempt \($0)" })
     }
 
-    @Test("skip(_:) goes on without the step", arguments: Place.allCases)
+    @Test("is left out by skip(_:)", arguments: Place.allCases)
     func skip(place: Place) async throws {
         let install = try await Self.exhausted(place)
         let steps = [place.step("1.2", "kill"), place.step("2.0")]
@@ -97,7 +97,7 @@ struct AttemptsTests {
         #expect(try await install.launch("2.0+417", steps).output == "launch relaunch\ncompleted []\n")
     }
 
-    @Test("maximumAttempts says how many deaths there may be")
+    @Test("may die as often as maximumAttempts says")
     func maximumAttempts() async throws {
         let install = try await Install(.json)
         let options = ["--maximum-attempts", "1"]
@@ -110,7 +110,7 @@ struct AttemptsTests {
         #expect(try await install.launch("2.0", ["1.2"], generous).output == Self.gaveUp("5 times"))
     }
 
-    @Test("a step that throws, or is cancelled, has not died", arguments: ["fail", "cancel"])
+    @Test("has not died if it throws or is cancelled", arguments: ["fail", "cancel"])
     func notADeath(action: String) async throws {
         let install = try await Install(.json)
         for _ in 1...4 {
@@ -128,7 +128,7 @@ struct AttemptsTests {
         #expect(install.effects == Array(repeating: "1.2 attempt 1", count: 4))
     }
 
-    @Test("deaths before and after a step that threw are counted together")
+    @Test("counts its deaths before and after an error together")
     func deathsAroundAFailure() async throws {
         let install = try await Install(.json)
         for action in ["kill", "kill", "fail", "kill"] { try await install.launch("2.0", ["1.2:\(action)"]) }

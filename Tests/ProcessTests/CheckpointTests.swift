@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Checkpoints")
 struct CheckpointTests {
-    @Test("a step that gets further each time may die as often as it likes")
+    @Test("let a step die any number of times while it makes progress")
     func progress() async throws {
         let install = try await Install(.json)
         for _ in 1...5 {
@@ -15,7 +15,7 @@ struct CheckpointTests {
         #expect(install.effects == (1...6).map { "1.2 attempt \($0)" })
     }
 
-    @Test("deaths are counted afresh from a checkpoint on", arguments: [Place.json, .sqlite])
+    @Test("start a new count of deaths", arguments: [Place.json, .sqlite])
     func afresh(place: Place) async throws {
         let install = try await Install(place)
         for action in ["kill", "kill", "checkpoint,kill", "kill", "kill"] {
@@ -24,7 +24,7 @@ struct CheckpointTests {
         #expect(try await install.launch("2.0", ["1.2"]).output == AttemptsTests.gaveUp("3 times"))
     }
 
-    @Test("a checkpoint counts also when the step throws afterwards")
+    @Test("count even if the step throws afterwards")
     func thenFailure() async throws {
         let install = try await Install(.json)
         for action in ["kill", "kill", "checkpoint,fail", "kill", "kill"] {
@@ -37,7 +37,7 @@ struct CheckpointTests {
         #expect(try await install.launch("2.0", ["1.2"]).output == AttemptsTests.gaveUp("3 times"))
     }
 
-    @Test("a step that is given a database has none, since it is done as a whole or not at all")
+    @Test("are refused in a step that works in one transaction")
     func inDatabase() async throws {
         let install = try await Install(.own)
         let launch = try await install.launch("2.0", ["1.2:in,checkpoint"])

@@ -4,7 +4,7 @@
     import Testing
 
     /// An app bundle, as Foundation reads one on Linux: the executable beside its `Info.plist`.
-    @Suite("An app that names neither its version nor a store")
+    @Suite("An app that passes neither a version nor a store")
     struct DefaultsTests {
         let folder: TemporaryFolder
         let supportURL: URL
@@ -44,7 +44,7 @@
             return result.output
         }
 
-        @Test("is at its bundle's version, and has a store in Application Support")
+        @Test("has its bundle's version, and a store in Application Support")
         func standard() async throws {
             #expect(try await launch("1.0") == "launch freshInstall\ncompleted []\n")
             #expect(
@@ -55,7 +55,7 @@
             #expect(FileManager.default.fileExists(atPath: record.path))
         }
 
-        @Test("is told when its bundle's version is malformed")
+        @Test("gets an error if its bundle's version is malformed")
         func malformedVersion() async throws {
             #expect(
                 try await launch("2.x") == """
@@ -66,7 +66,7 @@
                     """)
         }
 
-        @Test("is told when its folder cannot be made")
+        @Test("gets an error if its folder cannot be created")
         func noFolder() async throws {
             try Data().write(to: supportURL)
             let output = try await launch()
@@ -82,7 +82,7 @@
             "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.\n"
 
         @Test(
-            "has no store of its own in a test or a preview",
+            "has no default store in a test or a preview",
             arguments: [
                 ("XCTestBundlePath", "/x", "tests must not touch the app's own store"),
                 ("XCTestConfigurationFilePath", "/x", "tests must not touch the app's own store"),
@@ -94,7 +94,7 @@
                     == "invalidConfiguration: There is no default store here: \(reason). \(Self.remedy)")
         }
 
-        @Test("has none when it is an app extension, or has no identifier")
+        @Test("has no default store in an app extension, or without a bundle identifier")
         func noPlace() async throws {
             #expect(
                 try await launch(as: "Share.appex") == """

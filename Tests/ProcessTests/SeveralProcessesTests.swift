@@ -12,7 +12,7 @@ struct SeveralProcessesTests {
     }
 
     @Test(
-        "one that waits goes on when the other has finished, and runs nothing twice",
+        "wait for each other, and run nothing twice",
         arguments: [Place.json, .sqlite])
     func waiting(place: Place) async throws {
         let install = try await Install(place)
@@ -25,7 +25,7 @@ struct SeveralProcessesTests {
     }
 
     @Test(
-        "one that may not wait is told which process holds the lock, and runs nothing",
+        "that may not wait get an error that names the holder of the lock, and run nothing",
         arguments: [Place.json, .sqlite])
     func notWaiting(place: Place) async throws {
         let install = try await Install(place)
@@ -40,7 +40,7 @@ struct SeveralProcessesTests {
         #expect(install.effects == ["1.2 attempt 1"])
     }
 
-    @Test("a lock dies with its process", arguments: [Place.json, .sqlite])
+    @Test("release their lock when they die", arguments: [Place.json, .sqlite])
     func killed(place: Place) async throws {
         let install = try await Install(place)
         let holder = try await inStep(install)

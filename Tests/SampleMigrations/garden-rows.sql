@@ -1,6 +1,6 @@
 -- What a user of the garden writes into the tables of version 10, before the app is updated.
 INSERT INTO bed (name, width, length) VALUES ('Compost', 1, 1), ('Balcony', NULL, NULL);
-INSERT INTO plant (id, bed_id, name, variety, planted) VALUES
+INSERT INTO plant (id, bed_id, name, variety, sown) VALUES
     (20, (SELECT id FROM bed WHERE name = 'Balcony'), 'Chives', NULL, NULL),
     (21, (SELECT id FROM bed WHERE name = 'Compost'), 'Pumpkin', 'Hokkaido', '2019-05-05'),
     (22, 2, 'Carrot', 'Purple; "Haze"', '2019-03-30');

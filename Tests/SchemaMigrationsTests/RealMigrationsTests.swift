@@ -10,17 +10,17 @@ import Testing
 struct RealMigrationsTests {
     private static let sets = [RealMigrations.atuin, RealMigrations.eventCache]
 
-    @Test("make the schema that plain SQLite makes, all at once", arguments: sets)
+    @Test("build the same database as plain SQLite, all at once", arguments: sets)
     func atOnce(set: MigrationSet) throws { try MigrationSetTrial(set).freshInstall() }
 
-    @Test("make the schema that plain SQLite makes, one at a time", arguments: sets)
+    @Test("build the same database as plain SQLite, one at a time", arguments: sets)
     func oneAtATime(set: MigrationSet) throws { try MigrationSetTrial(set).oneAtATime() }
 
-    @Test("go on where another tool has stopped", arguments: sets)
+    @Test("continue where another tool has stopped", arguments: sets)
     func secondHalf(set: MigrationSet) throws { try MigrationSetTrial(set).secondHalf() }
 
     @Test(
-        "go on where the sqlite3 tool has stopped",
+        "continue where the sqlite3 tool has stopped",
         .enabled(if: Sqlite3Tool.isHere, "Needs the program sqlite3."), arguments: sets)
     func secondHalfByTool(set: MigrationSet) throws {
         let folder = try TemporaryFolder()
@@ -43,7 +43,7 @@ struct RealMigrationsTests {
         #expect(plain.count > 3)
     }
 
-    @Test("keep an app's rows")
+    @Test("keep the users' rows")
     func rows() throws {
         let folder = try TemporaryFolder()
         let schema = try SchemaMigrator(directory: RealMigrations.atuin.folder)
@@ -58,7 +58,7 @@ struct RealMigrationsTests {
         #expect(try queue.strings("SELECT command FROM history ORDER BY id") == ["ls", "cd"])
     }
 
-    @Test("that use one version twice are refused with both names")
+    @Test("are refused by name if two files have one version")
     func doubleVersion() throws {
         let error = try #require(throws: SchemaMigrationError.self) {
             try SchemaMigrator(directory: RealMigrations.crypto.folder)

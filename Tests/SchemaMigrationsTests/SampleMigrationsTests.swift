@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The migrations of a garden")
+@Suite("A garden app's migrations")
 struct SampleMigrationsTests {
     private let trial: MigrationSetTrial
 
@@ -12,20 +12,20 @@ struct SampleMigrationsTests {
         trial = try MigrationSetTrial(SampleMigrations.garden)
     }
 
-    @Test("make the database that plain SQLite makes, in a new database")
+    @Test("build the same database as plain SQLite, from nothing")
     func freshInstall() throws { try trial.freshInstall() }
 
-    @Test("make the database that plain SQLite makes, in one with rows of users")
+    @Test("build the same database as plain SQLite, around the users' rows")
     func upgrade() throws { try trial.upgrade() }
 
-    @Test("make the database that plain SQLite makes, after each of them")
+    @Test("build the same database as plain SQLite, one at a time")
     func oneAtATime() throws { try trial.oneAtATime() }
 
-    @Test("go on where another tool has stopped")
+    @Test("continue where another tool has stopped")
     func secondHalf() throws { try trial.secondHalf() }
 
     @Test(
-        "keep the rows of children when their parent is rebuilt, and delete them where a file counts on that")
+        "keep the children of a rebuilt table, and delete them where a file relies on ON DELETE CASCADE")
     func children() throws {
         let rows = try #require(trial.set.rows)
         let queue = try trial.folder.queue()
@@ -48,7 +48,7 @@ struct SampleMigrationsTests {
         #expect(try queue.strings("SELECT name FROM plant WHERE id = 21") == [])
     }
 
-    @Test("keep the full-text search in step with its table")
+    @Test("keep the full-text index up to date")
     func search() throws {
         let rows = try #require(trial.set.rows)
         let queue = try trial.folder.queue()
@@ -62,7 +62,7 @@ struct SampleMigrationsTests {
             ) == ["Carrot", "Tomate"])
     }
 
-    @Test("are taken back as far as there are down migrations, and come again")
+    @Test("roll back as far as there are down migrations, and migrate up again")
     func rollback() throws {
         let files = try trial.set.files
         let (ours, plain) = (try trial.folder.queue(), try trial.folder.queue("plain.sqlite"))
@@ -84,7 +84,7 @@ struct SampleMigrationsTests {
         #expect(error.message.contains("20240110090000000_tags.sql"))
     }
 
-    @Test("with two files of one version are refused with both names")
+    @Test("are refused by name if two files have one version")
     func doubleVersion() throws {
         let error = try failure { try SchemaMigrator(directory: SampleMigrations.doubleVersion.folder) }
         #expect(

@@ -3,9 +3,9 @@ import MigrationTesting
 import StressTesting
 import Testing
 
-@Suite("The fleet")
+@Suite("A fleet of simulated devices")
 struct FleetTests {
-    @Test("catches a store that forgets what has run, and shows it by a short history")
+    @Test("detects a store that forgets what has run, and reports a short history")
     func forgetfulStore() throws {
         let outcome = FleetTest { ForgetfulStore(base: $0) }.run(seeds: 1..<20)
         #expect(outcome.failures.count > 5)
@@ -16,35 +16,35 @@ struct FleetTests {
     }
 
     @Test(
-        "holds for devices on which a first launch was cut short, and a lower version came next",
+        "behaves as the model when a first launch is interrupted and a lower version comes next",
         arguments: [2690, 12449, 16901, 30568, 59499, 74714, 74821, 85945] as [UInt64])
     func cutShort(_ seed: UInt64) {
         #expect(FleetTest().run(seeds: seed..<seed + 1).failures == [])
     }
 
-    @Test("has the same luck again for the same seed")
+    @Test("fails in the same way for the same seed")
     func deterministic() {
         let test = FleetTest { ForgetfulStore(base: $0) }
         #expect(test.run(seeds: 1..<6).failures == test.run(seeds: 1..<6).failures)
     }
 }
 
-@Suite("Shrinking")
+@Suite("Shrinking a failing array")
 struct ShrinkingTests {
-    @Test("leaves out all that does not matter")
+    @Test("removes every element that does not matter")
     func leavesOut() {
         let shrunk = Array(1...100).shrunk { $0.contains(17) && $0.contains(80) }
         #expect(shrunk == [17, 80])
     }
 
-    @Test("makes what is left simpler")
+    @Test("simplifies the remaining elements")
     func simpler() {
         let shrunk = [5, 90, 7].shrunk(
             simpler: { [$0 / 2, $0 - 1] }, whileFailing: { $0.contains { $0 > 10 } })
         #expect(shrunk == [11])
     }
 
-    @Test("keeps an array from which nothing can be left out")
+    @Test("keeps an array that cannot be shortened")
     func minimal() {
         #expect([1, 2, 3].shrunk { $0 == [1, 2, 3] } == [1, 2, 3])
         #expect([Int]().shrunk { _ in true } == [])

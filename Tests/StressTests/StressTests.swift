@@ -2,14 +2,14 @@ import Foundation
 import StressTesting
 import Testing
 
-@Suite("Crash and fault tests, in their short forms")
+@Suite("Crash and fault tests, in short form")
 struct StressTests {
-    @Test("have names of their own", arguments: allStressTests.map(\.name))
+    @Test("have unique names", arguments: allStressTests.map(\.name))
     func names(_ name: String) {
         #expect(allStressTests.count { $0.name == name } == 1)
     }
 
-    @Test("word their promises as the README does", arguments: allStressTests.map(\.promise))
+    @Test("state their promises as the README does", arguments: allStressTests.map(\.promise))
     func readme(promise: String) throws {
         let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("README.md")

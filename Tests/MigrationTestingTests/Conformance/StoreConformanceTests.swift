@@ -5,9 +5,9 @@ import MigrationTesting
 import SchemaMigrations
 import Testing
 
-@Suite("A store keeps the rules")
+@Suite("A store passes the conformance suite")
 struct StoreConformanceTests {
-    @Test("in a JSON file, whether its contents are whole or damaged")
+    @Test("in a JSON file, intact or damaged")
     func json() throws {
         try StoreConformance(
             damage: { try Data("{".utf8).write(to: $0.appendingPathComponent("records.json")) },
@@ -15,7 +15,7 @@ struct StoreConformanceTests {
         ).check()
     }
 
-    @Test("in a SQLite database, whether its contents are whole or damaged")
+    @Test("in a SQLite database, intact or damaged")
     func sqlite() throws {
         try StoreConformance(
             damage: { folder in
@@ -46,7 +46,7 @@ struct StoreConformanceTests {
     }
 }
 
-@Suite("A store that breaks a rule is found, when it")
+@Suite("A store fails the conformance suite if it")
 struct BrokenStoreTests {
     private func violations(_ fault: BrokenStore.Fault, _ lifetime: StoreConformance.Lifetime = .place)
         -> [String]
@@ -62,7 +62,7 @@ struct BrokenStoreTests {
         }
     }
 
-    @Test("is told with all of its faults")
+    @Test("breaks a rule in several places, and all are listed")
     func text() {
         let suite = StoreConformance { try BrokenStore(.losesSeenOrder, in: $0) }
         let error = #expect(throws: StoreConformanceError.self) { try suite.check() }
@@ -76,7 +76,7 @@ struct BrokenStoreTests {
                 """)
     }
 
-    @Test("takes a damaged record for none")
+    @Test("treats a damaged record as absent")
     func takesDamageForAbsence() {
         #expect(
             violations(.takesDamageForAbsence) == [
@@ -94,7 +94,7 @@ struct BrokenStoreTests {
             ])
     }
 
-    @Test("writes what a change that throws has made")
+    @Test("writes the change of a closure that throws")
     func writesWhatThrew() {
         #expect(
             violations(.writesWhatThrew) == [
@@ -103,12 +103,12 @@ struct BrokenStoreTests {
             ])
     }
 
-    @Test("swallows what a change throws")
+    @Test("swallows the error of a closure that throws")
     func swallowsWhatThrew() {
         #expect(violations(.swallowsWhatThrew) == ["update does not throw when its change does."])
     }
 
-    @Test("calls a change twice")
+    @Test("calls the closure twice")
     func changesTwice() {
         #expect(
             violations(.changesTwice) == [
@@ -125,7 +125,7 @@ struct BrokenStoreTests {
             ])
     }
 
-    @Test("never looks again")
+    @Test("never reads again")
     func keepsCopies() {
         #expect(
             violations(.keepsCopies) == [
@@ -171,7 +171,7 @@ struct BrokenStoreTests {
             ])
     }
 
-    @Test("does not set aside")
+    @Test("does not set a damaged record aside")
     func recoversNothing() {
         #expect(
             violations(.recoversNothing) == [
@@ -179,7 +179,7 @@ struct BrokenStoreTests {
             ])
     }
 
-    @Test("loses an update of another thread")
+    @Test("loses the update of another thread")
     func loses() {
         #expect(violations(.loses, .object) == ["two threads update at once, and 10 of 20 changes are lost."])
     }

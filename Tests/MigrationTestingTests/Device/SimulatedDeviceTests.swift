@@ -37,7 +37,7 @@ struct SimulatedDeviceTests {
         try manager.migrate()
     }
 
-    @Test("plays upgrades, and tells in words what ran")
+    @Test("runs upgrades, and logs in words what ran")
     func upgrades() throws {
         let device = try SimulatedDevice(Self.plainApp)
         try device.launch(as: "1.0")
@@ -85,7 +85,7 @@ struct SimulatedDeviceTests {
         #expect(lines == ["1.1", "2.0"])
     }
 
-    @Test("is dead from any moment on, and goes on with the next launch", arguments: [true, false])
+    @Test("can be killed at any moment, and continues with the next launch", arguments: [true, false])
     func everyMoment(inDatabase: Bool) throws {
         var moment = 1
         while true {
@@ -112,7 +112,7 @@ struct SimulatedDeviceTests {
         #expect(moment > 8)
     }
 
-    @Test("writes nothing after its death, even when the app goes on")
+    @Test("writes nothing after its death, even if the app continues")
     func deadIsDead() throws {
         var records: Data?
         let device = try SimulatedDevice { (folder: URL, version: AppVersion) throws -> Void in
@@ -150,7 +150,7 @@ struct SimulatedDeviceTests {
         #expect(try device.folder.lines == ["1.1", "1.1-1"])
     }
 
-    @Test("throws what the app throws, and notes it")
+    @Test("throws what the app throws, and logs it")
     func failure() throws {
         struct Broken: Error, CustomStringConvertible { let description = "the disk is full" }
         let device = try SimulatedDevice { folder, version in
@@ -161,7 +161,7 @@ struct SimulatedDeviceTests {
         #expect(device.log == ["launch as 1.0: fresh install, failed: the disk is full"])
     }
 
-    @Test("tells what is wrong with a history")
+    @Test("explains what is wrong with a history")
     func messages() throws {
         let device = try SimulatedDevice(Self.plainApp)
         try device.launch(as: "1.0")
@@ -194,7 +194,7 @@ struct SimulatedDeviceTests {
                 """)
     }
 
-    @Test("removes its folder in the end")
+    @Test("removes its folder when it is released")
     func folder() throws {
         var device: SimulatedDevice? = try SimulatedDevice(Self.plainApp)
         let folder = try #require(device?.folder)
@@ -235,12 +235,12 @@ struct HistoriesTests {
         }
     }
 
-    @Test("find nothing wrong with an app that is right")
+    @Test("find nothing wrong with a correct app")
     func right() throws {
         try play(isRight: true, count: 10)
     }
 
-    @Test("find a step that must not run twice, and show it by a short history that can be played again")
+    @Test("find a step that must not run twice, and report a short history that can be replayed")
     func wrong() throws {
         let error = try #require(
             #expect(throws: SimulatedHistoryError.self) { try play(isRight: false) })

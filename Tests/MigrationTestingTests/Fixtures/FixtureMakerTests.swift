@@ -37,7 +37,7 @@ struct FixtureMakerTests {
     }
 
     @Test(
-        "replaces a text by noise of the same shape",
+        "replaces a text with noise of the same shape",
         arguments: [
             ("Walked to the harbour, 3 times.", #"[A-Z][a-z]{5} [a-z]{2} [a-z]{3} [a-z]{7}, \d [a-z]{5}\."#),
             ("2024-05-17", #"\d{4}-(0[1-9]|1[0-2])-([01]\d|2[0-8])"#),
@@ -89,7 +89,7 @@ struct FixtureMakerTests {
         PRAGMA user_version = 7;
         """
 
-    @Test("holds rows of every table, whole as foreign keys want them, and nothing that people wrote")
+    @Test("has rows of every table, valid foreign keys, and none of the users' texts")
     func diary() throws {
         let (queue, report) = try fixture(Self.diary, FixtureMaker(rowsPerTable: 10))
         #expect(report.tables.map(\.name) == ["entry", "memory", "person"])
@@ -112,7 +112,7 @@ struct FixtureMakerTests {
         #expect(report.size == Int64(bytes.count))
     }
 
-    @Test("keeps the records of what has run, byte for byte, and goes on from there")
+    @Test("keeps the ledger byte for byte, so that it can be migrated")
     func records() throws {
         let migrations = [
             SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x TEXT)"),
@@ -132,7 +132,7 @@ struct FixtureMakerTests {
         #expect(try schema.migrate(queue).applied == [2])
     }
 
-    @Test("keeps columns, keys and numbers as it is told")
+    @Test("keeps or replaces columns, keys and numbers as its options say")
     func options() throws {
         let sql = """
             CREATE TABLE t(id INTEGER PRIMARY KEY, genre TEXT, data TEXT, phone INT, flag INT);
@@ -150,7 +150,7 @@ struct FixtureMakerTests {
         #expect(row["flag"] == 1)
     }
 
-    @Test("replaces different texts by different ones, also where there are hardly enough")
+    @Test("replaces different texts with different ones, even if few are possible")
     func unique() throws {
         let letters = "abcdefghijklmnopqrstuvwxyz".map { "('\($0)')" }.joined(separator: ",")
         let (queue, report) = try fixture(
@@ -160,7 +160,7 @@ struct FixtureMakerTests {
         #expect(try strings("SELECT count(*) FROM t", queue) == ["28"])
     }
 
-    @Test("leaves out rows that refer to none, and those that noise does not fit, and says so")
+    @Test("leaves out orphans and rows that noise does not fit, and notes it")
     func leftOut() throws {
         let (queue, report) = try fixture(
             """
@@ -182,7 +182,7 @@ struct FixtureMakerTests {
         )
     }
 
-    @Test("replaces no file, and is not there when it cannot be made")
+    @Test("overwrites no file, and leaves none behind if it fails")
     func refusals() throws {
         let url = folder.file("1.0.sqlite")
         try Data("mine".utf8).write(to: url)

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix that cannot be run as it is")
+@Suite("An upgrade matrix that cannot run")
 struct BadMatrixTests {
     let folder: TemporaryFolder
 
@@ -26,7 +26,7 @@ struct BadMatrixTests {
         try #require(throws: UpgradeMatrixError.self) { try matrix.run() }.description
     }
 
-    @Test("names the third file, which was edited to the same effect")
+    @Test("reports the third file, which was edited to the same effect")
     func edited() throws {
         try folder.migrate(Self.migrations(), in: "3.sqlite", upTo: 3)
         let schema = try SchemaMigrator(
@@ -40,7 +40,7 @@ struct BadMatrixTests {
                 """)
     }
 
-    @Test("names the file and the line that fail, once for all versions")
+    @Test("reports the failing file and line once for all versions")
     func failing() throws {
         let schema = try SchemaMigrator(
             migrations: Self.migrations(third: "\nCREATE UNIQUE INDEX ax ON a(x);\n"))
@@ -57,7 +57,7 @@ struct BadMatrixTests {
                 """)
     }
 
-    @Test("says so where not even a fresh install succeeds")
+    @Test("reports that not even a fresh install succeeds")
     func broken() throws {
         let schema = try SchemaMigrator(migrations: Self.migrations(third: "CREATE TABLE a(x);"))
         #expect(
@@ -65,7 +65,7 @@ struct BadMatrixTests {
                 "- A fresh install fails: 3_c.sql, line 1: table a already exists (SQLite 1).\n"))
     }
 
-    @Test("names the version for which the test's closure throws")
+    @Test("reports the version for which the test's closure throws")
     func closure() throws {
         struct Mishap: Error, CustomStringConvertible { let description = "no such diary" }
         let matrix = UpgradeMatrix(
@@ -79,7 +79,7 @@ struct BadMatrixTests {
                 """)
     }
 
-    @Test("names a fixture that is not a database, or an empty one, and goes on with the others")
+    @Test("reports a fixture that is empty or no database, and continues with the others")
     func fixtures() throws {
         try Data("not a database, but a long enough text to be none".utf8).write(to: folder.file("1.sqlite"))
         try Data().write(to: folder.file("2.db"))
@@ -100,7 +100,7 @@ struct BadMatrixTests {
         #expect(try folder.fileNames == ["1.sqlite", "2.db", "3.sqlite3", "README.md"])
     }
 
-    @Test("names a folder without fixtures, and versions that no migration has")
+    @Test("reports a folder without fixtures, and unknown versions")
     func nothing() throws {
         let matrix = UpgradeMatrix(
             of: try SchemaMigrator(migrations: Self.migrations()), from: .versions([1, 9]),
@@ -117,7 +117,7 @@ struct BadMatrixTests {
                 """)
     }
 
-    @Test("names damage, and rows that refer to none")
+    @Test("reports damage, and orphans")
     func damage() throws {
         try folder.execute(
             """

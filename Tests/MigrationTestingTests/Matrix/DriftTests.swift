@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix finds a drift")
+@Suite("An upgrade matrix detects drift")
 struct DriftTests {
     let folder: TemporaryFolder
 
@@ -25,7 +25,7 @@ struct DriftTests {
     }
 
     @Test(
-        "between what was shipped, kept as a fixture, and what the files make now",
+        "between a shipped fixture and what the files create now",
         arguments: [
             (
                 "CREATE TABLE entry(mood TEXT)", "CREATE TABLE entry(mood INTEGER)",
@@ -68,7 +68,7 @@ struct DriftTests {
                 """)
     }
 
-    @Test("where a rebuild that only full tables get loses a trigger")
+    @Test("if a rebuild that runs only for tables with rows loses a trigger")
     func rebuild() throws {
         let schema = try SchemaMigrator(migrations: [
             Self.create(
@@ -104,7 +104,7 @@ struct DriftTests {
         }
     }
 
-    @Test("where every rebuild loses a trigger and an index, as a note, unless they are made again later")
+    @Test("as a note if a rebuild loses a trigger or an index for good")
     func everyRebuild() throws {
         let rebuild = """
             CREATE TABLE entry_new(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -131,7 +131,7 @@ struct DriftTests {
         #expect(report.description.hasSuffix("\n  note: \(report.notes[0])"))
     }
 
-    @Test("of a snapshot that is out of date, and tells it once")
+    @Test("of an outdated snapshot, and reports it once")
     func staleSnapshot() throws {
         let url = folder.file("schema.sql")
         try SchemaMigrator(migrations: [Self.create("CREATE TABLE entry(mood TEXT)"), Self.later])

@@ -36,7 +36,7 @@ struct UpgradeMatrixTests {
         #expect(report.problems == [])
     }
 
-    @Test("begins at the versions that were shipped, with the rows that the test writes")
+    @Test("starts from the shipped versions, with the rows that the test writes")
     func chosen() throws {
         let matrix = UpgradeMatrix(
             of: try SchemaMigrator(migrations: Self.migrations), from: .versions([2]),
@@ -58,7 +58,7 @@ struct UpgradeMatrixTests {
         #expect(report.upgrades.last?.applied == 2)
     }
 
-    @Test("begins with the snapshot as well, as a device that was new then")
+    @Test("also starts from the snapshot, as a device that was new then")
     func snapshot() throws {
         let folder = try TemporaryFolder()
         let url = folder.file("schema.sql")
@@ -79,7 +79,7 @@ struct UpgradeMatrixTests {
             sql: "DROP TABLE a; ALTER TABLE b RENAME TO d; DELETE FROM c WHERE rowid < 6;"),
     ]
 
-    @Test("names the migration that loses rows, and tells how to state that it is meant")
+    @Test("reports the migration that loses rows, and how to state that this is intended")
     func lostRows() throws {
         let schema = try SchemaMigrator(migrations: Self.drops)
         let error = try #require(throws: UpgradeMatrixError.self) { try UpgradeMatrix(of: schema).run() }
@@ -95,7 +95,7 @@ struct UpgradeMatrixTests {
                 """)
     }
 
-    @Test("accepts what is stated of the rows")
+    @Test("accepts stated changes of row counts")
     func statedRows() throws {
         let counts = RowCounts.unchanged(except: [
             .dropped("a", by: 2), .renamed("b", to: "d", by: 2), .changed("c", by: 2) { $0 - 5 },
@@ -104,7 +104,7 @@ struct UpgradeMatrixTests {
         #expect(report.upgrades.count == 2)
     }
 
-    @Test("adds up the rows of tables that become one, and forgets those that cannot be told")
+    @Test("adds up the rows of merged tables, and ignores uncounted ones")
     func mergedRows() throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(

@@ -14,7 +14,7 @@ struct RehearsalTests {
             version: 2, name: "b", sql: "DELETE FROM a WHERE x = 1; ALTER TABLE a ADD y; DROP TABLE b;"),
     ]
 
-    @Test("tells what is lost, and leaves the file alone")
+    @Test("reports what is lost, and leaves the file unchanged")
     func losses() throws {
         let folder = try TemporaryFolder()
         try folder.migrate(Self.migrations, in: "app.sqlite", upTo: 1)
@@ -41,7 +41,7 @@ struct RehearsalTests {
         #expect(try folder.contents == before)
     }
 
-    @Test("needs the file")
+    @Test("needs an existing file")
     func missing() throws {
         let folder = try TemporaryFolder()
         let schema = try SchemaMigrator(migrations: Self.migrations)

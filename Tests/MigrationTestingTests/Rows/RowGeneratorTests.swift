@@ -53,7 +53,7 @@ struct RowGeneratorTests {
         }
     }
 
-    @Test("fill a table that many to many rows join")
+    @Test("fill a table that joins two others")
     func join() throws {
         let (queue, _) = try filled(
             """
@@ -63,7 +63,7 @@ struct RowGeneratorTests {
         #expect(try count("ab", queue) == 50)
     }
 
-    @Test("are as many as a table takes, and a sentence says why there are none")
+    @Test("are as many as a table takes, and a note explains why there are none")
     func few() throws {
         let (queue, notes) = try filled(
             """
@@ -83,7 +83,7 @@ struct RowGeneratorTests {
             ])
     }
 
-    @Test("are the same for the same seed, beside other tables too")
+    @Test("are the same for the same seed, even beside other tables")
     func seed() throws {
         let table = "CREATE TABLE t(a TEXT, b INTEGER, c BLOB, d REAL, uuid TEXT);"
         func rows(_ schema: String, _ seed: UInt64) throws -> [Row] {
@@ -95,7 +95,7 @@ struct RowGeneratorTests {
         #expect(try rows(table, 8) != first)
     }
 
-    @Test("come on top of rows that are there, and fire triggers")
+    @Test("are added to existing rows, and fire triggers")
     func more() throws {
         let (queue, _) = try filled(
             """

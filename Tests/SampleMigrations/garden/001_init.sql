@@ -10,7 +10,7 @@ CREATE TABLE plant (
     bed_id INTEGER NOT NULL REFERENCES bed (id) ON DELETE CASCADE,
     name TEXT NOT NULL,
     variety TEXT,
-    planted TEXT
+    sown TEXT
 );
 CREATE INDEX plant_bed_id ON plant (bed_id);
 CREATE TABLE watering (

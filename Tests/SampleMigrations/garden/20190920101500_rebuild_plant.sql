@@ -6,10 +6,10 @@ CREATE TABLE plant_new (
     species TEXT REFERENCES species (code) ON DELETE SET NULL,
     name TEXT NOT NULL CHECK (length(name) > 0),
     variety TEXT NOT NULL DEFAULT '',
-    planted_on TEXT
+    sown_on TEXT
 );
-INSERT INTO plant_new (id, bed_id, species, name, variety, planted_on)
-    SELECT id, bed_id, species, CASE name WHEN '' THEN 'Plant ' || id ELSE name END, ifnull(variety, ''), planted_on
+INSERT INTO plant_new (id, bed_id, species, name, variety, sown_on)
+    SELECT id, bed_id, species, CASE name WHEN '' THEN 'Plant ' || id ELSE name END, ifnull(variety, ''), sown_on
     FROM plant;
 DROP TABLE plant;
 ALTER TABLE plant_new RENAME TO plant;

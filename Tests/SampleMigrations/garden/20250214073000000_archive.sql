@@ -1,6 +1,6 @@
 -- Plants are kept when they are gone.
 ALTER TABLE plant ADD COLUMN archived_at INTEGER;
-DROP INDEX plant_unplanted;
+DROP INDEX plant_unsown;
 CREATE INDEX plant_growing ON plant (bed_id, name) WHERE archived_at IS NULL;
 DROP VIEW bed_overview;
 CREATE VIEW bed_overview AS
