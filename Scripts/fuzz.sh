@@ -31,15 +31,17 @@ compile() {
         -Xcc -fmodule-map-file=.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
         -Xcc -fmodule-map-file="$products/CMigrationSystem.build/module.modulemap" "$@"
 }
-for module in Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbedding Sources/SchemaMigrations \
-    Tests/FuzzTargets; do
+for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbedding \
+    Sources/SchemaMigrations Tests/FuzzTargets; do
     name=$(basename $module)
     # shellcheck disable=SC2046
     compile -emit-object -emit-module -emit-module-path $scratch/"$name".swiftmodule -module-name "$name" \
         -o $scratch/"$name".o $(find $module -name '*.swift' | sort)
 done
+rm -f $scratch/fuzz
 compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CMigrationSystem.build/*.o \
     -lsqlite3 -o $scratch/fuzz 2>&1 | grep -v 'Cannot export local symbol' || [ $? = 1 ]
+[ -x $scratch/fuzz ]
 
 status=0
 printf '%-12s %12s %10s %8s\n' target executions per-second crashes
