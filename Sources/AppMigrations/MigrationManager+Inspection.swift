@@ -1,12 +1,16 @@
 extension MigrationManager {
-    /// Returns the versions whose closure would run now, in order. Changes nothing.
+    /// Returns the versions whose closure would run now, in order.
+    ///
+    /// Changes nothing.
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingVersions() throws -> [AppVersion] {
         try exclusively { try plan().pending.compactMap { $0.step.isMove ? nil : $0.step.version } }
     }
 
-    /// Returns the moves that would apply something now, in order. Changes nothing.
+    /// Returns the moves that would apply something now, in order.
+    ///
+    /// Changes nothing.
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingMoves() throws -> [MigrationMove] {

@@ -21,7 +21,9 @@ public final class MigrationManager {
     /// The app version that is being launched.
     public let currentVersion: AppVersion
 
-    /// The progress of the run, by the weight of its steps. Cancel it to stop the run.
+    /// The progress of the run, by the weight of its steps.
+    ///
+    /// Cancel it to stop the run.
     ///
     /// A cancelled run stops between two steps, inside a migration of a schema, or inside a step that checks its
     /// own progress, and throws `CancellationError`. Completed steps stay complete. A progress that has been

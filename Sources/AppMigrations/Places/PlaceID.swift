@@ -8,7 +8,9 @@ package enum PlaceID: Hashable, Sendable {
     case object(ObjectIdentifier)
 }
 
-/// A store that may be a place for transactions and moves as well. Both then share one record.
+/// A store that may be a place for transactions and moves as well.
+///
+/// Both then share one record.
 package protocol IdentifiableStore: MigrationStore {
     var placeID: PlaceID { get }
 }

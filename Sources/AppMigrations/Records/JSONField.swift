@@ -5,7 +5,9 @@ struct JSONField {
     let value: JSONValue?
     let path: String
 
-    /// The field, or nil when the document does not have it. A `null` is not absent: it is damage.
+    /// The field, or nil when the document does not have it.
+    ///
+    /// A `null` is not absent: it is damage.
     var ifPresent: JSONField? { value == nil ? nil : self }
 
     /// A field of this field, which must be an object.

@@ -2,7 +2,9 @@ package import Foundation
 
 /// Everything remembered about one manager in one place.
 package struct MigrationRecord: Sendable, Hashable {
-    /// The version that the record begins with: nothing at or below it is pending. Nil after a reset.
+    /// The version that the record begins with: nothing at or below it is pending.
+    ///
+    /// Nil after a reset.
     package var floor: AppVersion?
 
     /// The versions whose steps have run, or were not needed.

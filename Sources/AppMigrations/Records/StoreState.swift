@@ -20,10 +20,14 @@ public struct StoreState: Sendable, Hashable {
     private var root: [String: JSONValue]
 
     /// The app versions that the store has seen, for all its managers, by line, each line in the order in which
-    /// the versions came. Decoded once: every manager asks for it.
+    /// the versions came.
+    ///
+    /// Decoded once: every manager asks for it.
     package private(set) var seen: [String: [SeenVersion]] = [:]
 
-    /// The steps that this change has settled. A store that keeps a history appends them to it.
+    /// The steps that this change has settled.
+    ///
+    /// A store that keeps a history appends them to it.
     ///
     /// Always empty in a state that was read or decoded.
     public package(set) var newHistory: [SettledStep] = []

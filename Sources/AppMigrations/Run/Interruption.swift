@@ -26,8 +26,9 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Makes a step stop with the run. Cancels the step's progress, not that of the manager, which could never be
-    /// used again.
+    /// Makes a step stop with the run.
+    ///
+    /// Cancels the step's progress, not that of the manager, which could never be used again.
     func attach(_ step: Progress) {
         let isStopped = state.withLock { state in
             state.step = step

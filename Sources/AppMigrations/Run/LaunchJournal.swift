@@ -15,7 +15,9 @@ struct LaunchJournal {
     /// The running step that the record named before this one was started.
     private var runningBefore: MigrationRecord.Running?
 
-    /// Opens the journal of a plan. Nothing is written yet.
+    /// Opens the journal of a plan.
+    ///
+    /// Nothing is written yet.
     init(_ plan: LaunchPlan) {
         self.plan = plan
         for place in plan.places {
@@ -82,10 +84,12 @@ struct LaunchJournal {
         }
     }
 
-    /// Writes what is not written yet, in every place. The closure does input and output, on any thread.
+    /// Writes what is not written yet, in every place.
+    ///
+    /// The closure does input and output, on any thread.
     ///
     /// - Parameter last: the place where a step is being started. It comes last: when another place cannot be
-    ///   written, the step is not started, and must not look as if the process had died in it.
+    /// written, the step is not started, and must not look as if the process had died in it.
     func saving(last: PlaceID? = nil) -> @Sendable () throws -> Void {
         let ids = plan.places.map(\.place.id)
         let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last })

@@ -118,7 +118,9 @@ final class LaunchRun {
 
     // MARK: Before and after a step
 
-    /// Notes that a step is being started. The closure writes that down, and what has happened so far.
+    /// Notes that a step is being started.
+    ///
+    /// The closure writes that down, and what has happened so far.
     private func start(_ item: Int) throws -> @Sendable () throws -> Void {
         let pending = plan.pending[item]
         if let reason = interruption.error(manager: plan.request.manager, progress) ?? exhaustion(of: pending)
@@ -179,7 +181,9 @@ final class LaunchRun {
                 manager: plan.request.manager, underlyingError: error))
     }
 
-    /// Notes that everything is done. The closure writes it down.
+    /// Notes that everything is done.
+    ///
+    /// The closure writes it down.
     private func finish() -> @Sendable () throws -> Void {
         journal.finish()
         return journal.saving()

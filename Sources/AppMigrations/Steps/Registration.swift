@@ -57,7 +57,9 @@ struct PlaceSteps {
 }
 
 extension [PlaceSteps] {
-    /// Reads every place. The closure does input and output, on any thread.
+    /// Reads every place.
+    ///
+    /// The closure does input and output, on any thread.
     func look(for manager: String) -> @Sendable () throws -> [PlaceState] {
         let looks = map { steps in
             (place: steps.place, moves: steps.moves.compactMap(\.move))

@@ -92,7 +92,9 @@ package struct DurableFile: Sendable {
         return false
     }
 
-    /// Appends a line. A later sync of the file system makes it durable.
+    /// Appends a line.
+    ///
+    /// A later sync of the file system makes it durable.
     ///
     /// A line that a crash cut off is ended first, so that it spoils no other.
     package func append(line: Data) throws {

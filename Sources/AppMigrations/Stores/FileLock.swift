@@ -20,7 +20,9 @@ package struct FileLock: Sendable {
         self.url = url
     }
 
-    /// Takes the lock if it is free. Does not wait.
+    /// Takes the lock if it is free.
+    ///
+    /// Does not wait.
     package func take() throws -> StoreLock {
         let file = try FileHandle.opening(url, O_RDWR | O_CREAT)
         while flock(file.fileDescriptor, LOCK_EX | LOCK_NB) != 0 {

@@ -60,7 +60,9 @@ public struct JSONStore: MigrationStore {
         let file: FileState
     }
 
-    /// Returns what the file holds. Does not read again what has certainly not changed.
+    /// Returns what the file holds.
+    ///
+    /// Does not read again what has certainly not changed.
     public func read(_ manager: String) throws -> StoreState {
         try known.withLock { known in
             if let known, known.file == file.state { return known.contents }
