@@ -72,7 +72,9 @@ struct JSONField {
 }
 
 extension MigrationError {
-    /// What a store holds is not what this package wrote. Whoever knows the store adds its name.
+    /// Creates the error for contents that this package did not write.
+    ///
+    /// The caller that knows the store adds its name; see ``locating(at:_:)``.
     static func damagedStore(_ problem: String, underlyingError: (any Error)? = nil) -> MigrationError {
         MigrationError(
             .damagedStore, problem,
