@@ -1,13 +1,16 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo test stress bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
+.PHONY: help demo demo-picture test stress bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 demo: setup ## run the Journal sample's demonstration
 	@$(SWIFT) run -q Journal demo
+
+demo-picture: setup ## draw the README's picture of the demo, on a quiet machine
+	@SWIFT='$(SWIFT)' Scripts/demo-picture.sh
 
 test: setup ## build and run the tests
 	@$(SWIFT) test --parallel

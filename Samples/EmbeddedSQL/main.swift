@@ -1,7 +1,7 @@
 import GRDB
 import SchemaMigrations
 
-// The smallest app that embeds its migrations: the build makes `Migrations.all` of the folder Migrations.
+// The smallest app that embeds its migrations: the build plugin compiles the folder Migrations into `Migrations.all`.
 
 let dbQueue = try DatabaseQueue()
 let schema = try SchemaMigrator(migrations: Migrations.all)

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Foundation
 
-/// A journal that keeps its data through all versions of itself.
+/// A journal that keeps its data through all of its versions.
 @main
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Journal",
-        abstract: "A small journal that keeps its data through all versions of itself.",
+        abstract: "A small journal that keeps its data through all of its versions.",
         subcommands: [LaunchCommand.self, ShowCommand.self, HistoryCommand.self, DemoCommand.self])
 }
 
-/// Which data to use.
+/// Selects the folder of data.
 struct DataOptions: ParsableArguments {
-    @Option(help: "The folder that holds the journal's data.")
+    @Option(help: "The folder with the journal's data.")
     var data = "JournalData"
 
     var folder: DataFolder { DataFolder(url: URL(fileURLWithPath: data, isDirectory: true)) }

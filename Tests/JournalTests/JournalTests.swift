@@ -15,15 +15,15 @@ struct JournalTests {
                   holds 3 entries, 0 tags in use, 2 attachments
 
                 Journal 1.1, an upgrade from 1.0
-                  ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
+                  ✓ 1.1   Settings     renamed colour to theme, fontSize to textScale  TIME
                   ✓ 1.1   Entries      create tags  TIME
-                  ✓ 1.1   Entries      added 3 tags to begin with  TIME
-                  ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                  ✓ 1.1   Entries      added the first 3 tags  TIME
+                  ✓ 1.1   Attachments  gave 2 files names that sort by date  TIME
                   ★ new since 1.0: tags, and themes
                   holds 5 entries, 2 tags in use, 3 attachments
 
                 Journal 1.1 (build 2), launched again
-                  ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
+                  ✓ 1.1-1 Settings     fixed the textScale that 1.1 wrote  TIME
                   holds 5 entries, 2 tags in use, 3 attachments
 
                 Journal 1.1 (build 2), launched again
@@ -31,10 +31,10 @@ struct JournalTests {
                   holds 5 entries, 2 tags in use, 3 attachments
 
                 Journal 2.0, an upgrade from 1.1
-                  ✓ 2.0   Settings     one reminder is now a list of them  TIME
+                  ✓ 2.0   Settings     turned the reminder into a list of reminders  TIME
                   ✓ 2.0   Entries      require day and text, add mood, create search  TIME
-                  ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
-                  ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
+                  ✓ 2.0   Entries      read the mood of 3 old entries from their smileys  TIME
+                  ✓ 2.0   Attachments  moved 3 files into one folder for each year  TIME
                   ★ new since 1.1: moods, search, and more than one reminder
                   holds 6 entries, 3 tags in use, 4 attachments
 
@@ -43,11 +43,11 @@ struct JournalTests {
                 Journal 2.0, a fresh install
                   ✓ 1.0   Entries      create entries  TIME
                   ✓ 1.1   Entries      create tags  TIME
-                  ✓ 1.1   Entries      added 3 tags to begin with  TIME
+                  ✓ 1.1   Entries      added the first 3 tags  TIME
                   ✓ 2.0   Entries      require day and text, add mood, create search  TIME
                   holds 1 entry, 1 tag in use, 1 attachment
 
-                ✓ Nothing was lost on the way, and both journals end with the same schema, all 12 definitions of it.
+                ✓ No data was lost, and both journals end with the same schema of 12 definitions.
 
                 """)
         #expect(run.errors == "")
@@ -67,10 +67,10 @@ struct JournalTests {
             try await #expect(
                 journal("launch", "--as", "1.1", data: folder).output == """
                     Journal 1.1, an upgrade from 1.0
-                      ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
+                      ✓ 1.1   Settings     renamed colour to theme, fontSize to textScale  TIME
                       ✓ 1.1   Entries      create tags  TIME
-                      ✓ 1.1   Entries      added 3 tags to begin with  TIME
-                      ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
+                      ✓ 1.1   Entries      added the first 3 tags  TIME
+                      ✓ 1.1   Attachments  gave 2 files names that sort by date  TIME
                       ★ new since 1.0: tags, and themes
                       holds 5 entries, 2 tags in use, 3 attachments
 
@@ -78,7 +78,7 @@ struct JournalTests {
             try await #expect(
                 journal("launch", "--as", "1.1", "--build", "2", data: folder).output == """
                     Journal 1.1 (build 2), launched again
-                      ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
+                      ✓ 1.1-1 Settings     fixed the textScale that 1.1 wrote  TIME
                       holds 5 entries, 2 tags in use, 3 attachments
 
                     """)
@@ -92,10 +92,10 @@ struct JournalTests {
             try await #expect(
                 journal("launch", "--as", "2.0", data: folder).output == """
                     Journal 2.0, an upgrade from 1.1
-                      ✓ 2.0   Settings     one reminder is now a list of them  TIME
+                      ✓ 2.0   Settings     turned the reminder into a list of reminders  TIME
                       ✓ 2.0   Entries      require day and text, add mood, create search  TIME
-                      ✓ 2.0   Entries      found the mood of 3 old entries in their smileys  TIME
-                      ✓ 2.0   Attachments  moved 3 files into a folder for each year  TIME
+                      ✓ 2.0   Entries      read the mood of 3 old entries from their smileys  TIME
+                      ✓ 2.0   Attachments  moved 3 files into one folder for each year  TIME
                       ★ new since 1.1: moods, search, and more than one reminder
                       holds 6 entries, 3 tags in use, 4 attachments
 
@@ -136,15 +136,15 @@ struct JournalTests {
             try await #expect(
                 journal("launch", "--as", "2.0", data: folder).output == """
                     Journal 2.0, an upgrade from 1.0
-                      ✓ 1.1   Settings     colour is now theme, fontSize is textScale  TIME
-                      ✓ 1.1-1 Settings     mended the textScale that 1.1 wrote  TIME
-                      ✓ 2.0   Settings     one reminder is now a list of them  TIME
+                      ✓ 1.1   Settings     renamed colour to theme, fontSize to textScale  TIME
+                      ✓ 1.1-1 Settings     fixed the textScale that 1.1 wrote  TIME
+                      ✓ 2.0   Settings     turned the reminder into a list of reminders  TIME
                       ✓ 1.1   Entries      create tags  TIME
-                      ✓ 1.1   Entries      added 3 tags to begin with  TIME
+                      ✓ 1.1   Entries      added the first 3 tags  TIME
                       ✓ 2.0   Entries      require day and text, add mood, create search  TIME
-                      ✓ 2.0   Entries      found the mood of 2 old entries in their smileys  TIME
-                      ✓ 1.1   Attachments  gave 2 files names that sort by day  TIME
-                      ✓ 2.0   Attachments  moved 2 files into a folder for each year  TIME
+                      ✓ 2.0   Entries      read the mood of 2 old entries from their smileys  TIME
+                      ✓ 1.1   Attachments  gave 2 files names that sort by date  TIME
+                      ✓ 2.0   Attachments  moved 2 files into one folder for each year  TIME
                       ★ new since 1.0: tags, and themes; moods, search, and more than one reminder
                       holds 4 entries, 1 tag in use, 3 attachments
 
@@ -162,7 +162,7 @@ struct JournalErrorTests {
             (
                 "1.1-1",
                 """
-                Error: An app is never at 1.1-1: that is a sub-migration, a step that was added while the app stayed \
+                Error: An app is never at 1.1-1: that is a sub-migration, a step added while the app stayed \
                 at 1.1. Launch it with --as 1.1 --build 2.
 
                 """
@@ -170,7 +170,7 @@ struct JournalErrorTests {
             (
                 "3.0",
                 """
-                Error: The journal was never released as 3.0, build 1. Its releases: 1.0, 1.1, 1.1 (build 2), 2.0.
+                Error: There is no release 3.0, build 1. The releases are 1.0, 1.1, 1.1 (build 2), 2.0.
 
                 """
             ),
@@ -212,7 +212,7 @@ struct JournalErrorTests {
             #expect(run.output == "")
             #expect(
                 run.errors
-                    == "Error: There is no journal in \(folder.path). Begin one: swift run Journal launch --as 1.0\n"
+                    == "Error: There is no journal in \(folder.path). Start one: swift run Journal launch --as 1.0\n"
             )
             #expect(run.status == 1)
             try #expect(FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

@@ -1,9 +1,9 @@
 import GRDB
 import SchemaMigrations
 
-/// Adds what every library has.
+/// Adds the books that every library starts with.
 ///
-/// The build tells it its version, which is in the name of the file.
+/// It declares no `version`: the build takes it from the file's name.
 struct AddClassics: SchemaMigration {
     func migrate(_ db: Database) throws {
         for title in ["Middlemarch", "Moby-Dick"] {

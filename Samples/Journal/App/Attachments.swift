@@ -1,11 +1,11 @@
 import AppMigrations
 import Foundation
 
-/// The attachments: files in a folder, named after the day and what they show.
+/// The attachments: files in a folder, named after their date and content.
 struct Attachments {
     let folder: URL
 
-    /// The paths of all attachments in the folder, sorted.
+    /// Returns the paths of all attachments in the folder, sorted.
     func paths() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path)
             .filter { !$0.hasPrefix(".") && !isFolder($0) }.sorted()
@@ -26,20 +26,19 @@ struct Attachments {
 }
 
 extension Attachments {
-    /// Registers what has to happen to the files.
+    /// Registers the steps that move files.
     ///
-    /// A launch that dies in the middle leaves some of them moved; the next one runs the step again, and a
-    /// step looks only for files that are still where they were.
+    /// If a launch dies halfway, the next one runs the step again. Each step moves only the files that are still
+    /// in their old place.
     func registerMigrations(with manager: MigrationManager, of release: Release, notes: StepNotes) {
         guard release >= .tags else { return }
         manager.whenMigratingToVersion("1.1") { context in
-            // "03-08-2023 harbour.txt" is "2023-08-03 harbour.txt" from now on, so that names sort by
-            // day.
+            // "03-08-2023 harbour.txt" becomes "2023-08-03 harbour.txt", so that names sort by date.
             let count = try moveFiles(context.progress, notes) { name in
                 guard let match = name.wholeMatch(of: /(\d\d)-(\d\d)-(\d{4}) (.+)/) else { return nil }
                 return "\(match.3)-\(match.2)-\(match.1) \(match.4)"
             }
-            notes.did("gave \(count) files names that sort by day")
+            notes.did("gave \(count) files names that sort by date")
         }
 
         guard release >= .moods else { return }
@@ -48,22 +47,22 @@ extension Attachments {
                 guard let match = name.prefixMatch(of: #/(\d{4})-\d\d-\d\d /#) else { return nil }
                 return "\(match.1)/\(name)"
             }
-            notes.did("moved \(count) files into a folder for each year")
+            notes.did("moved \(count) files into one folder for each year")
         }
     }
 
-    /// Moves the files that lie in the folder itself.
+    /// Moves files at the top level of the folder.
     ///
-    /// People have many: the step counts them, and stops between two of them when it is cancelled.
+    /// There may be many: the step reports progress, and stops between two files when it is cancelled.
     ///
-    /// - Parameter newPath: a file's new path in the folder; nil for a file that stays.
-    /// - Returns: how many were moved.
+    /// - Parameter newPath: Returns a file's new path in the folder, or nil if the file stays.
+    /// - Returns: The number of files moved.
     private func moveFiles(
         _ progress: Progress, _ notes: StepNotes, to newPath: (String) -> String?
     ) throws -> Int {
         let moves = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
             .compactMap { name in newPath(name).map { (name, $0) } }
-        // A total of none would never be reached.
+        // A progress with a total of 0 would never finish.
         progress.totalUnitCount = Int64(max(1, moves.count))
         for (name, path) in moves {
             guard !progress.isCancelled else { throw CancellationError() }

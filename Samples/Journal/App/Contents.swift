@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What a journal holds, read from the data of whatever release.
+/// The contents of a journal, read from the data of any release.
 struct Contents {
     struct Entry {
         let day: String
@@ -10,11 +10,11 @@ struct Contents {
         var mood: String?
     }
 
-    /// By day.
+    /// The entries, by day.
     let entries: [Entry]
-    /// The settings' file, as it is.
+    /// The text of the settings file.
     let settings: String
-    /// The paths of the files, and what they hold.
+    /// The paths and texts of the attachments.
     let attachments: [(path: String, text: String)]
 
     init(of folder: DataFolder) throws {
@@ -27,7 +27,7 @@ struct Contents {
         }
     }
 
-    /// How much there is, in words.
+    /// The number of entries, tags and attachments, in words.
     var summary: String {
         let tags = entries.reduce(0) { $0 + $1.tags.count }
         return [
@@ -37,7 +37,7 @@ struct Contents {
         ].joined(separator: ", ")
     }
 
-    /// The entries, tags and attachments that are not in what came after.
+    /// Returns the entries, tags and attachments that are missing from later contents.
     func lost(in later: Contents) -> [String] {
         func texts(_ contents: Contents) -> [String] {
             contents.entries.flatMap { entry in
@@ -49,7 +49,7 @@ struct Contents {
     }
 
     private static func entries(_ db: Database) throws -> [Entry] {
-        // Neither tags nor moods were there from the beginning.
+        // The first release had neither tags nor moods.
         let hasTags = try db.tableExists("entry_tag")
         return try Row.fetchAll(db, sql: "SELECT * FROM entry ORDER BY day, id").map { row in
             var entry = Entry(day: row["day"], text: row["text"], mood: row["mood"])
@@ -66,18 +66,17 @@ struct Contents {
     }
 }
 
-/// No release was ever launched on a folder.
+/// The folder contains no journal.
 struct NoJournal: Error, CustomStringConvertible {
     let folder: DataFolder
 
     var description: String {
-        "There is no journal in \(folder.url.path). Begin one: swift run Journal launch --as 1.0"
+        "There is no journal in \(folder.url.path). Start one: swift run Journal launch --as 1.0"
     }
 }
 
 extension DataFolder {
-    /// The definitions of all tables, indexes and triggers, but for those that the migrations themselves
-    /// need.
+    /// Returns the definitions of all tables, indexes and triggers, without the package's own.
     func schema() throws -> [String] {
         try DatabaseQueue(path: entries.path).read { db in
             try String.fetchAll(

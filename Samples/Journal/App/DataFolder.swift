@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where the journal keeps what belongs to one person.
+/// The folder with one user's data.
 struct DataFolder {
     let url: URL
 
-    /// What has been migrated is remembered here, for all managers of the app.
+    /// The store of all managers of the app.
     var record: URL { url.appendingPathComponent("migrations.json") }
     var settings: URL { url.appendingPathComponent("settings.json") }
     var entries: URL { url.appendingPathComponent("entries.sqlite") }
@@ -18,7 +18,7 @@ struct DataFolder {
 }
 
 extension DataFolder {
-    /// Creates an empty folder that is removed after the body has run.
+    /// Creates an empty folder, and removes it after the body has run.
     static func temporary<Result>(_ body: (DataFolder) throws -> Result) throws -> Result {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("Journal-\(UUID().uuidString)", isDirectory: true)

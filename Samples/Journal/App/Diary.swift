@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-// What people wrote in each release: the data that later releases have to keep.
+// What people wrote in each release. Later releases must keep this data.
 
 extension JournalApp {
     /// Writes a few entries, settings and attachments, as this release stored them.

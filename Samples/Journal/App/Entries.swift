@@ -6,31 +6,30 @@ import SchemaMigrations
 /// The entries, in a SQLite database.
 struct Entries {
     let database: DatabaseQueue
-    /// All that the release knows of the database's schema.
+    /// The schema migrations that the release contains.
     let schema: SchemaMigrator
 
     init(file: URL, release: Release) throws {
         database = try DatabaseQueue(path: file.path)
-        // An app passes all migrations that the build has embedded. An old release did not have those of later
-        // ones.
+        // A real app passes all embedded migrations. An old release did not contain those of later releases.
         schema = try SchemaMigrator(
             migrations: Migrations.all.filter { $0.version <= release.latestSchema })
     }
 }
 
 extension Entries {
-    /// Registers how the database comes to the schema of each version, and what has to happen to its rows.
+    /// Registers the schema of each version, and the steps that change rows.
     ///
-    /// All of it runs exactly once, since the database itself remembers it in the same transactions.
+    /// Each runs exactly once, because the database records it in the same transaction.
     func registerMigrations(with manager: MigrationManager, of release: Release, notes: StepNotes) {
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 20240110090000000, in: database)
 
         guard release >= .tags else { return }
         manager.whenMigratingToVersion("1.1", migrate: schema, upTo: 20240305101500000, in: database)
-        // A new journal has these tags too: this is not about old data.
+        // A new journal needs these tags too.
         manager.whenMigratingToVersion("1.1", in: database, onFreshInstall: .run) { db in
             try db.execute(sql: "INSERT INTO tag(name) VALUES ('family'), ('idea'), ('travel')")
-            notes.did("added 3 tags to begin with")
+            notes.did("added the first 3 tags")
         }
 
         guard release >= .moods else { return }
@@ -43,30 +42,30 @@ extension Entries {
                     sql: "UPDATE entry SET mood = ? WHERE id = ?", arguments: [mood.rawValue, row["id"]])
                 count += 1
             }
-            notes.did("found the mood of \(count) old entries in their smileys")
+            notes.did("read the mood of \(count) old entries from their smileys")
         }
     }
 }
 
 extension Entries {
-    /// The schema migrations that the database has had.
+    /// Returns the schema migrations that were applied to the database.
     func schemaHistory() throws -> [AppliedMigration] {
         try database.read(schema.history)
     }
 
-    /// The names of schema migrations, as people read them.
+    /// Returns the names of schema migrations, for people.
     func names(of versions: [String]) -> [String] {
         schema.migrations.filter { versions.contains("\($0.version)") }
             .map { $0.name.replacingOccurrences(of: "_", with: " ") }
     }
 }
 
-/// How its writer felt.
+/// The mood of an entry's author.
 enum Mood: String {
     case happy
     case sad
 
-    /// Reads the mood from a smiley, as people wrote them before the app knew moods.
+    /// Reads the mood from a smiley, which people used before the app had moods.
     init?(smileyIn text: String) {
         if text.contains(":-)") {
             self = .happy

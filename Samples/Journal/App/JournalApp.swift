@@ -1,7 +1,7 @@
 import AppMigrations
 import Foundation
 
-/// The journal, as it starts: its three kinds of data, each with a manager that brings it up to date.
+/// The journal app: three kinds of data, each with a manager that migrates it at launch.
 final class JournalApp {
     let folder: DataFolder
     let release: Release
@@ -9,7 +9,7 @@ final class JournalApp {
     let entries: Entries
     let attachments: Attachments
 
-    /// How far the launch is: a third of it is each manager's progress.
+    /// The progress of the launch; each manager contributes a third.
     let progress = Progress(totalUnitCount: 3)
     private(set) lazy var notes = StepNotes { [unowned self] in onEvent(.advanced) }
     private var onEvent: (LaunchEvent) -> Void = { _ in }
@@ -23,7 +23,7 @@ final class JournalApp {
         attachments = Attachments(folder: folder.attachments)
     }
 
-    /// Brings the data to this release, and then lets it be used.
+    /// Migrates the data to this release, then uses it.
     func launch(onEvent: @escaping (LaunchEvent) -> Void = { _ in }) throws {
         self.onEvent = onEvent
         var isFirstLaunch = false
@@ -37,11 +37,11 @@ final class JournalApp {
         if isFirstLaunch { try writeAsPeopleDid() }
     }
 
-    /// What each manager has done so far.
+    /// Returns what each manager has done so far.
     func history() throws -> [(manager: String, history: MigrationHistory)] {
         try parts.map { name, register in
             let manager = try manager(name)
-            // The manager looks where its steps are registered to be.
+            // The manager finds its databases through the registered steps.
             register(manager, release, notes)
             return (name, try manager.history())
         }
@@ -53,7 +53,7 @@ extension JournalApp {
 
     /// The managers, in the order in which they migrate.
     ///
-    /// They are independent: what one has done is kept if the next one fails.
+    /// They are independent: if one fails, the work of the earlier ones stays complete.
     private var parts: [(name: String, register: Registration)] {
         [
             ("Settings", settings.registerMigrations), ("Entries", entries.registerMigrations),
@@ -61,14 +61,14 @@ extension JournalApp {
         ]
     }
 
-    /// Creates a manager; one store serves all of them.
+    /// Creates a manager; all managers share one store.
     private func manager(_ name: String) throws -> MigrationManager {
         try MigrationManager(
             name: name, currentVersion: release.version, store: JSONStore(at: folder.record),
             options: MigrationOptions(onEvent: { [onEvent] in onEvent(.migration($0)) }))
     }
 
-    /// Registers what an upgrade tells when everything is migrated, which it is in the last manager.
+    /// Registers the news of an upgrade, with the last manager: its data is migrated last.
     private func tellNews(_ manager: MigrationManager) {
         manager.whenVersionChanges { [onEvent] from, to in
             let news = Release.all.filter { $0.version > from && $0.version <= to }.compactMap(\.news)

@@ -1,11 +1,11 @@
 import AppMigrations
 
-/// What the app tells while it is launched.
+/// An event during the app's launch.
 enum LaunchEvent {
-    /// Something happens in a manager.
+    /// A manager's event.
     case migration(MigrationEvent)
-    /// A step in which there is much to do has got further.
+    /// A long step made progress.
     case advanced
-    /// The data has come from an older version, to which all this is new.
+    /// The data was upgraded from an older version; with the news since then.
     case upgraded(from: AppVersion, news: [String])
 }

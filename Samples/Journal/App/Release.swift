@@ -1,30 +1,30 @@
 import AppMigrations
 
-/// A build of the journal that was shipped.
+/// A shipped build of the journal.
 ///
-/// A real app is always its latest release, and has no such type. This sample plays all of its releases, so
-/// its migrations ask which one they are in.
+/// A real app has no such type, because it is always its latest release. This sample plays all of its releases, so
+/// its migrations check which one is running.
 struct Release: Comparable, CustomStringConvertible {
     let version: AppVersion
     let build: Int
 
     static let first = Release(version: "1.0", build: 1)
     static let tags = Release(version: "1.1", build: 1)
-    /// The app's version stayed 1.1: its users had to get the sub-migration 1.1-1 as well.
-    static let tagsMended = Release(version: "1.1", build: 2)
+    /// The app stayed at version 1.1, and adds the sub-migration 1.1-1.
+    static let tagsFixed = Release(version: "1.1", build: 2)
     static let moods = Release(version: "2.0", build: 1)
 
-    static let all: [Release] = [first, tags, tagsMended, moods]
+    static let all: [Release] = [first, tags, tagsFixed, moods]
     static let latest = moods
 
-    /// The latest migration of the entries' schema that the build was shipped with.
+    /// The latest schema migration that the build contains.
     var latestSchema: Int64 {
         if self >= .moods { return 20240612083000000 }
         if self >= .tags { return 20240305101500000 }
         return 20240110090000000
     }
 
-    /// What people can do with it that they could not do before; nil when they would see no difference.
+    /// The new features; nil if users see no difference.
     var news: String? {
         switch self {
         case .tags: "tags, and themes"
@@ -43,8 +43,8 @@ struct Release: Comparable, CustomStringConvertible {
 extension Release {
     /// Finds a release.
     ///
-    /// - Parameter text: its version.
-    /// - Throws: `AppVersion.ParsingError` for what is no version, ``UnknownRelease`` for one that never was.
+    /// - Parameter text: The release's version.
+    /// - Throws: `AppVersion.ParsingError` if the version is malformed, ``UnknownRelease`` if there is no such release.
     init(_ text: String, build: Int) throws {
         let version = try AppVersion(parsing: text)
         guard let release = Self.all.first(where: { $0.version == version && $0.build == build }) else {
@@ -54,7 +54,7 @@ extension Release {
     }
 }
 
-/// There never was such a release.
+/// There is no such release.
 struct UnknownRelease: Error, CustomStringConvertible {
     let version: AppVersion
     let build: Int
@@ -62,11 +62,11 @@ struct UnknownRelease: Error, CustomStringConvertible {
     var description: String {
         if version.subMigration != nil {
             return """
-                An app is never at \(version): that is a sub-migration, a step that was added while the app stayed \
+                An app is never at \(version): that is a sub-migration, a step added while the app stayed \
                 at \(version.release). Launch it with --as \(version.release) --build 2.
                 """
         }
         let releases = Release.all.map(\.description).joined(separator: ", ")
-        return "The journal was never released as \(version), build \(build). Its releases: \(releases)."
+        return "There is no release \(version), build \(build). The releases are \(releases)."
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 
 /// The settings, in a JSON file.
 ///
-/// A migration meets files that releases wrote long ago. It reads them as they are, as keys and values, and
-/// never through a type of today's app, which the next release may change.
+/// Migrations read files that old releases wrote. They read keys and values, never a type of today's app, which
+/// the next release may change.
 struct Settings {
     typealias Values = [String: Any]
 
@@ -28,33 +28,33 @@ struct Settings {
 }
 
 extension Settings {
-    /// Registers what has to happen to the settings.
+    /// Registers the steps that change the settings.
     ///
-    /// The steps are plain closures: at least once is enough for them, because each does nothing to a file
-    /// that it has changed already.
+    /// They are plain closures, which run at least once. That is enough, because a step leaves a file alone that it
+    /// has already changed.
     func registerMigrations(with manager: MigrationManager, of release: Release, notes: StepNotes) {
         guard release >= .tags else { return }
         manager.whenMigratingToVersion("1.1") {
             try change { values in
                 values.rename("colour", to: "theme")
                 if let points = values.removeValue(forKey: "fontSize") as? NSNumber {
-                    // Wrong: it is 100 times what the app wants. Users have it, so it stays, and 1.1-1
-                    // mends it.
+                    // A mistake: 100 times what the app expects. It has shipped, so it stays, and 1.1-1
+                    // fixes it.
                     values["textScale"] = points.doubleValue / 12 * 100
                 }
             }
-            notes.did("colour is now theme, fontSize is textScale")
+            notes.did("renamed colour to theme, fontSize to textScale")
         }
 
-        guard release >= .tagsMended else { return }
+        guard release >= .tagsFixed else { return }
         manager.whenMigratingToVersion("1.1-1") {
             try change { values in
-                // Nobody reads at ten times the size: such a value can only be the mistake of 1.1.
+                // Nobody scales text by more than 10, so the value must be the mistake of 1.1.
                 if let scale = values["textScale"] as? NSNumber, scale.doubleValue > 10 {
                     values["textScale"] = scale.doubleValue / 100
                 }
             }
-            notes.did("mended the textScale that 1.1 wrote")
+            notes.did("fixed the textScale that 1.1 wrote")
         }
 
         guard release >= .moods else { return }
@@ -62,7 +62,7 @@ extension Settings {
             try change { values in
                 if let time = values.removeValue(forKey: "reminder") { values["reminders"] = [time] }
             }
-            notes.did("one reminder is now a list of them")
+            notes.did("turned the reminder into a list of reminders")
         }
     }
 }

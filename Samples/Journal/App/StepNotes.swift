@@ -1,10 +1,10 @@
 import AppMigrations
 import Foundation
 
-/// What the step that is running tells of its work.
+/// Describes the work of the running step.
 ///
-/// `@unchecked`: the text is read and written under the lock only, since steps in a database run on its queue.
-/// Nobody is told of counting but by steps that run where the app is launched.
+/// `@unchecked`: steps in a database run on its queue, so a lock guards the text. Only steps that run on the
+/// launching thread report progress.
 final class StepNotes: @unchecked Sendable {
     private let lock = NSLock()
     private var text = ""
@@ -14,18 +14,18 @@ final class StepNotes: @unchecked Sendable {
         self.onAdvance = onAdvance
     }
 
-    /// Notes what the step has done, in a few words.
+    /// Notes what the step did, in a few words.
     func did(_ text: String) {
         lock.withLock { self.text = text }
     }
 
-    /// Counts a unit of a long step's work as done.
+    /// Counts one unit of a long step's work as complete.
     func advance(_ progress: Progress) {
         progress.completedUnitCount += 1
         onAdvance()
     }
 
-    /// What the step has done; the next one begins with nothing.
+    /// Returns the note, and clears it for the next step.
     func take() -> String {
         lock.withLock {
             defer { text = "" }

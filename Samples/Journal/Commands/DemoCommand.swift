@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Plays the app's whole history on one folder of data, and compares the end with a new install.
+/// Launches every release on one folder of data, and compares the result with a new install.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -15,7 +15,7 @@ struct DemoCommand: ParsableCommand {
         let style = Style()
         print(style.heading("One journal, upgraded by every release"))
         let upgraded = try DataFolder.temporary { folder in
-            for release in [Release.first, .tags, .tagsMended, .tagsMended, .moods] {
+            for release in [Release.first, .tags, .tagsFixed, .tagsFixed, .moods] {
                 let before = folder.exists ? try Contents(of: folder) : nil
                 try play(release, on: folder)
                 let lost = try before?.lost(in: Contents(of: folder)) ?? []
@@ -34,8 +34,8 @@ struct DemoCommand: ParsableCommand {
         print(
             """
 
-            \(style.good("✓")) Nothing was lost on the way, and both journals end with the same schema, all \
-            \(fresh.count) definitions of it.
+            \(style.good("✓")) No data was lost, and both journals end with the same schema of \
+            \(fresh.count) definitions.
             """)
     }
 
@@ -46,7 +46,7 @@ struct DemoCommand: ParsableCommand {
     }
 }
 
-/// A release lost what there was before it.
+/// A release lost data.
 struct LostData: Error, CustomStringConvertible {
     let texts: [String]
     let release: Release
@@ -54,7 +54,7 @@ struct LostData: Error, CustomStringConvertible {
     var description: String { "\(release) lost \(texts.joined(separator: ", "))" }
 }
 
-/// The upgraded database is not what a new one is.
+/// The upgraded database has a different schema than a new one.
 struct DifferentSchemas: Error, CustomStringConvertible {
     let upgraded: [String]
     let fresh: [String]
@@ -63,7 +63,7 @@ struct DifferentSchemas: Error, CustomStringConvertible {
         let missing = fresh.filter { !upgraded.contains($0) }
         let left = upgraded.filter { !fresh.contains($0) }
         return
-            (["The upgraded database has another schema than the new one."]
-            + missing.map { "It lacks: \($0)" } + left.map { "It has: \($0)" }).joined(separator: "\n")
+            (["The schema of the upgraded database differs from the new one."]
+            + missing.map { "Missing: \($0)" } + left.map { "Unexpected: \($0)" }).joined(separator: "\n")
     }
 }

@@ -3,11 +3,11 @@ import ArgumentParser
 import Foundation
 import SchemaMigrations
 
-/// Prints what has become of a folder of data.
+/// Prints the history of a folder of data.
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Print which versions there were, and what has run and when.")
+        abstract: "Print the versions that were launched, and what ran when.")
 
     @OptionGroup var options: DataOptions
 
@@ -19,7 +19,7 @@ struct HistoryCommand: ParsableCommand {
         let style = Style()
 
         print(style.heading("Versions"))
-        // One store serves all managers, and has seen the versions for all of them.
+        // All managers share one store, which has seen the versions for all of them.
         if let history = histories.first?.history {
             for version in history.versions {
                 let date = history.firstSeen(version)?.toTheMinute ?? ""
@@ -46,7 +46,7 @@ struct HistoryCommand: ParsableCommand {
 }
 
 extension SettledStep {
-    /// What became of the step.
+    /// The outcome of the step.
     fileprivate var inWords: String {
         switch outcome {
         case .ran:
@@ -58,7 +58,7 @@ extension SettledStep {
 }
 
 extension Date {
-    /// As in `2024-06-21 09:30`.
+    /// The date, such as `2024-06-21 09:30`.
     fileprivate var toTheMinute: String {
         formatted(
             .verbatim(

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// Plays one launch of a release on a folder of data.
+/// Launches one release on a folder of data.
 struct LaunchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launch",
-        abstract: "Play one launch of a release, and print what it did.",
-        discussion: "The releases: 1.0; 1.1; 1.1 --build 2, which brought the sub-migration 1.1-1; and 2.0.")
+        abstract: "Launch one release, and print what it did.",
+        discussion: "Releases: 1.0, 1.1, 1.1 --build 2 (which adds the sub-migration 1.1-1), 2.0.")
 
     @Option(name: .customLong("as"), help: "The version of the app to launch.")
     var version: String
@@ -13,7 +13,7 @@ struct LaunchCommand: ParsableCommand {
     @Option(help: "The build of that version.")
     var build = 1
 
-    @Flag(help: "Pause at every step, so that its progress can be watched.")
+    @Flag(help: "Pause at every step, to watch its progress.")
     var slow = false
 
     @OptionGroup var options: DataOptions

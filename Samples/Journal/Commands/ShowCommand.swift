@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Prints what a folder of data holds.
+/// Prints the contents of a folder of data.
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Print the entries, the settings and the attachments.")

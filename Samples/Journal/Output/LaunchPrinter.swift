@@ -1,28 +1,27 @@
 import AppMigrations
 import Foundation
 
-/// Prints a launch: a heading with its kind, a line for each step, and what the journal holds in the end.
+/// Prints a launch: a heading with its kind, a line for each step, and the contents of the journal.
 final class LaunchPrinter {
     private let style = Style()
     private let bar: ProgressBar?
     private let isSlow: Bool
     private var hasHeading = false
     private var count = 0
-    /// What is running.
+    /// The name of the running step.
     private var title = ""
-    /// How long it was made to pause, which is none of its work.
+    /// How long the step paused for the viewer, which does not count as its work.
     private var paused = Duration.zero
 
-    /// Creates a printer of one launch.
+    /// Creates a printer for one launch.
     ///
-    /// - Parameter isSlow: whether it pauses at every step. Real data gives people time enough to see a bar.
+    /// - Parameter isSlow: Whether to pause at every step. With real data, steps are long enough to see the bar.
     init(isSlow: Bool = false) {
         bar = ProgressBar(style: style)
         self.isSlow = isSlow
     }
 
-    /// Launches the app, and prints as it goes on: when a manager fails, what others did before is to be
-    /// seen.
+    /// Launches the app, and prints each step as it completes, so that a failure comes after the earlier steps.
     func launch(_ app: JournalApp) throws {
         try app.launch { [unowned app] event in
             switch event {
@@ -74,11 +73,11 @@ final class LaunchPrinter {
 }
 
 extension Launch {
-    /// The kind of launch, as a heading says it.
+    /// The kind of launch, for a heading.
     fileprivate var inWords: String {
         switch self {
         case .freshInstall: "a fresh install"
-        case .adoption(let version): "taking over from \(version)"
+        case .adoption(let version): "an adoption from \(version)"
         case .upgrade(let version): "an upgrade from \(version)"
         case .relaunch: "launched again"
         case .downgrade(let version): "a downgrade from \(version)"
@@ -87,6 +86,6 @@ extension Launch {
 }
 
 extension Double {
-    /// The number of milliseconds, in a column of its own.
+    /// The number of milliseconds, aligned in a column.
     var inMilliseconds: String { String(format: "%6.1f ms", self) }
 }
