@@ -72,7 +72,8 @@ let package = Package(
             name: "MigrationEmbedding", dependencies: ["MigrationDiagnostics", "MigrationFiles"],
             swiftSettings: settings),
         .executableTarget(
-            name: "embed-migrations", dependencies: ["MigrationEmbedding"], swiftSettings: settings),
+            name: "embed-migrations", dependencies: ["MigrationDiagnostics", "MigrationEmbedding"],
+            swiftSettings: settings),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"]),
         .executableTarget(
             name: "Journal",
@@ -127,7 +128,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SchemaMigrationsTests",
-            dependencies: ["MigrationFiles", "MigrationTesting", "SchemaMigrations", "TestSupport"],
+            dependencies: [
+                "MigrationDiagnostics", "MigrationFiles", "MigrationTesting", "SchemaMigrations",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MigrationTestingTests",

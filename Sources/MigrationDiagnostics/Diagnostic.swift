@@ -21,8 +21,11 @@ package struct Diagnostic: Hashable, Sendable {
     }
 
     /// The place and the problem, as a sentence.
-    package var message: String {
-        [place?.description, problem].compactMap { $0 }.joined(separator: ": ").asSentence
+    package var message: String { clause.asSentence }
+
+    /// The place and the problem, as the last clause of another problem.
+    package var clause: String {
+        [place?.description, problem].compactMap(\.self).joined(separator: ": ")
     }
 }
 
@@ -33,13 +36,35 @@ extension Diagnostic: CustomStringConvertible {
     }
 }
 
+// For reports that show the place themselves.
+extension Diagnostic {
+    /// The problem, as a sentence.
+    package var sentence: String { (problem.prefix(1).uppercased() + problem.dropFirst()).asSentence }
+
+    /// The problem, followed by the remedy.
+    package var explanation: String { "\(sentence) \(remedy)" }
+
+    /// As compilers print errors, so that editors can go there.
+    ///
+    ///     Migrations/7_a.sql:2:1: error: is not UTF-8 text. Save it as UTF-8.
+    package var compilerError: String {
+        let place =
+            switch place {
+            case .file(let path, let line, let column): "\(path):\(line ?? 1):\(column ?? 1): "
+            case .manager(let name), .store(let name): "\(name): "
+            case nil: ""
+            }
+        return "\(place)error: \(problem.asSentence) \(remedy)"
+    }
+}
+
 extension Diagnostic {
     /// Where a problem is.
     package enum Place: Hashable, Sendable {
         /// A manager, by its name.
         case manager(String)
-        /// A file, by its name or its path, and a line of it, from 1.
-        case file(String, line: Int? = nil)
+        /// A file, by its name or its path, and a line and a column of it, from 1.
+        case file(String, line: Int? = nil, column: Int? = nil)
         /// A database or a store, by the name that messages use.
         case store(String)
     }
@@ -49,8 +74,9 @@ extension Diagnostic.Place: CustomStringConvertible {
     /// As in `Library`, `20240601_add_shelves.sql:12` or `library.sqlite`.
     package var description: String {
         switch self {
-        case .manager(let name), .store(let name), .file(let name, line: nil): name
-        case .file(let name, .some(let line)): "\(name):\(line)"
+        case .manager(let name), .store(let name): name
+        case .file(let name, let line, let column):
+            ([name] + [line, column].compactMap { $0.map(String.init) }).joined(separator: ":")
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import MigrationDiagnostics
 import MigrationFiles
 
 /// The migrations of a folder, read from it.
@@ -20,24 +21,27 @@ package struct EmbeddedMigrations {
     /// - Throws: ``EmbeddingErrors``.
     package init(files: [URL], folder: URL) throws(EmbeddingErrors) {
         let set = MigrationFileSet(names: files.map(\.lastPathComponent), .sqlAndSwift)
-        var errors = set.problems.map { problem in
-            EmbeddingErrors.One(
-                folder.appendingPathComponent(problem.fileName), "\(problem.problem). \(problem.remedy)")
+        func place(_ fileName: String) -> Diagnostic.Place {
+            .file(folder.appendingPathComponent(fileName).path)
         }
-        if set.entries.isEmpty, errors.isEmpty {
-            errors.append(
-                .init(
-                    folder,
-                    """
-                    the folder holds no migration. Migrations are files named <version>_<name>.sql or \
-                    <version>_<TypeName>.swift.
-                    """))
+        var problems = set.problems.map { problem in
+            var diagnostic = problem.diagnostic
+            diagnostic.place = place(problem.fileName)
+            return diagnostic
+        }
+        if set.entries.isEmpty, problems.isEmpty {
+            problems.append(
+                Diagnostic(
+                    at: .file(folder.path), "the folder holds no migration",
+                    remedy: """
+                        Name the files of migrations <version>_<name>.sql or <version>_<TypeName>.swift.
+                        """))
         }
         func text(_ name: String) -> String {
             do throws(EmbeddingErrors) {
                 return try Self.text(folder.appendingPathComponent(name))
             } catch {
-                errors += error.errors
+                problems += error.diagnostics
                 return ""
             }
         }
@@ -52,9 +56,12 @@ package struct EmbeddedMigrations {
         }
         var types: Set<String> = []
         for case .code(_, let typeName, let file) in migrations where !types.insert(typeName).inserted {
-            errors.append(.init(file, "there is another migration that is named \(typeName)."))
+            problems.append(
+                Diagnostic(
+                    at: .file(file.path), "another migration has the name \(typeName) as well",
+                    remedy: "Rename one of the types, and its file."))
         }
-        guard errors.isEmpty else { throw EmbeddingErrors(errors: errors) }
+        guard problems.isEmpty else { throw EmbeddingErrors(diagnostics: problems) }
     }
 
     private static func text(_ file: URL) throws(EmbeddingErrors) -> String {
@@ -62,26 +69,32 @@ package struct EmbeddedMigrations {
         do {
             data = try Data(contentsOf: file)
         } catch {
-            throw EmbeddingErrors(errors: [.init(file, "cannot be read: \(error.localizedDescription)")])
+            throw EmbeddingErrors(diagnostics: [
+                Diagnostic(
+                    at: .file(file.path), "cannot be read: \(error.localizedDescription)",
+                    remedy: "Make it readable.")
+            ])
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw failure(file, data, at: data.firstInvalidUTF8, "is not UTF-8 text. Save it as UTF-8.")
+            throw failure(
+                file, data, at: data.firstInvalidUTF8, "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }
         if let index = data.firstIndex(of: 0) {
             throw failure(
-                file, data, at: index,
-                "holds a NUL byte. Remove it: SQLite would pass over the rest of the file in silence.")
+                file, data, at: index, "holds a NUL byte",
+                remedy: "Remove it: SQLite would silently ignore the rest of the file.")
         }
         return text
     }
 
     private static func failure(
-        _ file: URL, _ data: Data, at index: Int, _ message: String
+        _ file: URL, _ data: Data, at index: Int, _ problem: String, remedy: String
     ) -> EmbeddingErrors {
         let before = data[..<index]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        return EmbeddingErrors(errors: [.init(file, line: line, column: index - start + 1, message)])
+        let place = Diagnostic.Place.file(file.path, line: line, column: index - start + 1)
+        return EmbeddingErrors(diagnostics: [Diagnostic(at: place, problem, remedy: remedy)])
     }
 }
 

@@ -1,11 +1,11 @@
-/// What a migration's file name says: `<version>[_<name>].sql`, `<version>[_<name>].down.sql`, or
+/// The parts of a migration's file name: `<version>[_<name>].sql`, `<version>[_<name>].down.sql`, or
 /// `<version>_<TypeName>.swift`.
 package struct MigrationFileName: Hashable, Sendable {
-    /// What a file holds.
+    /// The contents of a file.
     package enum Kind: Hashable, Sendable {
         /// The statements of a migration.
         case up
-        /// The statements that take a migration back.
+        /// The statements of a down migration.
         case down
         /// Swift code: a type of the file's name.
         case code
@@ -15,14 +15,14 @@ package struct MigrationFileName: Hashable, Sendable {
     package let version: Int64
     /// Empty when the file has none.
     package let name: String
-    /// What the file holds.
+    /// The contents of the file.
     package let kind: Kind
 
     /// Reads a file's name.
     ///
     /// - Returns: nil when the file is not meant to be a migration: it does not end in `.sql` or `.swift`, or
     ///   does not begin with a digit.
-    /// - Throws: when it is meant to be one and is malformed.
+    /// - Throws: ``MigrationFileProblem``, when it is meant to be one and is malformed.
     package init?(_ fileName: String) throws(MigrationFileProblem) {
         let digits = fileName.utf8.prefix { (0x30...0x39).contains($0) }
         let isCode = fileName.hasSuffix(".swift")
@@ -32,7 +32,9 @@ package struct MigrationFileName: Hashable, Sendable {
             MigrationFileProblem(
                 .malformedName, fileName, problem, remedy: isCode ? Self.codeRemedy : Self.remedy)
         }
-        guard isCode || fileName.hasSuffix(".sql") else { throw malformed("its ending is not written .sql") }
+        guard isCode || fileName.hasSuffix(".sql") else {
+            throw malformed("its extension is not written .sql")
+        }
         var stem = fileName.dropLast(isCode ? 6 : 4)
         kind = isCode ? .code : stem.hasSuffix(".down") ? .down : .up
         if kind == .down { stem = stem.dropLast(5) }
@@ -47,7 +49,7 @@ package struct MigrationFileName: Hashable, Sendable {
             return
         }
         guard rest.popFirst() == UInt8(ascii: "_") else {
-            throw malformed("after the version, only an _ and a name may follow")
+            throw malformed("only an _ and a name may follow the version")
         }
         name = String(Substring(rest))
         if isCode {
@@ -61,13 +63,13 @@ package struct MigrationFileName: Hashable, Sendable {
     }
 
     private static let remedy = """
-        Name it <version>_<name>.sql, the version in digits, the name in letters, digits, spaces, _ and -; \
-        or begin its name with something else than a digit if it is no migration.
+        Name it <version>_<name>.sql, the version in digits, the name in letters, digits, spaces, _ and -. If it is \
+        no migration, begin its name with something other than a digit.
         """
 
     private static let codeRemedy = """
-        Name it <version>_<TypeName>.swift, the version in digits, after the type that it declares; \
-        or begin its name with something else than a digit if it is no migration.
+        Name it <version>_<TypeName>.swift, the version in digits, after the type that it declares. If it is no \
+        migration, begin its name with something other than a digit.
         """
 }
 

@@ -1,28 +1,27 @@
-/// What is wrong with the files of a folder of migrations, judged by their names.
+package import MigrationDiagnostics
+
+/// A problem with the files of a folder of migrations, judged by their names.
 package struct MigrationFileProblem: Error, Hashable, Sendable {
-    /// What went wrong, as a kind.
+    /// The kind of a problem.
     package enum Kind: Hashable, Sendable {
         /// A file is meant to be a migration, and its name is malformed.
         case malformedName
-        /// A file takes back a migration that is not there.
+        /// A down migration belongs to no migration.
         case lonelyDown
         /// Two files have one version.
         case doubleVersion
     }
 
-    /// What went wrong, as a kind.
+    /// The kind of the problem.
     package let kind: Kind
-    /// The name of the file to mend.
+    /// The name of the file to fix.
     package let fileName: String
-    /// What is wrong, without the file's name and a full stop.
-    package let problem: String
-    /// What to do about it, in a sentence.
-    package let remedy: String
+    /// The file, the problem and the remedy.
+    package let diagnostic: Diagnostic
 
     init(_ kind: Kind, _ fileName: String, _ problem: String, remedy: String) {
         self.kind = kind
         self.fileName = fileName
-        self.problem = problem
-        self.remedy = remedy
+        diagnostic = Diagnostic(at: .file(fileName), problem, remedy: remedy)
     }
 }

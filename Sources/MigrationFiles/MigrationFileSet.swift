@@ -1,4 +1,4 @@
-/// The migrations of one folder, by the names of its files, with everything that is wrong with these.
+/// The migrations of one folder, by the names of its files, with all problems of these names.
 package struct MigrationFileSet: Sendable {
     /// A migration's files.
     package struct Entry: Sendable {
@@ -6,21 +6,21 @@ package struct MigrationFileSet: Sendable {
         package let fileName: String
         /// What that name says.
         package let parsed: MigrationFileName
-        /// The name of the file that takes the migration back.
+        /// The name of the down migration's file.
         package fileprivate(set) var down: String?
     }
 
-    /// What kinds of migrations count.
+    /// The kinds of files that count as migrations.
     package enum Languages: Sendable {
-        /// Only `.sql` files do.
+        /// `.sql` files.
         case sql
-        /// `.sql` and `.swift` files do.
+        /// `.sql` and `.swift` files.
         case sqlAndSwift
     }
 
     /// The migrations, ascending by version, and by file name where two have one.
     package private(set) var entries: [Entry] = []
-    /// What is wrong, in the order of the file names.
+    /// The problems, in the order of the file names.
     package private(set) var problems: [MigrationFileProblem] = []
 
     /// Reads the names of a folder's files.
@@ -45,7 +45,7 @@ package struct MigrationFileSet: Sendable {
         for (stem, name) in downs {
             problems.append(
                 MigrationFileProblem(
-                    .lonelyDown, name, "there is no \(stem).sql that it takes back",
+                    .lonelyDown, name, "there is no \(stem).sql that it reverses",
                     remedy: "Give both the same name, or remove it."))
         }
         entries.sort { ($0.parsed.version, $0.fileName) < ($1.parsed.version, $1.fileName) }

@@ -1,11 +1,20 @@
 public import Foundation
+package import MigrationDiagnostics
 
-/// Why a database could not be migrated, and what to do about it.
+/// Says why a database could not be migrated, and what to do about it.
 ///
-/// Whenever this is thrown, the migration it is about has left nothing behind, and those before it are
-/// complete. Switch over ``code``; new codes may be added in minor versions.
+/// The migration that failed was rolled back; those before it are complete, and ``committed`` lists them. Switch over
+/// ``code``; new codes may be added in minor versions.
+///
+/// ```swift
+/// do {
+///     try schema.migrate(dbQueue)
+/// } catch let error as SchemaMigrationError where error.code == .newerDatabase {
+///     print("Update the app to open this library.")
+/// }
+/// ```
 public struct SchemaMigrationError: Error, Sendable {
-    /// What went wrong, as a kind.
+    /// The kind of a failure: one for each that an app or a tool answers in its own way.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's name.
         public let rawValue: String
@@ -15,62 +24,69 @@ public struct SchemaMigrationError: Error, Sendable {
             self.rawValue = rawValue
         }
 
+        // The migrations, before one is run.
+
         /// A folder of migrations does not exist, cannot be read, or holds no migration.
         public static let noMigrations = Code(rawValue: "noMigrations")
-        /// A file is meant to be a migration, but its name is malformed.
-        public static let malformedFileName = Code(rawValue: "malformedFileName")
-        /// Two migrations have one version.
-        public static let duplicateVersion = Code(rawValue: "duplicateVersion")
-        /// A file cannot be read, or is not what SQLite would run as a whole.
-        public static let unreadableFile = Code(rawValue: "unreadableFile")
-        /// A file holds a statement that cannot be run in a transaction as intended.
+        /// A migration's name, version or text is malformed, or two migrations have one version.
+        public static let invalidMigration = Code(rawValue: "invalidMigration")
+        /// A migration asks for something that SQLite cannot do in its transaction.
         public static let refusedStatement = Code(rawValue: "refusedStatement")
-        /// A migration failed; see ``SchemaMigrationError/underlyingError``.
-        public static let migrationFailed = Code(rawValue: "migrationFailed")
-        /// A migration ended the transaction that it was run in.
-        public static let transactionEnded = Code(rawValue: "transactionEnded")
-        /// A migration left rows that refer to rows that do not exist.
-        public static let foreignKeyViolation = Code(rawValue: "foreignKeyViolation")
-        /// A migration left a view or a trigger that does not compile.
-        public static let brokenSchema = Code(rawValue: "brokenSchema")
+        /// A snapshot cannot be used, or is not what the migrations make.
+        public static let invalidSnapshot = Code(rawValue: "invalidSnapshot")
+        /// The call asks for a version that no migration has, rolls back an irreversible migration, or is made inside
+        /// a transaction.
+        public static let invalidRequest = Code(rawValue: "invalidRequest")
+
+        // The database, as it was found.
+
+        /// A newer version of the app has migrated the database.
+        public static let newerDatabase = Code(rawValue: "newerDatabase")
+        /// The database has tables, and nothing says which migrations they come from.
+        public static let unmanagedDatabase = Code(rawValue: "unmanagedDatabase")
+        /// The database has had other migrations, and none of these.
+        public static let differentSet = Code(rawValue: "differentSet")
         /// A file was edited after it had been applied.
         public static let editedMigration = Code(rawValue: "editedMigration")
-        /// The database has had none of the known migrations, but others: they are of another set.
-        public static let differentSet = Code(rawValue: "differentSet")
-        /// There is no way back from a migration.
-        public static let irreversible = Code(rawValue: "irreversible")
-        /// A snapshot cannot be used, or does not fit the migrations.
-        public static let invalidSnapshot = Code(rawValue: "invalidSnapshot")
-        /// The database could not be copied.
-        public static let backupFailed = Code(rawValue: "backupFailed")
-        /// The database has tables, and no ledger that says which migrations they come from.
-        public static let unmanagedDatabase = Code(rawValue: "unmanagedDatabase")
-        /// The database is at a version that no known migration has.
-        public static let newerDatabase = Code(rawValue: "newerDatabase")
-        /// The ledger is not one.
+        /// The `schema_migrations` table is malformed.
         public static let damagedLedger = Code(rawValue: "damagedLedger")
-        /// No migration has the version asked for.
-        public static let unknownVersion = Code(rawValue: "unknownVersion")
-        /// The migrator was called inside a transaction.
-        public static let insideTransaction = Code(rawValue: "insideTransaction")
-        /// SQLite could not read or write the database.
+
+        // The run.
+
+        /// A migration failed, ended its transaction, or left rows, views or triggers broken.
+        public static let migrationFailed = Code(rawValue: "migrationFailed")
+        /// The database could not be copied before the first change.
+        public static let backupFailed = Code(rawValue: "backupFailed")
+        /// SQLite could not read or write the database; ``SchemaMigrationError/sqliteCode`` says why.
         public static let databaseFailed = Code(rawValue: "databaseFailed")
     }
 
-    /// What went wrong, as a kind.
+    /// The kind of the failure.
     public let code: Code
 
-    /// The culprit and the cause.
-    public let message: String
+    /// The place, the problem and the remedy.
+    package var diagnostic: Diagnostic
+
+    /// The place and the problem, in a sentence.
+    public var message: String { diagnostic.message }
 
     /// What to do about it, in a sentence.
-    public package(set) var remedy: String
+    public package(set) var remedy: String {
+        get { diagnostic.remedy }
+        set { diagnostic.remedy = newValue }
+    }
 
     /// The name of the migration's file, or of its type.
-    public package(set) var file: String?
+    public var file: String? {
+        guard case .file(let name, _, _) = diagnostic.place else { return nil }
+        return name
+    }
 
     /// The line in the file, from 1.
-    public package(set) var line: Int?
+    public var line: Int? {
+        guard case .file(_, let line, _) = diagnostic.place else { return nil }
+        return line
+    }
 
     /// The SQL statement, shortened.
     public package(set) var statement: String?
@@ -81,33 +97,34 @@ public struct SchemaMigrationError: Error, Sendable {
     /// SQLite's extended result code.
     public package(set) var sqliteCode: Int32?
 
-    /// The versions that this call had migrated to before, and that stay.
+    /// The versions that the same call committed before, which stay.
     public package(set) var committed: [SchemaVersion] = []
 
     /// The error that caused this one.
     public package(set) var underlyingError: (any Error)?
 
-    init(
-        _ code: Code, _ message: String, remedy: String, file: String? = nil, line: Int? = nil,
+    package init(_ code: Code, _ diagnostic: Diagnostic, underlyingError: (any Error)? = nil) {
+        self.code = code
+        self.diagnostic = diagnostic
+        self.underlyingError = underlyingError
+    }
+
+    package init(
+        _ code: Code, at place: Diagnostic.Place? = nil, _ problem: String, remedy: String,
         underlyingError: (any Error)? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.remedy = remedy
-        self.file = file
-        self.line = line
-        self.underlyingError = underlyingError
+        self.init(code, Diagnostic(at: place, problem, remedy: remedy), underlyingError: underlyingError)
     }
 }
 
 extension SchemaMigrationError: CustomStringConvertible, LocalizedError {
     /// The message and the remedy.
-    public var description: String { remedy.isEmpty ? message : "\(message) \(remedy)" }
+    public var description: String { diagnostic.description }
 
     /// The message and the remedy.
     public var errorDescription: String? { description }
 
-    /// The culprit and the cause.
+    /// The place and the problem.
     public var failureReason: String? { message }
 
     /// What to do about it.

@@ -1,4 +1,4 @@
-/// Where a database's schema stands, compared with the known migrations.
+/// A database's schema, compared with the known migrations.
 public struct SchemaStatus: Sendable, Hashable {
     /// Whether the database has a `schema_migrations` table.
     public let hasMigrationsTable: Bool
@@ -28,6 +28,9 @@ public struct SchemaStatus: Sendable, Hashable {
 
     /// The latest known version.
     public let latestVersion: SchemaVersion?
+
+    /// What is known of each migration that the database has had, ascending.
+    package let history: [AppliedMigration]
 
     /// Whether something is pending.
     public var needsMigration: Bool { !pendingVersions.isEmpty }

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationDiagnostics
 import MigrationEmbedding
 
 /// The build tool behind the plugin `EmbedMigrations`: writes a Swift file that holds a folder's migrations.
@@ -20,9 +21,12 @@ struct EmbedMigrationsTool {
                 files: arguments.dropFirst(2).map { URL(fileURLWithPath: $0) }, folder: folder)
             try write(SwiftSource(migrations).text, to: output)
         } catch let error as EmbeddingErrors {
-            report(error.errors.map(\.description))
+            report(error.diagnostics.map(\.compilerError))
         } catch {
-            report(["\(output.path):1:1: error: cannot be written: \(error.localizedDescription)"])
+            let diagnostic = Diagnostic(
+                at: .file(output.path), "cannot be written: \(error.localizedDescription)",
+                remedy: "Make its folder writable.")
+            report([diagnostic.compilerError])
         }
     }
 

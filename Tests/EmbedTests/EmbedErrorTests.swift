@@ -10,17 +10,17 @@ struct EmbedErrorTests {
             (
                 ["1-a.sql": Data("SELECT 1;".utf8)],
                 """
-                1-a.sql:1:1: error: after the version, only an _ and a name may follow. Name it <version>_<name>.sql, \
-                the version in digits, the name in letters, digits, spaces, _ and -; or begin its name with something \
-                else than a digit if it is no migration.
+                1-a.sql:1:1: error: only an _ and a name may follow the version. Name it <version>_<name>.sql, the \
+                version in digits, the name in letters, digits, spaces, _ and -. If it is no migration, begin its \
+                name with something other than a digit.
                 """
             ),
             (
                 ["1_add moods.swift": Data()],
                 """
                 1_add moods.swift:1:1: error: "add moods" cannot be the name of a type. Name it \
-                <version>_<TypeName>.swift, the version in digits, after the type that it declares; or begin its name \
-                with something else than a digit if it is no migration.
+                <version>_<TypeName>.swift, the version in digits, after the type that it declares. If it is no \
+                migration, begin its name with something other than a digit.
                 """
             ),
             (
@@ -32,7 +32,7 @@ struct EmbedErrorTests {
             (
                 ["1_a.sql": Data("SELECT 1;".utf8), "2_b.down.sql": Data("SELECT 1;".utf8)],
                 """
-                2_b.down.sql:1:1: error: there is no 2_b.sql that it takes back. Give both the same name, or remove it.
+                2_b.down.sql:1:1: error: there is no 2_b.sql that it reverses. Give both the same name, or remove it.
                 """
             ),
             (
@@ -42,12 +42,12 @@ struct EmbedErrorTests {
             (
                 ["1_a.sql": Data("SELECT 1;\n\n \0".utf8)],
                 """
-                1_a.sql:3:2: error: holds a NUL byte. Remove it: SQLite would pass over the rest of the file in silence.
+                1_a.sql:3:2: error: holds a NUL byte. Remove it: SQLite would silently ignore the rest of the file.
                 """
             ),
             (
                 ["1_A.swift": Data(), "2_A.swift": Data()],
-                "2_A.swift:1:1: error: there is another migration that is named A."
+                "2_A.swift:1:1: error: another migration has the name A as well. Rename one of the types, and its file."
             ),
         ] as [([String: Data], String)])
     func files(files: [String: Data], message: String) async throws {
@@ -64,7 +64,7 @@ struct EmbedErrorTests {
         let tool = try EmbedTool(["README.md": "Nothing here."])
         #expect(
             try await tool().errors == """
-                \(tool.migrations.path):1:1: error: the folder holds no migration. Migrations are files named \
+                \(tool.migrations.path):1:1: error: the folder holds no migration. Name the files of migrations \
                 <version>_<name>.sql or <version>_<TypeName>.swift.
 
                 """)

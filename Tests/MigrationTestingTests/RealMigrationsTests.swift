@@ -20,9 +20,10 @@ struct RealMigrationsTests {
         #expect(
             error.description == """
                 2 of 12 upgrades failed.
-                - 20230315220114_drop-events.sql removes table `events`, which had 20 rows, in the upgrade from 20220505083406 \
-                and 20220806155627.
-                  Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [.dropped("events", by: 20230315220114)])
+                - 20230315220114_drop-events.sql removes table `events`, which had 20 rows, in the upgrade from \
+                20220505083406 and 20220806155627.
+                  Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [.dropped("events", by: \
+                20230315220114)])
                 """)
         let counts = RowCounts.unchanged(except: [.dropped("events", by: 20230315220114)])
         let report = try UpgradeMatrix(of: schema, filledWith: rows, rowCounts: counts).run()
@@ -46,13 +47,14 @@ struct RealMigrationsTests {
         #expect(
             error.description == """
                 3 of 16 upgrades failed.
-                - The upgrade from 3 and 4 fails: 005_events_index_on_event_id.sql, line 2: UNIQUE constraint failed: \
+                - The upgrade from 3 and 4 fails: 005_events_index_on_event_id.sql:2: UNIQUE constraint failed: \
                 events.event_id, events.room_id (SQLite 2067).
-                  Nothing of it stays; what came before it is applied. Mend it, and migrate again.
-                - With each migration committed alone, as on a slow device, the upgrade from 6 fails: 007_event_chunks.sql: \
-                leaves 20 rows of table gap_chunks whose chunk_id, room_id refer to no row of linked_chunks.
-                  Mend it: keep the rows that others refer to, or remove those that refer to them. Nothing of it stays; what \
-                came before it is applied.
+                  It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                - With each migration committed alone, as on a slow device, the upgrade from 6 fails: \
+                007_event_chunks.sql: leaves 20 rows of table gap_chunks whose chunk_id, room_id refer to no row of \
+                linked_chunks.
+                  Keep the rows that others refer to, or delete the rows that refer to them. It was rolled back; \
+                earlier migrations are applied. Fix it and migrate again.
                 """)
         #expect(error.report.upgrades.flatMap(\.notes) == [])
     }

@@ -63,11 +63,11 @@ struct RealMigrationsTests {
         let error = try #require(throws: SchemaMigrationError.self) {
             try SchemaMigrator(directory: RealMigrations.crypto.folder)
         }
-        #expect(error.code == .duplicateVersion)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
-                017_add_new_secrets_inbox.sql and 017_drop_old_secrets_inbox.sql both have version 17. Give the newer \
-                one a version of its own.
+                017_drop_old_secrets_inbox.sql: has version 17, which 017_add_new_secrets_inbox.sql has too. Give \
+                the newer one a version of its own.
                 """)
     }
 }

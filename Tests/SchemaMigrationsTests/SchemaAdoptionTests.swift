@@ -35,8 +35,8 @@ struct SchemaAdoptionTests {
     }
 
     private static let unmanaged = """
-        The database has tables, but no ledger says which migrations they come from. Pass adopting: { db in … } to the \
-        migrator, which answers the version that the tables are at. Nothing was changed.
+        The database has tables, but no ledger says which migrations they come from. Pass `adopting: { db in … }` to \
+        the migrator, and return the version of the tables. Nothing was changed.
         """
 
     @Test("by hand marks what is known, and runs nothing")

@@ -24,19 +24,40 @@ struct SchemaMigrationErrorTests {
         let queue = try DatabaseQueue()
         #expect(
             try failure { try schema.migrate(queue) }.message
-                == "7.sql, line 1: no such column: nonsense (SQLite 1).")
+                == "7.sql:1: no such column: nonsense (SQLite 1).")
         let error = try failure { try queue.read { try schema.pending($0, upTo: 8) } }
         #expect(error.description == "No migration has version 8. The latest is 7.")
-        #expect(try failure { try schema.outline(of: 8) }.code == .unknownVersion)
+        #expect(try failure { try schema.outline(of: 8) }.code == .invalidRequest)
         #expect(try queue.read { try schema.pending($0, upTo: 7) } == [7])
     }
 
-    @Test("is told by what SQLite says, with what holds for every failure")
-    func describing() throws {
+    @Test(
+        "that SQLite reports says what its code asks for",
+        arguments: [
+            (ResultCode.SQLITE_FULL, "The disk is full. Free some space, then retry."),
+            (.SQLITE_READONLY, "Make the file and its folder writable, then retry."),
+            (
+                .SQLITE_PROTOCOL,
+                "Another connection or process is using the database. Let it finish, then retry."
+            ),
+            (.SQLITE_CORRUPT, "Restore the database from a backup."),
+            (.SQLITE_MISUSE, "Nothing was left half-done."),
+        ])
+    func remedies(code: ResultCode, remedy: String) throws {
         let error = try failure {
-            try SchemaMigrationError.describing { try DatabaseQueue().execute("SELECT nonsense") }
+            try SchemaMigrationError.mapErrors { throw DatabaseError(resultCode: code, message: "no") }
+        }
+        #expect(error.code == .databaseFailed)
+        #expect(error.description == "no (SQLite \(code.rawValue)). \(remedy)")
+        #expect(error.sqliteCode == code.rawValue)
+    }
+
+    @Test("is told by what SQLite says, with what holds for every failure")
+    func mapErrors() throws {
+        let error = try failure {
+            try SchemaMigrationError.mapErrors { try DatabaseQueue().execute("SELECT nonsense") }
         }
         #expect(
-            error.description == "no such column: nonsense (SQLite 1). Nothing half-done was left behind.")
+            error.description == "no such column: nonsense (SQLite 1). Nothing was left half-done.")
     }
 }

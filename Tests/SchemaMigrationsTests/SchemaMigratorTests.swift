@@ -42,7 +42,7 @@ struct SchemaMigratorTests {
         let error = try #require(throws: SchemaMigrationError.self) {
             try schema.migrate(folder.queue(), upTo: 4)
         }
-        #expect(error.code == .unknownVersion)
+        #expect(error.code == .invalidRequest)
         #expect(error.description == "No migration has version 4. The latest is 3.")
     }
 
@@ -59,9 +59,11 @@ struct SchemaMigratorTests {
         let error = try #require(throws: SchemaMigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(-1, "")])
         }
-        #expect(error.code == .malformedFileName)
+        #expect(error.code == .invalidMigration)
         #expect(
-            error.description == "Code-1 has version -1. Versions are at least 0; by preference a timestamp.")
+            error.description
+                == "Code-1: has the negative version -1. Use a version of at least 0, preferably a timestamp."
+        )
     }
 
     @Test("finds its folder in a bundle")
@@ -128,7 +130,7 @@ struct SchemaMigratorTests {
         #expect(error.code == .newerDatabase)
         #expect(
             error.description == """
-                The database is at version 3, and the latest known migration is 2. A newer version of the app has \
+                The database is at version 3, above the latest known migration, 2. A newer version of the app has \
                 migrated it: update the app. Nothing was changed.
                 """)
         #expect(try queue.read(older.status).unknown == [3])
@@ -145,8 +147,8 @@ struct SchemaMigratorTests {
         #expect(error.code == .unmanagedDatabase)
         #expect(
             error.description == """
-                The database has tables, but no ledger says which migrations they come from. Pass adopting: \
-                { db in … } to the migrator, which answers the version that the tables are at. Nothing was changed.
+                The database has tables, but no ledger says which migrations they come from. Pass `adopting: { db in \
+                … }` to the migrator, and return the version of the tables. Nothing was changed.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["t"])
     }

@@ -124,8 +124,8 @@ struct SchemaStatusTests {
         #expect(error.code == .editedMigration)
         #expect(
             error.description == """
-                1_first step.sql: was edited after it had been applied to this database. Take the edit back and write a \
-                new migration, or accept it by acceptEdits(_:of:).
+                1_first step.sql: was edited after it had been applied to this database. Undo the edit and write a \
+                new migration, or accept the edit with acceptEdits(_:of:).
                 """)
         #expect(error.file == "1_first step.sql")
 
@@ -183,8 +183,8 @@ struct SchemaStatusTests {
         #expect(error.code == .differentSet)
         #expect(
             error.description == """
-                The database has had 3 migrations, and none of them is known to this migrator. One database has one \
-                set of migrations: join the folders in one SchemaMigrator. Nothing was changed.
+                The database has had 3 migrations, none of which is known to this migrator. One database has one set \
+                of migrations: join the folders in one SchemaMigrator. Nothing was changed.
                 """)
         #expect(try queue.tables() == ["a", "b", "d"])
     }

@@ -145,9 +145,9 @@ struct CheckTests {
             (
                 "3-c.sql", "SELECT 1;",
                 """
-                3-c.sql:1: error: After the version, only an _ and a name may follow. Name it <version>_<name>.sql, the \
-                version in digits, the name in letters, digits, spaces, _ and -; or begin its name with something else \
-                than a digit if it is no migration. [malformed-name]
+                3-c.sql:1: error: Only an _ and a name may follow the version. Name it <version>_<name>.sql, \
+                the version in digits, the name in letters, digits, spaces, _ and -. If it is no migration, begin \
+                its name with something other than a digit. [malformed-name]
                 """
             ),
             (
@@ -172,7 +172,7 @@ struct CheckTests {
             ),
             (
                 "3_c.sql", "SELECT 1;\nCOMMIT;",
-                "3_c.sql:2: error: COMMIT in a file that is run in a transaction. [refused-statement]"
+                "3_c.sql:2: error: COMMIT in a file that runs in a transaction. [refused-statement]"
             ),
             (
                 "3_c.sql", "SELECT 1;\n\nCREATE TABEL x(y);",
@@ -269,9 +269,13 @@ struct CheckTests {
     @Test("says that a folder is missing, or holds nothing")
     func noFolder() async throws {
         let tool = try Tool()
-        #expect(try await tool("check --directory nowhere").errors.contains("nowhere does not exist."))
+        #expect(
+            try await tool("check --directory nowhere").errors.contains("nowhere: the folder does not exist.")
+        )
         try tool.write("", to: "Empty/README.md")
-        #expect(try await tool("check --directory Empty").errors.contains("Empty holds no migration."))
+        #expect(
+            try await tool("check --directory Empty").errors.contains("Empty: the folder holds no migration.")
+        )
     }
 
     @Test("finds a file that cannot be read")

@@ -82,7 +82,7 @@ struct FixtureTests {
         arguments: [
             (
                 "fixture --database app.sqlite --output app.sqlite",
-                "is there already.\nRemove it, or give the fixture another name.\n", 1
+                "exists already.\nRemove it, or give the fixture another name.\n", 1
             ),
             (
                 "fixture --database app.sqlite --output 1.sqlite --keep book.gnre",

@@ -147,8 +147,8 @@ struct MigrateTests {
         #expect(failed.output == "")
         #expect(
             failed.errors == """
-                error: 20240601120000000_add_shelves.sql, line 2: near "TABEL": syntax error (SQLite 1).
-                Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+                error: 20240601120000000_add_shelves.sql:2: near "TABEL": syntax error (SQLite 1).
+                It was rolled back; earlier migrations are applied. Fix it and migrate again.
 
                 """)
         #expect(failed.status == 1)
@@ -171,14 +171,14 @@ struct MigrateTests {
                 "status --database nowhere.sqlite",
                 """
                 error: There is no database nowhere.sqlite.
-                Pass the path of a SQLite database as --database; only `app-migrations migrate` makes one.
+                Pass the path of a SQLite database as --database; only `app-migrations migrate` creates one.
                 """
             ),
             (
                 "status --database Migrations",
                 """
                 error: Migrations is a folder.
-                Pass the path of a SQLite database as --database; only `app-migrations migrate` makes one.
+                Pass the path of a SQLite database as --database; only `app-migrations migrate` creates one.
                 """
             ),
             (
@@ -191,15 +191,15 @@ struct MigrateTests {
             (
                 "status --database app.sqlite --directory empty",
                 """
-                error: The folder PLACE/empty holds no migration.
-                Pass another folder as --directory, or make a first migration by `app-migrations new <name>`.
+                error: PLACE/empty: the folder holds no migration.
+                Pass another folder as --directory, or make a first migration with `app-migrations new <name>`.
                 """
             ),
             (
                 "migrate --database unmanaged.sqlite",
                 """
                 error: The database has tables, but no ledger says which migrations they come from.
-                Mark what it has had by `app-migrations adopt`. Nothing was changed.
+                Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed.
                 """
             ),
             (
@@ -212,8 +212,8 @@ struct MigrateTests {
             (
                 "rollback --database app.sqlite --to 0",
                 """
-                error: There is no way back from 20240110090000000_create_books.sql.
-                Write a .down.sql file beside each, or a rollback in Swift. Nothing was changed.
+                error: There is no down migration for 20240110090000000_create_books.sql.
+                Write a .down.sql file for each, or conform to ReversibleSchemaMigration. Nothing was changed.
                 """
             ),
             (
@@ -234,7 +234,7 @@ struct MigrateTests {
                 "new a,b",
                 """
                 error: "a,b" cannot be a migration's name: its name has a character that a name may not have.
-                Use letters, digits, _ and -, and something else than _ at the end.
+                Use letters, digits, _ and -, and do not end with _.
                 """
             ),
         ])

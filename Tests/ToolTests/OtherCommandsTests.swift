@@ -108,8 +108,8 @@ struct OtherCommandsTests {
         let again = try await tool("adopt --database app.sqlite \(arguments)")
         #expect(
             again.errors == """
-                error: app.sqlite has been migrated by this package, and cannot be adopted.
-                See where it is by `app-migrations status`. Nothing was changed.
+                error: app.sqlite was already migrated by this package.
+                Look at it with `app-migrations status`. Nothing was changed.
 
                 """)
     }
@@ -122,7 +122,7 @@ struct OtherCommandsTests {
             try await tool("adopt --database app.sqlite --from user_version --map 1=20240110090000000").errors
                 == """
                 error: user_version says 7, for which no version is given.
-                Add it to those that are passed for adoption. Nothing was changed.
+                Pass a --map for each number or identifier that the database holds. Nothing was changed.
 
                 """)
         #expect(try tool.strings("SELECT name FROM sqlite_master") == ["book"])

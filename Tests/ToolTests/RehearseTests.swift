@@ -168,7 +168,7 @@ struct RehearseTests {
             stale.errors == """
                 error: schema.sql: is not what the migrations make: table `book`: column `title` is BLOB after all \
                 migrations, TEXT NOT NULL after the snapshot.
-                Write it anew by `app-migrations snapshot write`.
+                Write it again with `app-migrations snapshot write`.
 
                 """)
         #expect(stale.status == 1)

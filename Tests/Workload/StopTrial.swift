@@ -40,8 +40,8 @@ struct StopTrial {
             """
         case .schema:
             """
-            failed databaseFailed: database is locked (SQLite 5). Another connection or process is using the database: \
-            let it finish, and try again.
+            failed databaseFailed: database is locked (SQLite 5). Another connection or process is using the \
+            database. Let it finish, then retry.
             """
         }
     }

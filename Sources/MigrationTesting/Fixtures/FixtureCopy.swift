@@ -43,7 +43,7 @@ struct FixtureCopy {
             for pragma in ["user_version", "application_id"] { try copy(pragma) }
             try copyRecords()
             try create { $0.type == "table" && !$0.isVirtual && !Self.isRecord($0.name) }
-            // Indexes that are unique come first, so that noise that breaks one is found where it can be mended.
+            // Indexes that are unique come first, so that noise that breaks one is found where it can be fixed.
             try create { $0.type == "index" && $0.isUnique }
             try copyRows()
             try removeOrphans()
@@ -65,7 +65,7 @@ struct FixtureCopy {
             return
         }
         throw FixtureError(
-            "There is no column \(unknown), which was to be kept.",
+            "There is no column \(unknown), which was to be kept",
             remedy: "Name a column as table.column, of a table that is in the database.")
     }
 
@@ -243,7 +243,7 @@ struct FixtureCopy {
                 }
             } catch let error as DatabaseError {
                 report.notes.append(
-                    "table \(object.name.quoted) is virtual, and was left empty: \(error.cause)")
+                    "table \(object.name.quoted) is virtual, and was left empty: \(error.problem)")
             }
         }
     }

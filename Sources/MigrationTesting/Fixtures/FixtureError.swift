@@ -1,26 +1,29 @@
 public import Foundation
+package import MigrationDiagnostics
 
-/// Why a fixture could not be made, and what to do about it.
+/// Says why a fixture could not be made, and what to do about it.
 public struct FixtureError: Error, Sendable {
-    /// The culprit and the cause.
-    public let message: String
+    /// The problem and the remedy.
+    package let diagnostic: Diagnostic
+
+    /// The culprit and the cause, in a sentence.
+    public var message: String { diagnostic.message }
 
     /// What to do about it, in a sentence.
-    public let remedy: String
+    public var remedy: String { diagnostic.remedy }
 
     /// The error that caused this one.
     public let underlyingError: (any Error)?
 
-    init(_ message: String, remedy: String, underlyingError: (any Error)? = nil) {
-        self.message = message
-        self.remedy = remedy
+    init(_ problem: String, remedy: String, underlyingError: (any Error)? = nil) {
+        diagnostic = Diagnostic(problem, remedy: remedy)
         self.underlyingError = underlyingError
     }
 }
 
 extension FixtureError: CustomStringConvertible, LocalizedError {
     /// The message and the remedy.
-    public var description: String { "\(message) \(remedy)" }
+    public var description: String { diagnostic.description }
 
     /// The message and the remedy.
     public var errorDescription: String? { description }

@@ -1,5 +1,6 @@
 public import Foundation
 public import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
 /// Makes a small database from a real one, without what people wrote in it.
@@ -67,7 +68,7 @@ public struct FixtureMaker: Sendable {
     public func write(_ database: any DatabaseReader, to url: URL) throws -> FixtureReport {
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw FixtureError(
-                "\(url.path) is there already.", remedy: "Remove it, or give the fixture another name.")
+                "\(url.path) exists already", remedy: "Remove it, or give the fixture another name.")
         }
         let part = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
@@ -94,10 +95,10 @@ public struct FixtureMaker: Sendable {
         } catch let error as FixtureError {
             throw error
         } catch {
+            let cause = Diagnostic(
+                error, remedy: "Check that the database can be read, and the fixture's folder written.")
             throw FixtureError(
-                "The fixture cannot be made: \(error.cause).",
-                remedy: "See that the database can be read, and the fixture's folder written.",
-                underlyingError: error)
+                "The fixture cannot be made: \(cause.clause)", remedy: cause.remedy, underlyingError: error)
         }
     }
 }

@@ -1,13 +1,14 @@
 public import Foundation
+import MigrationDiagnostics
 
-/// Some version does not upgrade as it should.
+/// Says which versions do not upgrade as they should.
 public struct UpgradeMatrixError: Error, Sendable {
-    /// Everything that was tried, and what was found.
+    /// Everything that was tried, and everything that was found.
     public let report: UpgradeReport
 }
 
 extension UpgradeMatrixError: CustomStringConvertible, LocalizedError {
-    /// What is wrong, each with what to do about it; problems that several versions share are told once.
+    /// The problems, each with its remedy; a problem that several versions share is listed once.
     public var description: String {
         var lines: [String] = []
         let failed = report.upgrades.count { !$0.problems.isEmpty }
@@ -15,16 +16,16 @@ extension UpgradeMatrixError: CustomStringConvertible, LocalizedError {
             lines.append("\(failed) of \(report.upgrades.count.counting("upgrade")) failed.")
         }
         for (group, problems) in grouped {
-            lines.append("- \(group.sentence(from: problems.compactMap(\.start)))")
-            if !group.remedy.isEmpty { lines.append("  \(group.remedy)") }
+            let diagnostic = group.diagnostic(from: problems.compactMap(\.start))
+            lines += ["- \(diagnostic.message)", "  \(diagnostic.remedy)"]
         }
         return lines.joined(separator: "\n")
     }
 
-    /// What is wrong, each with what to do about it.
+    /// The problems, each with its remedy.
     public var errorDescription: String? { description }
 
-    /// The problems by what they say, whatever the version, in the order in which they were found.
+    /// The problems without repetitions, whatever the version, in the order in which they were found.
     private var grouped: [(first: UpgradeProblem, all: [UpgradeProblem])] {
         var groups: [(first: UpgradeProblem, all: [UpgradeProblem])] = []
         for problem in report.problems {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
 /// A run of a matrix: builds the old databases, and has each of them upgraded.
@@ -41,13 +42,16 @@ struct UpgradeMatrixRun {
         return chosen + stated
     }
 
+    private static let snapshotRemedy = "Write the snapshot again with writeSnapshot(to:)."
+
     private func staleSnapshot() -> UpgradeProblem? {
         guard let url = schema.snapshotURL else { return nil }
         do {
             try schema.verifySnapshot(at: url, configuration: matrix.configuration)
             return nil
         } catch {
-            return UpgradeProblem("The snapshot cannot be used: \(error.cause)", remedy: error.remedy)
+            return UpgradeProblem(
+                "The snapshot cannot be used", because: Diagnostic(error, remedy: Self.snapshotRemedy))
         }
     }
 
@@ -59,7 +63,10 @@ struct UpgradeMatrixRun {
             return UpgradeTrial(matrix, fresh: try fresh.read(DatabaseSchema.init))
         } catch {
             report.generalProblems.append(
-                UpgradeProblem("A fresh install fails: \(error.cause)", remedy: error.remedy))
+                UpgradeProblem(
+                    "A fresh install fails",
+                    because: Diagnostic(error, remedy: "Fix the migrations: a fresh install has to succeed."))
+            )
             return nil
         }
     }
@@ -93,8 +100,8 @@ struct UpgradeMatrixRun {
         } catch {
             report.generalProblems.append(
                 UpgradeProblem(
-                    "The database of version \(version) cannot be built by replay: \(error.cause)",
-                    remedy: error.remedy))
+                    "The database of version \(version) cannot be built by replay",
+                    because: Diagnostic(error, remedy: "Fix the migration of this version.")))
         }
     }
 
@@ -109,8 +116,8 @@ struct UpgradeMatrixRun {
         } catch {
             report.generalProblems.append(
                 UpgradeProblem(
-                    "The snapshot \(url.lastPathComponent) makes no database: \(error.cause)",
-                    remedy: error.remedy))
+                    "The snapshot \(url.lastPathComponent) makes no database",
+                    because: Diagnostic(error, remedy: Self.snapshotRemedy)))
         }
     }
 
@@ -135,10 +142,10 @@ struct UpgradeMatrixRun {
                 let start = UpgradeReport.Start(version: version, origin: .fixture(name))
                 report.upgrades.append(trial.upgrade(old, from: start, filling: .none))
             } catch {
+                let remedy = "Make it again with `app-migrations fixture`, or remove it from the folder."
+                let cause = Diagnostic(error, remedy: remedy)
                 report.generalProblems.append(
-                    UpgradeProblem(
-                        "The fixture \(name) cannot be used: \(error.cause)",
-                        remedy: "Make it anew by `app-migrations fixture`, or take it out of the folder."))
+                    UpgradeProblem("The fixture \(name) cannot be used: \(cause.clause)", remedy: remedy))
             }
         }
     }
@@ -158,22 +165,4 @@ struct UpgradeMatrixRun {
 /// A fixture is a database without tables.
 private struct EmptyFixture: Error, CustomStringConvertible {
     let description = "it holds no table"
-}
-
-extension Error {
-    /// The culprit and the cause, without the full stop.
-    var cause: String {
-        let text =
-            switch self {
-            case let error as SchemaMigrationError: error.message
-            case let error as DatabaseError:
-                "\(error.message ?? "the database failed") (SQLite \(error.extendedResultCode.rawValue))"
-            case let error as CocoaError: error.localizedDescription
-            default: "\(self)"
-            }
-        return text.hasSuffix(".") ? String(text.dropLast()) : text
-    }
-
-    /// What to do about it, as far as the error says.
-    var remedy: String { (self as? SchemaMigrationError)?.remedy ?? "" }
 }

@@ -1,43 +1,78 @@
-import AppMigrations
-import MigrationDiagnostics
+package import MigrationDiagnostics
 import SchemaMigrations
 
-/// Something that is wrong after an upgrade, or that kept it from being made.
+/// A problem after an upgrade, or one that kept it from being made.
 public struct UpgradeProblem: Sendable, Hashable {
-    /// What is wrong, in a sentence that names the version from which the upgrade began.
-    public var message: String { sentence(from: start.map { [$0] } ?? []) }
+    /// The problem, in a sentence that names the version from which the upgrade began.
+    public var message: String { diagnostic.message }
 
     /// What to do about it.
     public let remedy: String
 
     /// Where the upgrade began; nil for what concerns none.
     let start: String?
-    private let opening: String
-    private let ending: String
+
+    /// What is wrong, with a gap for the versions from which upgrades began.
+    private let finding: Finding
+
+    private enum Finding: Hashable {
+        /// The opening, " from " and the versions, and the ending.
+        case text(opening: String, ending: String)
+        /// A difference between the upgraded schema and that of a fresh install.
+        case difference(SchemaDifference.Change)
+    }
 
     /// A problem whose sentence is the opening, " from " and the start, and the ending.
     init(_ opening: String, from start: UpgradeReport.Start, _ ending: String = "", remedy: String) {
-        self.opening = opening
+        finding = .text(opening: opening, ending: ending)
         self.start = start.description
-        self.ending = ending
+        self.remedy = remedy
+    }
+
+    /// A problem with an error as its cause, which also says what to do.
+    init(_ opening: String, from start: UpgradeReport.Start, _ ending: String, because cause: Diagnostic) {
+        self.init(opening, from: start, "\(ending): \(cause.clause)", remedy: cause.remedy)
+    }
+
+    /// A difference between the upgraded schema and that of a fresh install.
+    init(_ difference: SchemaDifference.Change, from start: UpgradeReport.Start, remedy: String) {
+        finding = .difference(difference)
+        self.start = start.description
         self.remedy = remedy
     }
 
     /// A problem that concerns no upgrade alone.
-    init(_ message: String, remedy: String) {
-        opening = message
+    init(_ problem: String, remedy: String) {
+        finding = .text(opening: problem, ending: "")
         start = nil
-        ending = ""
         self.remedy = remedy
     }
 
-    func sentence(from starts: [String]) -> String {
+    /// A problem that concerns no upgrade alone, with an error as its cause, which also says what to do.
+    init(_ problem: String, because cause: Diagnostic) {
+        self.init("\(problem): \(cause.clause)", remedy: cause.remedy)
+    }
+
+    /// The problem and the remedy.
+    package var diagnostic: Diagnostic { diagnostic(from: start.map { [$0] } ?? []) }
+
+    /// The problem of several upgrades that began at these versions, and the remedy.
+    func diagnostic(from starts: [String]) -> Diagnostic {
         let from = starts.isEmpty ? "" : " from \(starts.asList)"
-        return (opening + from + ending).asSentence
+        let problem =
+            switch finding {
+            case .text(let opening, let ending):
+                opening + from + ending
+            case .difference(let change) where change.after == nil:
+                "\(change.subject) is missing in a fresh install, and is there after upgrading\(from)"
+            case .difference(let change):
+                change.sentence(here: "after upgrading\(from)", there: "in a fresh install")
+            }
+        return Diagnostic(problem, remedy: remedy)
     }
 
     /// Whether two say the same of different versions.
     func isSame(as other: UpgradeProblem) -> Bool {
-        (opening, ending, remedy) == (other.opening, other.ending, other.remedy)
+        (finding, remedy) == (other.finding, other.remedy)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
 /// Upgrades one old database, and finds what is wrong with the result.
@@ -28,8 +29,8 @@ struct UpgradeTrial {
         } catch {
             upgrade.problems.append(
                 UpgradeProblem(
-                    "The rows could not be written for the upgrade", from: start, ": \(error.cause)",
-                    remedy: "Mend what is passed as filledWith: for the tables of this version."))
+                    "The rows could not be written for the upgrade", from: start,
+                    ": \(Diagnostic(error, remedy: Self.rowsRemedy).clause)", remedy: Self.rowsRemedy))
             return upgrade
         }
         do {
@@ -37,7 +38,9 @@ struct UpgradeTrial {
             try old.close()
         } catch {
             upgrade.problems.append(
-                UpgradeProblem("The upgrade", from: start, " fails: \(error.cause)", remedy: error.remedy))
+                UpgradeProblem(
+                    "The upgrade", from: start, " fails",
+                    because: Diagnostic(error, remedy: "Fix the migration that fails.")))
         }
         return upgrade
     }
@@ -52,7 +55,7 @@ struct UpgradeTrial {
         let copy = try DatabaseQueue(configuration: matrix.configuration)
         try database.backup(to: copy)
         var applied: [SchemaVersion] = []
-        upgrade.seconds = try ContinuousClock().measuring {
+        upgrade.seconds = try ContinuousClock().measureSeconds {
             let report = try schema.migrate(database)
             applied = report.applied
             upgrade.notes += report.warnings
@@ -67,7 +70,9 @@ struct UpgradeTrial {
         upgrade.problems += try unfinished(database, start)
     }
 
-    // MARK: What is wrong
+    // MARK: Problems
+
+    private static let rowsRemedy = "Fix what is passed as filledWith: for the tables of this version."
 
     private func title(_ version: SchemaVersion) -> String {
         schema.migration(version: version)?.title ?? "\(version)"
@@ -76,9 +81,9 @@ struct UpgradeTrial {
     private func editedProblem(_ version: SchemaVersion, _ start: UpgradeReport.Start) -> UpgradeProblem? {
         guard case .fixture(let name) = start.origin else { return nil }
         return UpgradeProblem(
-            "\(title(version)) was edited after the database had had it: found in the upgrade", from: start,
+            "\(title(version)) was edited after it had been applied: found in the upgrade", from: start,
             remedy: """
-                Take the edit back, and write a new migration. If it was meant, take it as it is: app-migrations accept \
+                Undo the edit, and write a new migration. If the edit was intended, accept it: app-migrations accept \
                 --database \(name) \(version)
                 """)
     }
@@ -88,7 +93,7 @@ struct UpgradeTrial {
     ) -> [UpgradeProblem] {
         let remedy =
             if !edited.isEmpty {
-                "Take back the edit of \(edited.map(title).asList), and write a new migration instead."
+                "Undo the edit of \(edited.map(title).asList), and write a new migration instead."
             } else if case .fixture = start.origin {
                 """
                 Where the app left databases like this one, write a new migration that makes both alike; if the fixture \
@@ -100,15 +105,8 @@ struct UpgradeTrial {
                 in Swift): write a new one that makes both alike.
                 """
             }
-        return upgraded.difference(to: fresh).changes.map { change in
-            // The start is named between both halves of the sentence, so that problems can be told together.
-            let mark = "\u{0}"
-            let sentence = change.sentence(here: "after upgrading\(mark)", there: "in a fresh install")
-            let halves = sentence.components(separatedBy: mark)
-            return halves.count == 2
-                ? UpgradeProblem(halves[0], from: start, halves[1], remedy: remedy)
-                : UpgradeProblem(
-                    "\(sentence), and is there after upgrading", from: start, remedy: remedy)
+        return upgraded.difference(to: fresh).changes.map {
+            UpgradeProblem($0, from: start, remedy: remedy)
         }
     }
 
@@ -116,7 +114,7 @@ struct UpgradeTrial {
         try Set(IntegrityCheck(db, .full, limit: 20).problems).sorted().map {
             UpgradeProblem(
                 "SQLite's integrity check finds after upgrading", from: start, ": \($0)",
-                remedy: "Mend the migration that leaves it so.")
+                remedy: "Fix the migration that causes it.")
         }
     }
 
@@ -183,14 +181,15 @@ struct UpgradeTrial {
             problems.append(
                 UpgradeProblem(
                     "With each migration committed alone, as on a slow device, the upgrade", from: start,
-                    " fails: \(error.cause)", remedy: error.remedy))
+                    " fails", because: Diagnostic(error, remedy: "Fix the migration that fails.")))
         }
         guard problems.isEmpty else { return problems }
         return lost.map { table, expected in
             UpgradeProblem(
                 "Table \(table.quoted) has \(after[table, default: 0].counting("row")) after upgrading",
                 from: start,
-                ", where \(expected) had been expected", remedy: "Mend it, or state it as rowCounts:.")
+                ", where \(expected) had been expected",
+                remedy: "Fix the migration, or state the change as rowCounts:.")
         }
     }
 
@@ -222,6 +221,6 @@ struct UpgradeTrial {
     }
 
     private func remedy(stating change: String) -> String {
-        "Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [\(change)])"
+        "Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [\(change)])"
     }
 }

@@ -16,7 +16,7 @@ extension SchemaMigrator {
     public func rehearse(
         path: String, upTo version: SchemaVersion? = nil, progress: Progress? = nil
     ) throws -> Rehearsal {
-        try SchemaMigrationError.describing {
+        try SchemaMigrationError.mapErrors {
             let database = try DatabaseQueue.reading(path: path)
             let result = Result { try rehearse(database, upTo: version, progress: progress) }
             try database.close()

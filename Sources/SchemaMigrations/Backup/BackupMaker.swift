@@ -15,13 +15,13 @@ struct BackupMaker {
     /// The copy is read by a connection of its own: from inside a write transaction SQLite makes none.
     ///
     /// - Returns: the copy; nil when there is nothing to copy.
-    func copy(_ db: Database) throws -> URL? {
-        guard try Ledger.hasOtherTables(db) || Ledger(db).exists else { return nil }
+    func copy(_ db: Database, _ ledger: Ledger) throws -> URL? {
+        guard try ledger.exists || Ledger.hasOtherTables(db) else { return nil }
         let path =
             try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
         guard !path.isEmpty else {
             throw Self.failure(
-                "A database in memory cannot be copied", remedy: "Leave the option `backup` out.")
+                "A database in memory cannot be copied", remedy: "Leave out the option `backup`.")
         }
         let file = URL(fileURLWithPath: path)
         do {
@@ -36,7 +36,7 @@ struct BackupMaker {
         } catch {
             throw Self.failure(
                 "\(file.lastPathComponent) cannot be copied to \(backup.folder.path): \(error)",
-                remedy: "Make room or make the folder writable, and migrate again.", underlying: error)
+                remedy: "Free some space or make the folder writable, then migrate again.", underlying: error)
         }
     }
 
@@ -66,7 +66,7 @@ struct BackupMaker {
         guard let free = (attributes[.systemFreeSize] as? NSNumber)?.int64Value, free < size else { return }
         throw Self.failure(
             "A copy of \(file.lastPathComponent) needs \(size) bytes, and \(free) are free",
-            remedy: "Make room, and migrate again.")
+            remedy: "Free some space, then migrate again.")
     }
 
     private func write(_ file: URL) throws -> URL {
@@ -128,7 +128,7 @@ struct BackupMaker {
         _ problem: String, remedy: String, underlying: (any Error)? = nil
     ) -> SchemaMigrationError {
         SchemaMigrationError(
-            .backupFailed, "\(problem).", remedy: "\(remedy) Nothing was changed.",
+            .backupFailed, problem, remedy: "\(remedy) Nothing was changed.",
             underlyingError: underlying)
     }
 }

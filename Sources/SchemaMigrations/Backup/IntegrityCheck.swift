@@ -25,7 +25,7 @@ package struct IntegrityCheck {
         let answers = try String.fetchCursor(db, sql: "PRAGMA main.\(depth.rawValue)(\(Int32.max))")
         while problems.count < limit, let answer = try answers.next() {
             if answer == "ok" { continue }
-            if answer.hasPrefix(Self.null) {
+            if answer.hasPrefix(Self.nullValue) {
                 if nulls.isEmpty { nulls = try Self.nulls(db) }
                 if nulls[answer] == false { continue }
             }
@@ -33,8 +33,6 @@ package struct IntegrityCheck {
         }
         self.problems = problems
     }
-
-    private static let null = "NULL value in "
 
     /// For each column, as SQLite would name it, whether there is a null in it.
     private static func nulls(_ db: Database) throws -> [String: Bool] {
@@ -52,7 +50,7 @@ package struct IntegrityCheck {
                 SELECT EXISTS (SELECT 1 FROM main.\(table.quotedDatabaseIdentifier)
                 WHERE typeof(\(column.quotedDatabaseIdentifier)) = 'null')
                 """
-            nulls["\(null)\(table).\(column)"] = try Bool.fetchOne(db, sql: sql) ?? true
+            nulls["\(nullValue)\(table).\(column)"] = try Bool.fetchOne(db, sql: sql) ?? true
         }
     }
 }

@@ -14,7 +14,9 @@ extension Adoption {
     ) -> Adoption {
         Adoption {
             do {
-                return try database.readingConsistently { try Ledger.hasOtherTables($0) ? version : nil }
+                return try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) {
+                    try Ledger.hasOtherTables($0) ? version : nil
+                }
             } catch let error as DatabaseError {
                 throw MigrationError(
                     .undecided, "Cannot tell whether the database has tables: \(error).",

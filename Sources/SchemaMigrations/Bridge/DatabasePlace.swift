@@ -17,8 +17,8 @@ package struct DatabasePlace: MigrationPlace {
 
     package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
         do {
-            return try SchemaMigrationError.describing {
-                try database.readingConsistently { db in
+            return try SchemaMigrationError.mapErrors {
+                try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                     let pending = try pending(moves, db)
                     let state = try records.state(of: manager, db)
                     let record = try state.record(of: manager)

@@ -10,8 +10,8 @@ struct DatabaseStep: TransactionWork {
         let records = place.records
         try place.database.unsafeReentrantWrite { db in
             guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
-            try ConnectionSettings(db).whileMigrating {
-                try db.writing {
+            try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
+                try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
                     guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
                         return  // Another process has done it.
                     }

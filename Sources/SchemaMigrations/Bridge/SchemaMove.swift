@@ -19,7 +19,7 @@ struct SchemaMove: DatabaseMove {
     let database: any DatabaseWriter
 
     func pending(_ db: Database) throws -> [String] {
-        try migrator.pending(in: db, upTo: target).map { "\($0)" }
+        try migrator.plan(for: db, upTo: target).pending.map { "\($0)" }
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {

@@ -1,5 +1,6 @@
 package import Foundation
 import GRDB
+import MigrationDiagnostics
 import MigrationFiles
 
 /// A migration that stands in a folder as Swift code, as tools see it: known by its name, and run by the app.
@@ -12,9 +13,8 @@ struct CodeFile: SchemaMigration {
 
     func migrate(_ db: Database) throws {
         throw SchemaMigrationError(
-            .migrationFailed, "\(fileName): is written in Swift, which only the app can run.",
-            remedy: "Let the app migrate the database, or migrate up to the version before it.",
-            file: fileName)
+            .migrationFailed, at: .file(fileName), "is written in Swift, which only the app can run",
+            remedy: "Let the app migrate the database, or migrate up to the version before it.")
     }
 }
 
@@ -30,7 +30,7 @@ extension MigrationFolder {
             throw SchemaMigrationError(problem)
         }
         let files: [any SchemaMigration] =
-            code.isEmpty || set.entries.count > code.count ? try files(in: folder) : []
+            code.isEmpty || set.entries.count > code.count ? try files(named: names, in: folder) : []
         return files
             + code.map { CodeFile(version: $0.parsed.version, name: $0.parsed.name, fileName: $0.fileName) }
     }

@@ -1,44 +1,41 @@
 import Foundation
-import GRDB
+import MigrationDiagnostics
 import MigrationFiles
 
-/// Finds the migrations in a folder, by the names of its files.
-///
-/// Reads none of them.
+/// Finds the migrations in a folder, by the names of its files; reads none of them.
 enum MigrationFolder {
     static func files(in folder: URL) throws -> [SQLFile] {
         try files(named: names(in: folder), in: folder)
     }
 
-    /// The names of everything in a folder.
+    /// Returns the names of everything in a folder.
     static func names(in folder: URL) throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder.path)
         } catch {
             let exists = FileManager.default.fileExists(atPath: folder.path)
             throw SchemaMigrationError(
-                .noMigrations,
-                exists
-                    ? "The folder \(folder.path) cannot be read: \(error.localizedDescription)"
-                    : "The folder \(folder.path) does not exist.",
+                .noMigrations, at: .file(folder.path),
+                exists ? "cannot be read: \(error.localizedDescription)" : "the folder does not exist",
                 remedy:
-                    "Pass the folder that holds the migrations; in an app, see that it is copied into the bundle.",
-                file: folder.path, underlyingError: error)
+                    "Pass the folder that holds the migrations; in an app, check that it is copied into the bundle.",
+                underlyingError: error)
         }
     }
 
-    private static func files(named names: [String], in folder: URL) throws -> [SQLFile] {
+    /// Returns the migrations among the files of a folder that has been listed.
+    static func files(named names: [String], in folder: URL) throws -> [SQLFile] {
         let set = MigrationFileSet(names: names, .sql)
-        // Two files of one version are refused by the migrator, which also knows the other folders.
+        // The migrator refuses two files of one version: it knows the other folders, too.
         let problems = set.problems.filter { $0.kind != .doubleVersion }
-        // That there is nothing says more than that something is missing beside it.
+        // An empty folder says more than a file that belongs to a missing one.
         if let problem = problems.first(where: { $0.kind == .malformedName }) {
             throw SchemaMigrationError(problem)
         }
         guard !set.entries.isEmpty else {
             throw SchemaMigrationError(
-                .noMigrations, "The folder \(folder.path) holds no migration.",
-                remedy: "Migrations are files named <version>_<name>.sql.", file: folder.path)
+                .noMigrations, at: .file(folder.path), "the folder holds no migration",
+                remedy: "Name the files of migrations <version>_<name>.sql.")
         }
         if let problem = problems.first { throw SchemaMigrationError(problem) }
         return set.entries.map { SQLFile($0, in: folder) }
@@ -46,56 +43,8 @@ enum MigrationFolder {
 }
 
 extension SchemaMigrationError {
-    /// What is wrong with a file's name, as an error.
+    /// Creates an error for what is wrong with a file's name.
     init(_ problem: MigrationFileProblem) {
-        self.init(
-            problem.kind == .doubleVersion ? .duplicateVersion : .malformedFileName,
-            "\(problem.fileName): \(problem.problem).", remedy: problem.remedy, file: problem.fileName)
-    }
-}
-
-/// A migration in a `.sql` file, which is read when it is needed.
-struct SQLFile: SQLSource {
-    let version: SchemaVersion
-    let name: String
-    let fileName: String
-    /// The name of the file that takes it back.
-    private let downName: String?
-    /// Joined with a name when a file is read: doing so asks the file system, for each file.
-    private let folder: URL
-
-    init(_ entry: MigrationFileSet.Entry, in folder: URL) {
-        version = entry.parsed.version
-        name = entry.parsed.name
-        fileName = entry.fileName
-        downName = entry.down
-        self.folder = folder
-    }
-
-    var hasDown: Bool { downName != nil }
-
-    func script() throws -> SQLScript {
-        try script(fileName)
-    }
-
-    func downScript() throws -> SQLScript? {
-        try downName.map(script)
-    }
-
-    func migrate(_ db: Database) throws {
-        try script().run(db) {}
-    }
-
-    private func script(_ fileName: String) throws -> SQLScript {
-        let data: Data
-        do {
-            data = try Data(contentsOf: folder.appendingPathComponent(fileName))
-        } catch {
-            throw SchemaMigrationError(
-                .unreadableFile, "\(fileName): cannot be read: \(error.localizedDescription)",
-                remedy: "It was there when the folder was listed: make it readable.",
-                file: fileName, underlyingError: error)
-        }
-        return try SQLScript(data, fileName: fileName)
+        self.init(.invalidMigration, problem.diagnostic)
     }
 }

@@ -1,4 +1,6 @@
-/// How a file says that it wants to be run.
+import MigrationDiagnostics
+
+/// The way in which a file asks to be run.
 ///
 /// In a comment before its first statement:
 ///
@@ -6,12 +8,12 @@
 ///     -- migrations: transaction=none
 ///
 /// or with a `PRAGMA foreign_keys` as its very first or last statement, which would do nothing in the
-/// transaction that the file is run in (pragma.html) and is heeded before that begins.
+/// transaction that the file runs in (pragma.html) and is heeded before that begins.
 struct SQLFileSettings: Hashable, Sendable {
     enum Transaction: Hashable, Sendable {
-        /// The file is run in a transaction, together with its record.
+        /// The file runs in a transaction, together with its record.
         case wrapped
-        /// The file's one statement is run by itself; its record is written after it.
+        /// The file's one statement runs by itself; its record is written after it.
         case none
     }
 
@@ -28,10 +30,9 @@ struct SQLFileSettings: Hashable, Sendable {
                 foreignKeys = isOn ? .on : .off
             } else if index != statements.count - 1 {
                 throw SchemaMigrationError(
-                    .refusedStatement,
-                    "\(fileName), line \(statement.line): PRAGMA foreign_keys does nothing in the middle of a transaction.",
-                    remedy: "Put it at the very start of the file, or split the file there.",
-                    file: fileName, line: statement.line)
+                    .refusedStatement, at: .file(fileName, line: statement.line),
+                    "PRAGMA foreign_keys does nothing in the middle of a transaction",
+                    remedy: "Put it at the very start of the file, or split the file there.")
             }
         }
         for comment in comments { try read(comment, fileName: fileName) }
@@ -44,8 +45,7 @@ struct SQLFileSettings: Hashable, Sendable {
 
         func refusal(_ problem: String, _ remedy: String) -> SchemaMigrationError {
             SchemaMigrationError(
-                .refusedStatement, "\(fileName), line \(comment.line): \(problem).", remedy: remedy,
-                file: fileName, line: comment.line)
+                .refusedStatement, at: .file(fileName, line: comment.line), problem, remedy: remedy)
         }
         guard comment.precedesStatements else {
             throw refusal(

@@ -1,4 +1,6 @@
-/// Reads a file's tokens once, and notes what looking ahead needs: the statements, the comments, a checksum.
+import MigrationDiagnostics
+
+/// Reads a file's tokens once, and collects what looking ahead needs: the statements, the comments, a checksum.
 struct SQLReader {
     struct Comment {
         let text: String
@@ -35,13 +37,14 @@ struct SQLReader {
 
     mutating func read() throws {
         guard bytes.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
-            throw refusal(
-                "is empty", at: 0, remedy: "Write a comment into it if it is to do nothing.", line: nil)
+            throw SchemaMigrationError(
+                .invalidMigration, at: .file(fileName), "is empty",
+                remedy: "If it is meant to do nothing, write a comment into it.")
         }
         if let nul = bytes.firstIndex(of: 0) {
             throw refusal(
                 "holds a NUL byte", at: nul,
-                remedy: "Remove it: SQLite would pass over the rest of the file in silence.")
+                remedy: "Remove it: SQLite would silently ignore the rest of the file.")
         }
         var lexer = SQLLexer(bytes)
         var commentCount = 0
@@ -60,7 +63,7 @@ struct SQLReader {
         case .unterminated:
             throw refusal(
                 "a comment, text or quoted name begins here and does not end", at: start,
-                remedy: "Close it: SQLite would pass over the rest of the file in silence.")
+                remedy: "Close it: SQLite would silently ignore the rest of the file.")
         case .parameter:
             throw refusal(
                 "\(text(token.range)) is a parameter, and a file has no arguments", at: start,
@@ -112,7 +115,8 @@ struct SQLReader {
             if text.hasPrefix("--"), text.utf8.dropLast().contains(UInt8(ascii: "\r")) {
                 throw refusal(
                     "a comment holds a carriage return without a line feed", at: range.lowerBound,
-                    remedy: "Save the file with ordinary line ends: SQLite reads on to the next line feed.")
+                    remedy:
+                        "Save the file with ordinary line ends: the comment reaches to the next line feed.")
             }
             comments.append(
                 Comment(
@@ -146,14 +150,7 @@ struct SQLReader {
     }
 
     private mutating func refusal(_ problem: String, at offset: Int, remedy: String) -> SchemaMigrationError {
-        refusal(problem, at: offset, remedy: remedy, line: line(at: offset))
-    }
-
-    private func refusal(_ problem: String, at offset: Int, remedy: String, line: Int?)
-        -> SchemaMigrationError
-    {
         SchemaMigrationError(
-            .unreadableFile, "\(fileName)\(line.map { ", line \($0)" } ?? ""): \(problem).", remedy: remedy,
-            file: fileName, line: line)
+            .invalidMigration, at: .file(fileName, line: line(at: offset)), problem, remedy: remedy)
     }
 }

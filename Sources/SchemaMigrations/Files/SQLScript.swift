@@ -1,7 +1,8 @@
 package import Foundation
 import GRDB
+import MigrationDiagnostics
 
-/// A `.sql` file that has been looked through, so that what it must not hold is refused before it is run.
+/// A `.sql` file that has been looked through: what it must not hold is refused before it runs.
 package struct SQLScript {
     /// A statement, as far as looking ahead can tell.
     package struct Statement {
@@ -24,7 +25,7 @@ package struct SQLScript {
     package let statements: [Statement]
     let comments: [SQLReader.Comment]
     let settings: SQLFileSettings
-    /// Tells an edit that matters: white space, comments and line ends do not count.
+    /// Changes with each edit that matters: white space, comments and line ends do not count.
     package let checksum: String
 
     /// Looks through a file's contents.
@@ -33,8 +34,7 @@ package struct SQLScript {
     package init(_ data: Data, fileName: String) throws {
         guard var sql = String(validating: data, as: UTF8.self) else {
             throw SchemaMigrationError(
-                .unreadableFile, "\(fileName): is not UTF-8 text.", remedy: "Save it as UTF-8.",
-                file: fileName)
+                .invalidMigration, at: .file(fileName), "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }
         if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
         self.fileName = fileName
@@ -94,7 +94,7 @@ package struct SQLScript {
             guard statements.count <= 1 else {
                 throw refusal(
                     "a file without a transaction holds more than one statement", at: statements[1],
-                    remedy: "Put each statement into a file of its own: one of two could be left undone.")
+                    remedy: "Put each statement in a file of its own: a crash could leave one of two undone.")
             }
             for statement in statements { try refuseWithoutTransaction(statement) }
         }
@@ -105,7 +105,7 @@ package struct SQLScript {
         if ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(word) {
             throw refusal(
                 "\(word) in a file without a transaction", at: statement,
-                remedy: "Remove it: what one file begins, another cannot end.")
+                remedy: "Remove it: one file cannot end what another began.")
         }
     }
 
@@ -114,12 +114,12 @@ package struct SQLScript {
         switch opening.first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK":
             throw refusal(
-                "\(opening[0]) in a file that is run in a transaction", at: statement,
+                "\(opening[0]) in a file that runs in a transaction", at: statement,
                 remedy: "Remove it: the file and its record are committed together.")
         case "VACUUM":
             throw refusal(
-                "VACUUM cannot be run in a transaction", at: statement,
-                remedy: "Put it into a file of its own that begins with -- migrations: transaction=none")
+                "VACUUM cannot run in a transaction", at: statement,
+                remedy: "Put it in a file of its own that begins with `-- migrations: transaction=none`.")
         case "PRAGMA":
             let pragma = SQLFileSettings.Pragma(opening)
             if pragma.name == "JOURNAL_MODE" || pragma.name == "SYNCHRONOUS" {
@@ -134,17 +134,28 @@ package struct SQLScript {
 
     private func refusal(_ problem: String, at statement: Statement, remedy: String) -> SchemaMigrationError {
         SchemaMigrationError(
-            .refusedStatement, "\(fileName), line \(statement.line): \(problem).", remedy: remedy,
-            file: fileName, line: statement.line)
+            .refusedStatement, at: .file(fileName, line: statement.line), problem, remedy: remedy)
     }
 
     // MARK: Running
 
     /// Runs the statements, one after the other.
     ///
-    /// - Parameter afterEach: is called after each statement.
+    /// - Parameters:
+    ///   - fix: what to do when a statement is to blame for its failure.
+    ///   - afterEach: is called after each statement.
     /// - Throws: ``SchemaMigrationError``, with the line and the statement that failed.
-    func run(_ db: Database, afterEach: () throws -> Void) throws {
+    func run(
+        _ db: Database, fixing fix: String = MigrationJob.remedy, afterEach: () throws -> Void
+    ) throws {
+        func failure(_ error: any Error, in statement: Statement?) -> any Error {
+            guard let error = error as? DatabaseError else { return error }
+            var failure = SchemaMigrationError(
+                .migrationFailed, at: .file(fileName, line: statement?.line ?? 1), error,
+                remedy: db.remedy(for: error, fixing: fix))
+            failure.statement = statement.map { text(of: $0) }
+            return failure
+        }
         let cursor = try db.allStatements(sql: sql)
         var offset = 0
         while true {
@@ -163,17 +174,6 @@ package struct SQLScript {
             }
             try afterEach()
         }
-    }
-
-    private func failure(_ error: any Error, in statement: Statement?) -> any Error {
-        guard let error = error as? DatabaseError else { return error }
-        var failure = SchemaMigrationError(
-            .migrationFailed,
-            "\(fileName), line \(statement?.line ?? 1): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue)).",
-            remedy: "", file: fileName, line: statement?.line, underlyingError: error)
-        failure.statement = statement.map { text(of: $0) }
-        failure.sqliteCode = error.extendedResultCode.rawValue
-        return failure
     }
 
     private func text(of statement: Statement) -> String {

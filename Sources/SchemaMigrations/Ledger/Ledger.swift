@@ -1,5 +1,4 @@
-public import Foundation
-package import GRDB
+import GRDB
 
 /// The `schema_migrations` table of a database, as it was read: which migrations it has had.
 ///
@@ -7,10 +6,10 @@ package import GRDB
 package struct Ledger: Sendable {
     /// Exactly as FMDBMigrationManager and SQLiteMigrationManager.swift create it, so that databases go on
     /// where they are, and back.
-    static let definition = "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)"
+    static let definition = "schema_migrations(version INTEGER UNIQUE NOT NULL)"
 
     static let detailsDefinition = """
-        CREATE TABLE schema_migrations_details(
+        schema_migrations_details(
             version INTEGER PRIMARY KEY NOT NULL,
             name TEXT NOT NULL,
             origin TEXT NOT NULL,
@@ -41,8 +40,9 @@ package struct Ledger: Sendable {
 
     /// Whether the table is there.
     let exists: Bool
+    /// The versions that the database has had.
     let applied: Set<SchemaVersion>
-    /// What is known to be there already, and has still to be written down.
+    /// The versions that the database is known to have had, and that have to be written down.
     private(set) var unmarked: Set<SchemaVersion> = []
     /// Nothing at or below it is pending; nil where the database was built by replaying.
     let floor: SchemaVersion?
@@ -51,81 +51,92 @@ package struct Ledger: Sendable {
     var originVersion: SchemaVersion? { applied.min() }
     /// The highest version.
     var currentVersion: SchemaVersion? { applied.max() }
+    /// Whether the database has neither a ledger nor anything that stands for one.
+    var isNew: Bool { !exists && unmarked.isEmpty }
 
+    // MARK: Reading
+
+    /// Reads the ledger, in statements that have to see one state of the database.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when it cannot be understood.
     init(_ db: Database) throws {
-        let tables = try Set(
-            String.fetchAll(
-                db,
-                sql:
-                    "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE 'schema_migrations%'"
-            ))
-        exists = tables.contains("schema_migrations")
-        guard exists else {
-            applied = []
-            floor = nil
+        let objects = try Row.fetchAll(
+            db, sql: "SELECT name, type FROM main.sqlite_master WHERE name LIKE 'schema_migrations%'")
+        let types = Dictionary(
+            objects.map { ($0["name"] as String, $0["type"] as String) }, uniquingKeysWith: { $1 })
+        guard let type = types["schema_migrations"] else {
+            self.init(exists: false, applied: [], floor: nil)
             return
         }
-        applied = try Self.versions(db)
-        guard let origin = applied.min() else {
-            floor = nil
-            return
+        guard type == "table" else { throw Self.damaged("is a \(type), not a table") }
+        let versions: [SchemaVersion]
+        do {
+            versions = try Self.fetchVersions(db)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw Self.damaged("has no column `version`", error)
         }
-        // Where this package ran the first migration, everything came by replaying: nothing is below the origin.
-        let cameBy =
-            tables.contains("schema_migrations_details")
-            ? try String.fetchOne(
-                db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?",
-                arguments: [origin])
-            : nil
-        floor = cameBy == Origin.applied.rawValue ? nil : origin
+        let hasDetails = types["schema_migrations_details"] == "table"
+        self.init(
+            exists: true, applied: Set(versions),
+            floor: try versions.first.flatMap { try Self.floor(at: $0, hasDetails: hasDetails, db) })
     }
 
-    private init(adopting versions: Set<SchemaVersion>) {
-        exists = false
-        applied = versions
-        unmarked = versions
-        floor = versions.min()
+    /// Takes the versions of a ledger that has no floor, or one that does not matter.
+    init(versions: [SchemaVersion]) {
+        self.init(exists: true, applied: Set(versions), floor: nil)
+    }
+
+    private init(exists: Bool, applied: Set<SchemaVersion>, floor: SchemaVersion?) {
+        self.exists = exists
+        self.applied = applied
+        self.floor = floor
     }
 
     /// The ledger, to be written yet, of a database that is known to have had these versions.
     static func adopting(_ versions: some Sequence<SchemaVersion>) -> Ledger {
-        Ledger(adopting: Set(versions))
+        let versions = Set(versions)
+        var ledger = Ledger(exists: false, applied: versions, floor: versions.min())
+        ledger.unmarked = versions
+        return ledger
     }
 
-    /// The versions that a database has had, ascending; nil where there is no ledger, or one that is damaged.
+    /// The versions that a database has had, ascending; nil where there is no ledger.
     ///
-    /// One statement sees one state of the database, also outside a transaction.
-    static func appliedVersions(_ db: Database) throws -> [SchemaVersion]? {
+    /// By one statement, which sees one state of the database without a transaction.
+    static func versions(_ db: Database) throws -> [SchemaVersion]? {
         do {
-            return try db.makeStatement(
-                sql: "SELECT version FROM main.schema_migrations ORDER BY version"
-            ).integers()
+            return try fetchVersions(db)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return nil
         }
     }
 
-    private static func versions(_ db: Database) throws -> Set<SchemaVersion> {
-        var versions: Set<SchemaVersion> = []
-        do {
-            let rows = try DatabaseValue.fetchCursor(db, sql: "SELECT version FROM main.schema_migrations")
-            while let value = try rows.next() {
-                guard case .int64(let version) = value.storage else {
-                    throw damaged("holds \(value), which is not an integer")
-                }
-                versions.insert(version)
-            }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw damaged("has no column version", error)
-        }
-        return versions
+    private static func fetchVersions(_ db: Database) throws -> [SchemaVersion] {
+        let statement = try db.makeStatement(
+            sql: "SELECT version FROM main.schema_migrations ORDER BY version")
+        if let versions = try statement.integers() { return versions }
+        let other = try DatabaseValue.fetchOne(
+            db, sql: "SELECT version FROM main.schema_migrations WHERE typeof(version) <> 'integer'")
+        throw damaged("holds \(other ?? .null), which is not an integer")
     }
 
-    private static func damaged(_ what: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
+    /// The origin, unless this package ran that migration: then everything came by replaying, and nothing is below.
+    private static func floor(
+        at origin: SchemaVersion, hasDetails: Bool, _ db: Database
+    ) throws -> SchemaVersion? {
+        guard hasDetails else { return origin }
+        let cameBy = try String.fetchOne(
+            db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?",
+            arguments: [origin])
+        return cameBy == Origin.applied.rawValue ? nil : origin
+    }
+
+    private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
         SchemaMigrationError(
-            .damagedLedger, "The table schema_migrations \(what).",
-            remedy:
-                "It is left as it is. Mend it by hand: a column version, with an integer for each migration.",
+            .damagedLedger, "The table schema_migrations \(problem)",
+            remedy: """
+                It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration.
+                """,
             underlyingError: error)
     }
 
@@ -147,12 +158,10 @@ package struct Ledger: Sendable {
 
     // MARK: Writing
 
-    /// Makes the tables that are missing.
+    /// Creates the tables that are missing.
     static func create(_ db: Database) throws {
         for definition in [definition, detailsDefinition] {
-            try db.execute(
-                sql: definition.replacingOccurrences(
-                    of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS main."))
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS main.\(definition)")
         }
     }
 
@@ -164,6 +173,21 @@ package struct Ledger: Sendable {
         var checksum: String?
         var seconds: Double?
         var app: String?
+    }
+
+    /// Writes that a migration was applied, or rolled back.
+    static func record(
+        _ job: MigrationJob, _ work: MigrationJob.Work, app: String?, _ db: Database
+    ) throws {
+        switch job.direction {
+        case .up:
+            let entry = Entry(
+                version: job.version, name: job.migration.name, origin: .applied, checksum: job.checksum,
+                seconds: work.seconds, app: app)
+            try insert(entry, db)
+        case .down:
+            try remove(job.version, db)
+        }
     }
 
     static func insert(_ entry: Entry, _ db: Database) throws {
@@ -197,71 +221,5 @@ package struct Ledger: Sendable {
         try db.execute(
             sql: "UPDATE main.schema_migrations_details SET checksum = ? WHERE version = ?",
             arguments: [checksum, version])
-    }
-}
-
-/// A migration that a database has had, with what is known about it.
-public struct AppliedMigration: Sendable, Hashable {
-    /// How a migration came into a database's ledger.
-    public enum Origin: String, Sendable {
-        /// It was run.
-        case applied
-        /// The database was found to be there already.
-        case marked
-        /// The database began with a snapshot that contains it.
-        case snapshot
-        /// Another tool has written it.
-        case unknown
-    }
-
-    /// The migration's version.
-    public let version: SchemaVersion
-    /// The name that it had; nil when it is not known.
-    public let name: String?
-    /// How it came into the ledger.
-    public let origin: Origin
-    /// When; nil when it is not known.
-    public let date: Date?
-    /// How long it ran, in seconds; nil when it did not run.
-    public let seconds: Double?
-    /// The version of the app that applied it; nil when it is not known.
-    public let appVersion: String?
-    let checksum: String?
-
-    /// Every migration that a database has had, ascending.
-    package static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
-        let ledger = try Ledger(db)
-        let hasDetails = try db.hasTable("schema_migrations_details")
-        let rows: [Row]
-        do {
-            rows =
-                try hasDetails
-                ? Row.fetchAll(db, sql: "SELECT \(columns) FROM main.schema_migrations_details") : []
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw SchemaMigrationError(
-                .damagedLedger, "The table schema_migrations_details lacks a column: \(error.message ?? "").",
-                remedy: "It is left as it is. Mend it by hand, or drop it: it is needed for inspection only.",
-                underlyingError: error)
-        }
-        let details = Dictionary(
-            rows.compactMap { row in SchemaVersion.fromDatabaseValue(row[0]).map { ($0, row) } },
-            uniquingKeysWith: { $1 })
-        return ledger.applied.sorted().map { AppliedMigration(version: $0, details: details[$0]) }
-    }
-
-    private static let columns = "version, name, origin, checksum, applied, seconds, app"
-
-    /// Reads a row of details; what is not of its type counts as not known.
-    private init(version: SchemaVersion, details row: Row?) {
-        self.version = version
-        func value<Value: DatabaseValueConvertible>(_ index: Int) -> Value? {
-            row.flatMap { Value.fromDatabaseValue($0[index]) }
-        }
-        name = value(1)
-        origin = value(2).flatMap(Origin.init(rawValue:)) ?? .unknown
-        checksum = value(3)
-        date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
-        seconds = value(5)
-        appVersion = value(6)
     }
 }

@@ -19,7 +19,7 @@ public struct SQLMigration: SchemaMigration {
     ///   - version: unique, and at least 0.
     ///   - name: what people call it.
     ///   - sql: the statements that change the schema.
-    ///   - down: the statements that change it back; nil when there is no way back.
+    ///   - down: the statements of the down migration; nil for an irreversible migration.
     public init(version: SchemaVersion, name: String, sql: String, down: String? = nil) {
         self.version = version
         self.name = name
@@ -48,12 +48,12 @@ extension SQLMigration: SQLSource {
 
 /// A migration that is written in SQL, in a file or in the app's code.
 protocol SQLSource: SchemaMigration {
-    /// How messages call it.
+    /// The name of the file, or what it would be.
     var fileName: String { get }
-    /// Whether there is a way back.
+    /// Whether there is a down migration.
     var hasDown: Bool { get }
     /// The text, looked through. Read afresh at each call.
     func script() throws -> SQLScript
-    /// The text of the way back.
+    /// The text of the down migration; nil when there is none.
     func downScript() throws -> SQLScript?
 }

@@ -74,7 +74,7 @@ extension SchemaMigrator {
         _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
         progress: Progress? = nil
     ) throws -> Rehearsal {
-        try SchemaMigrationError.describing {
+        try SchemaMigrationError.mapErrors {
             let copy = (folder ?? FileManager.default.temporaryDirectory)
                 .appendingPathComponent("rehearsal-\(UUID().uuidString)", isDirectory: true)
             try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
@@ -92,7 +92,7 @@ extension SchemaMigrator {
     ) throws -> Rehearsal {
         let before = try copy.read(Inventory.init)
         var report = SchemaReport()
-        let seconds = try ContinuousClock().measuring {
+        let seconds = try ContinuousClock().measureSeconds {
             do {
                 report = try with(snapshot: snapshotURL).migrate(copy, upTo: version, progress: progress)
             } catch var error as SchemaMigrationError where error.version != nil {

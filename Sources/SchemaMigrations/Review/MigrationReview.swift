@@ -1,5 +1,6 @@
 package import Foundation
 package import GRDB
+import MigrationDiagnostics
 import MigrationFiles
 
 /// Reads a folder of migrations as a reviewer would, and runs them on an empty database in memory.
@@ -52,10 +53,9 @@ package struct MigrationReview: Sendable {
     }
 
     private mutating func add(_ problem: MigrationFileProblem) {
-        let reason = "\(problem.problem). \(problem.remedy)"
         add(
             problem.kind == .doubleVersion ? .doubleVersion : .malformedName, problem.fileName,
-            reason.prefix(1).uppercased() + reason.dropFirst())
+            problem.diagnostic.explanation)
     }
 
     // MARK: Files
@@ -73,8 +73,7 @@ package struct MigrationReview: Sendable {
         } catch let error as SchemaMigrationError {
             add(
                 error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name,
-                line: error.line ?? 1,
-                error.reason)
+                line: error.line ?? 1, error.diagnostic.sentence)
         } catch {
             add(.unreadableFile, name, "It cannot be read: \(error.localizedDescription)")
         }
@@ -132,14 +131,14 @@ package struct MigrationReview: Sendable {
             }
         } catch let error as SchemaMigrationError {
             let file = rule == .downDoesNotApply ? title : error.file ?? title
-            add(rule, file, line: error.line ?? 1, error.reason)
+            add(rule, file, line: error.line ?? 1, error.diagnostic.sentence)
         } catch {
             add(rule, title, "\(error)")
         }
     }
 
     private mutating func compare(_ migrator: SchemaMigrator, with database: any DatabaseReader) throws {
-        let status = try SchemaMigrationError.describing { try database.read(migrator.status) }
+        let status = try SchemaMigrationError.mapErrors { try database.read(migrator.status) }
         func file(_ version: SchemaVersion) -> String {
             migrator.migration(version: version)?.title ?? "\(version)"
         }
@@ -211,26 +210,13 @@ extension SQLReader.Comment {
     }
 }
 
-extension SchemaMigrationError {
-    /// The message without the file and line that it begins with.
-    fileprivate var reason: String {
-        var text = message[...]
-        for start in [file.map { "\($0), line \(line ?? 0): " }, file.map { "\($0): " }].compactMap(\.self)
-        where text.hasPrefix(start) {
-            text = text.dropFirst(start.count)
-        }
-        return text.prefix(1).uppercased() + text.dropFirst()
-    }
-}
-
 extension SchemaVersion {
     /// The time that the version tells, if it is one: `yyyyMMddHHmmss`, with or without milliseconds, or `yyyyMMdd`.
     fileprivate var asTimestamp: Date? {
-        let digits = Array("\(self)").compactMap(\.wholeNumberValue)
-        guard [8, 14, 17].contains(digits.count) else { return nil }
-        func number(_ range: Range<Int>) -> Int {
-            digits.count < range.upperBound ? 0 : digits[range].reduce(0) { $0 * 10 + $1 }
-        }
+        let text = "\(self)"
+        guard [8, 14, 17].contains(text.count) else { return nil }
+        let digits = Array(text.padding(toLength: 14, withPad: "0", startingAt: 0))
+        func number(_ range: Range<Int>) -> Int? { Int(String(digits[range])) }
         var parts = DateComponents()
         parts.year = number(0..<4)
         parts.month = number(4..<6)

@@ -50,7 +50,7 @@ final class Interrupter: Sendable {
                 state.isInterrupting = false
                 return false
             }
-            // Under the lock: `during` cannot return, and nobody commit, while this is going on.
+            // Under the lock: `allowInterrupts` cannot return, and nobody commit, while this is going on.
             sqlite3_interrupt(connection.pointer)
             return true
         }
@@ -59,7 +59,7 @@ final class Interrupter: Sendable {
     /// Runs the body, whose statements may be interrupted; nothing before or after it is.
     ///
     /// - Throws: `CancellationError` when it was cancelled, or what the body throws.
-    func during(_ db: Database, _ body: () throws -> Void) throws {
+    func allowInterrupts(of db: Database, _ body: () throws -> Void) throws {
         try state.withLock { state in
             // Under one lock: a cancellation comes before, and is seen here, or after, and interrupts.
             if state.isToStop { throw CancellationError() }
@@ -74,7 +74,7 @@ final class Interrupter: Sendable {
     }
 
     /// Sendable although unchecked: `sqlite3_interrupt` is made to be called from other threads, as long as the
-    /// connection is open, which ``during(_:_:)`` sees to.
+    /// connection is open, which ``allowInterrupts(of:_:)`` sees to.
     private struct Connection: @unchecked Sendable {
         let pointer: SQLiteConnection
     }

@@ -1,9 +1,11 @@
+import AppMigrations
+import Foundation
 import GRDB
+import MigrationDiagnostics
 
-/// A migration that is to be run, up or down, with what has been found out about it before.
+/// A migration that is to run, up or down, with what looking through it has found.
 ///
-/// Holds no large file's contents: a thousand files are looked through before the first is run, and are not all
-/// kept.
+/// Does not keep the contents of large files: a thousand files are looked through before the first one runs.
 struct MigrationJob {
     enum Direction { case up, down }
 
@@ -16,13 +18,17 @@ struct MigrationJob {
     let droppedTables: Set<String>
     /// How much there is to do, for progress.
     let weight: Int64
+    /// Whether there is anything to run: a down migration may be missing, or hold no statement.
+    let hasBody: Bool
+    /// The migration's name in messages: that of its file, where it has one.
+    let title: String
     /// What was looked through, where it is small; looking through it takes as long as running it.
     private let script: SQLScript?
     private static let smallSize = 4_096
 
     /// Looks through a migration.
     ///
-    /// - Throws: ``SchemaMigrationError``, when it must not be run as it is.
+    /// - Throws: ``SchemaMigrationError``, when it must not run as it is.
     init(_ migration: any SchemaMigration, _ direction: Direction = .up) throws {
         self.migration = migration
         self.direction = direction
@@ -32,6 +38,14 @@ struct MigrationJob {
         checksum = script?.checksum
         droppedTables = script?.droppedTables ?? []
         weight = script?.weight ?? 1
+        switch direction {
+        case .up:
+            hasBody = true
+            title = migration.title
+        case .down:
+            hasBody = script.map { !$0.statements.isEmpty } ?? migration.isReversible
+            title = script?.fileName ?? "\(migration.title) (down)"
+        }
         self.script = script.flatMap { $0.sql.utf8.count <= Self.smallSize ? $0 : nil }
     }
 
@@ -40,16 +54,10 @@ struct MigrationJob {
     /// Whether it is written in Swift.
     var isCode: Bool { checksum == nil }
 
-    /// As messages call it.
-    var title: String {
-        guard direction == .down else { return migration.title }
-        return "\(migration.title), on the way down"
-    }
-
     /// Runs the migration's body.
     ///
     /// - Parameter afterEach: is called after each statement of a file.
-    func run(_ db: Database, afterEach: () throws -> Void) throws {
+    private func runBody(_ db: Database, afterEach: () throws -> Void) throws {
         if let script = try self.script ?? Self.script(migration, direction) {
             try script.run(db, afterEach: afterEach)
         } else if direction == .up {
@@ -66,12 +74,107 @@ struct MigrationJob {
     }
 }
 
+// MARK: Running
+
+extension MigrationJob {
+    /// What running a migration took and touched.
+    struct Work {
+        /// How long it ran.
+        let seconds: Double
+        /// The tables whose rows it has changed, and those that it has dropped.
+        let tables: Set<String>
+    }
+
+    /// Runs the migration inside a transaction that is open, and sees to it that the transaction stays open.
+    func run(_ db: Database, _ interrupter: Interrupter) throws -> Work {
+        let watch = TransactionWatch()
+        let seconds = try ContinuousClock().measureSeconds {
+            try mapErrors(db) { try run(db, watch, interrupter) }
+        }
+        return Work(seconds: seconds, tables: watch.tables.union(droppedTables))
+    }
+
+    private func run(_ db: Database, _ watch: TransactionWatch, _ interrupter: Interrupter) throws {
+        db.add(transactionObserver: watch)
+        defer { db.remove(transactionObserver: watch) }
+        func check() throws {
+            if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded }
+            try interrupter.check()
+        }
+        do {
+            try interrupter.allowInterrupts(of: db) { try runBody(db, afterEach: check) }
+        } catch {
+            throw watch.sawEnd && !interrupter.isCancelled ? transactionEnded : error
+        }
+        try check()
+    }
+
+    /// Runs the one statement of a file that asks for no transaction.
+    func runWithoutTransaction(
+        _ db: Database, _ interrupter: Interrupter, waitingUpTo limit: Duration
+    ) throws -> Work {
+        let seconds = try ContinuousClock().measureSeconds {
+            try mapErrors(db) {
+                // A statement that finds the database locked has done nothing.
+                try waitWhileBusy(upTo: limit, interrupter: interrupter) {
+                    try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
+                }
+            }
+        }
+        return Work(seconds: seconds, tables: [])
+    }
+}
+
+// MARK: Failing
+
+extension MigrationJob {
+    /// What to do about a migration that failed by its own fault.
+    static let remedy = "It was rolled back; earlier migrations are applied. Fix it and migrate again."
+
+    /// The error of a migration that has ended the transaction that it ran in.
+    var transactionEnded: SchemaMigrationError {
+        var error = SchemaMigrationError(
+            .migrationFailed, at: .file(title), "ended the transaction that it ran in",
+            remedy: "Remove what commits or rolls back: a migration and its record are committed together.")
+        error.version = version
+        return error
+    }
+
+    /// Runs the body, and names the migration in what it throws.
+    private func mapErrors(_ db: Database, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as CancellationError {
+            throw error
+        } catch var error as SchemaMigrationError {
+            error.version = version
+            throw error
+        } catch {
+            let databaseError = error as? DatabaseError
+            var failure = SchemaMigrationError(
+                .migrationFailed, at: .file(title), "\(error)",
+                remedy: databaseError.map { db.remedy(for: $0, fixing: Self.remedy) } ?? Self.remedy,
+                underlyingError: error)
+            failure.version = version
+            failure.sqliteCode = databaseError?.extendedResultCode.rawValue
+            throw failure
+        }
+    }
+}
+
 extension SchemaMigration {
-    /// As messages call the migration: by its file where it has one.
+    /// The migration's name in messages: that of its file, where it has one.
     package var title: String { (self as? any SQLSource)?.fileName ?? (self as? CodeFile)?.fileName ?? name }
 
-    /// Whether there is a way back.
+    /// Whether there is a down migration.
     var isReversible: Bool {
         (self as? any SQLSource)?.hasDown ?? (self is any ReversibleSchemaMigration)
+    }
+}
+
+extension ContinuousClock {
+    /// Runs the body, and returns how many seconds it took.
+    package func measureSeconds(_ body: () throws -> Void) rethrows -> Double {
+        try measure(body).inSeconds
     }
 }

@@ -28,7 +28,12 @@ struct RunProgress {
         child.completedUnitCount += job.weight
     }
 
-    /// Everything is done, or there was nothing to do.
+    /// Counts everything as done, also what another process did.
+    func finish() {
+        child.completedUnitCount = child.totalUnitCount
+    }
+
+    /// Counts everything as done where there was nothing to do.
     static func finish(_ progress: Progress) {
         progress.totalUnitCount = max(1, progress.totalUnitCount)
         progress.completedUnitCount = progress.totalUnitCount

@@ -1,18 +1,23 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationDiagnostics
 
-/// Applies the pending migrations of one database, in transactions that hold the work and the ledger's rows.
+/// Runs migrations of one database in transactions that hold their work and their rows in the ledger.
 ///
-/// Commits are grouped: migrations run one after the other as savepoints of one transaction, so that a hundred
-/// small files cost one sync. A group ends when all is done, when it has run for a while, and where the
-/// treatment of foreign keys changes, which SQLite allows only between transactions.
+/// Commits are grouped: migrations run one after the other in one transaction, so that a hundred small files cost
+/// one sync. A group ends when all is done, when it has run for a while, and where the treatment of foreign keys
+/// changes, which SQLite allows only between transactions.
+///
+/// Each group passes through ``commit(_:)``. A group that leaves something broken is rolled back, and its migrations
+/// run again one at a time: that names the culprit, and tells new findings from old ones. Old ones are warnings.
 final class SchemaRun {
     private let migrator: SchemaMigrator
     private let db: Database
-    private var runner: JobRunner
     private let interrupter: Interrupter
     private let progress: RunProgress?
+    private let limit: Duration
+    /// What copies the database before its first change; nil once that is done.
     private var backup: BackupMaker?
     private var report = SchemaReport()
 
@@ -22,34 +27,38 @@ final class SchemaRun {
         self.db = db
         self.interrupter = interrupter
         self.progress = progress
-        runner = JobRunner(db: db, appVersion: migrator.options.appVersion, interrupter: interrupter)
+        limit = migrator.options.busyTimeout
         backup = migrator.options.backup.map(BackupMaker.init)
     }
 
     /// Applies what is pending, up to a version.
-    func migrate(upTo target: SchemaVersion?) throws -> SchemaReport {
+    func migrate(_ plan: SchemaPlan, upTo target: SchemaVersion?) throws -> SchemaReport {
         try run {
-            let snapshot = try reading {
-                try migrator.snapshot(for: migrator.ledger(of: db), db, upTo: target)
+            var plan = plan
+            if plan.isForNewDatabase, let snapshot = try migrator.snapshot(upTo: target) {
+                try load(snapshot)
+                plan = try waitWhileBusy(upTo: limit, interrupter: interrupter) {
+                    try migrator.plan(for: db, upTo: target)
+                }
             }
-            if let snapshot { try load(snapshot) }
-            let ledger = try reading { try migrator.ledger(of: db) }
-            let pending = Set(migrator.plan(ledger, upTo: target).pending)
-            // Every file is read and looked through before the first one is run.
-            try carryOut(
-                try migrator.migrations.filter { pending.contains($0.version) }.map { try MigrationJob($0) })
+            if plan.isSettled { return }
+            // Every file is read and looked through before the first one runs.
+            let pending = Set(plan.pending)
+            try runAll(
+                migrator.migrations.filter { pending.contains($0.version) }.map { try MigrationJob($0) })
         }
     }
 
-    /// Takes migrations back, in the order given.
-    func rollBack(_ migrations: [any SchemaMigration]) throws -> SchemaReport {
-        try run { try carryOut(try migrations.map { try MigrationJob($0, .down) }) }
+    /// Rolls migrations back, in the order given.
+    func rollBack(_ jobs: [MigrationJob]) throws -> SchemaReport {
+        try run { try runAll(jobs) }
     }
 
     private func run(_ body: () throws -> Void) throws -> SchemaReport {
         do {
             try interrupter.check()
-            try SchemaMigrationError.describing { try ConnectionSettings(db).whileMigrating(body) }
+            try SchemaMigrationError.mapErrors { try db.withDurableCommits(waitingUpTo: limit, body) }
+            progress?.finish()
             return report
         } catch var error as SchemaMigrationError {
             error.committed = report.applied
@@ -57,14 +66,18 @@ final class SchemaRun {
         }
     }
 
-    private func carryOut(_ jobs: [MigrationJob]) throws {
+    private func runAll(_ jobs: [MigrationJob]) throws {
         try checkCommits(jobs)
         progress?.begin(with: jobs)
-        var left = jobs
+        var left = jobs[...]
+        // At least once: an adopted database at the latest version has nothing to run, but a ledger to be written.
         repeat {
-            left =
-                try left.first?.transaction == SQLFileSettings.Transaction.none
-                ? runBare(left) : runGroup(left)
+            if let job = left.first, job.transaction == .none {
+                try runAlone(job)
+                left.removeFirst()
+            } else {
+                left = try runGroup(of: left)
+            }
         } while !left.isEmpty
     }
 
@@ -73,12 +86,11 @@ final class SchemaRun {
         guard let odd = jobs.first(where: { $0.transaction == .none || $0.foreignKeys != first.foreignKeys })
         else { return }
         throw SchemaMigrationError(
-            .refusedStatement,
+            .refusedStatement, at: .file(odd.title),
             odd.transaction == .none
-                ? "\(odd.title): runs without a transaction, and cannot be part of all or nothing."
-                : "\(odd.title): treats foreign keys otherwise than \(first.title), and cannot share a transaction with it.",
-            remedy: "Migrate up to the version before it first, or commit in groups. Nothing was changed.",
-            file: odd.title)
+                ? "runs without a transaction, and so cannot be part of all or nothing"
+                : "uses a different foreign-key mode from \(first.title), and so cannot share a transaction with it",
+            remedy: "Migrate up to the version before it first, or commit in groups. Nothing was changed.")
     }
 
     // MARK: Groups
@@ -86,198 +98,114 @@ final class SchemaRun {
     /// Runs and commits as many migrations from the front as belong together.
     ///
     /// - Returns: the migrations that are left to run.
-    private func runGroup(_ jobs: [MigrationJob]) throws -> [MigrationJob] {
-        // A database that is adopted at the latest version has nothing to run, but its ledger to be written.
-        let foreignKeys = jobs.first?.foreignKeys ?? .off
-        var done: [MigrationJob] = []
-        var left = jobs[...]
-        var failure: (any Error)?
-        var suspects = Suspects.none
-
-        let isCommitted: Bool
+    private func runGroup(of jobs: ArraySlice<MigrationJob>) throws -> ArraySlice<MigrationJob> {
+        var group = MigrationGroup(of: jobs, migrator.options.commits, progress)
         do {
-            isCommitted = try transaction(foreignKeys: foreignKeys) { ledger in
-                let before = try SchemaShape(db)
-                let started = ContinuousClock.now
-                // Another process may have been faster.
-                left.removeAll { ledger.has($0) }
-                while let job = left.first, job.transaction == .wrapped, job.foreignKeys == foreignKeys {
-                    do {
-                        suspects.add(tables: try runner.apply(job), by: job)
-                    } catch let error as CancellationError {
-                        throw error
-                    } catch {
-                        // What ran before it is complete, and is committed.
-                        failure = error
-                        break
-                    }
-                    done.append(job)
-                    left.removeFirst()
-                    progress?.advance(job)
-                    if case .grouped(let limit) = migrator.options.commits,
-                        ContinuousClock.now - started >= limit
-                    {
-                        break
-                    }
-                }
-                if let failure, migrator.options.commits == .allOrNothing { throw failure }
-                guard db.isInsideTransaction, !runner.hasResidue else { return false }
-                if done.isEmpty {
-                    try notifyObservers(of: .additions)
-                    return true
-                }
-                let after = try SchemaShape(db)
-                suspects.add(changesSince: before, to: after)
-                guard try Findings(db, suspects, foreignKeys).isEmpty else { return false }
-                try notifyObservers(of: after.hasAll(of: before) ? .additions : .anything)
-                return true
-            }
+            try commit(&group)
+        } catch let suspicion as SuspectGroup {
+            try retry(group.done, suspicion.suspects)
         } catch {
-            // In a damaged database the commit of nothing can fail as well, and says less.
-            throw done.isEmpty ? failure ?? error : error
+            // In a damaged database even the commit of nothing can fail, and says less than the migration's own error.
+            throw group.done.isEmpty ? group.failure ?? error : error
         }
-        if isCommitted {
-            report.applied += done.map(\.version)
-        } else if migrator.options.commits == .allOrNothing {
-            try runChecked(done, suspects)
-        } else {
-            // The failure has taken the transaction with it; or a row refers to none, and one of these has left it
-            // or it was there before. Again, one commit at a time.
-            for job in done { try runChecked([job], suspects) }
-        }
-        if let failure { throw failure }
-        return Array(left)
+        if let failure = group.failure { throw failure }
+        return group.left
     }
 
-    /// Runs migrations in one transaction, and tells what each leaves broken from what was broken before.
-    private func runChecked(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
-        guard let foreignKeys = jobs.first?.foreignKeys else { return }
-        var done: [SchemaVersion] = []
-        try transaction(foreignKeys: foreignKeys) { ledger in
-            var before = try Findings(db, suspects, foreignKeys)
-            for job in jobs where !ledger.has(job) {
-                _ = try runner.apply(job)
-                done.append(job.version)
-                let after = try Findings(db, suspects, foreignKeys)
-                if let finding = after.firstNew(since: before) { throw finding.error(blaming: job) }
-                before = after
+    /// Runs migrations again, one commit at a time, or all together where that is asked for.
+    private func retry(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
+        let batches = migrator.options.commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
+        for batch in batches {
+            var group = MigrationGroup(retrying: batch, suspects)
+            try commit(&group)
+        }
+    }
+
+    /// Runs the migrations of a group and commits them, each with its row in the ledger.
+    ///
+    /// The one place where migrations become permanent. The transaction commits when its body returns; an error, a
+    /// cancellation or a crash before that undoes the whole group.
+    private func commit(_ group: inout MigrationGroup) throws {
+        try db.setForeignKeys(group.foreignKeys)
+        let warnings = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+            let ledger = try prepareLedger()
+            var inspection = try Inspection(db, of: group)
+            while let job = group.next(for: ledger) {
+                // A migration that fails is undone alone; those before it are complete, and stay.
+                let savepoint = try Savepoint(db)
+                do {
+                    let work = try job.run(db, interrupter)
+                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
+                    try inspection.inspect(job, touched: work.tables)
+                    try savepoint.release(after: job)
+                    group.succeed()
+                } catch {
+                    try group.fail(error, isUndone: savepoint.undo())
+                }
             }
-            report.warnings += before.descriptions.filter { !report.warnings.contains($0) }
-            try notifyObservers(of: .anything)
-            return true
+            try db.notifyObservers(of: inspection.finish())
+            return inspection.warnings
         }
-        report.applied += done
+        report.applied += group.done.map(\.version)
+        report.warnings += warnings.filter { !report.warnings.contains($0) }
     }
 
-    /// Runs the one statement of a file that asks for no transaction, and then records it.
-    private func runBare(_ jobs: [MigrationJob]) throws -> [MigrationJob] {
-        let job = jobs[0]
-        var isPending = true
-        try transaction(foreignKeys: job.foreignKeys) { ledger in
-            isPending = !ledger.has(job)
-            try notifyObservers(of: .additions)
-            return true
+    /// Runs the one statement of a file that asks for no transaction, and records it afterwards.
+    ///
+    /// At least once: when the process dies in between, the statement runs again.
+    private func runAlone(_ job: MigrationJob) throws {
+        try db.setForeignKeys(job.foreignKeys)
+        let isNeeded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+            let ledger = try prepareLedger()
+            try db.notifyObservers(of: .additions)
+            return ledger.needs(job)
         }
-        if isPending {
-            let seconds = try runner.runBare(job, waitingFor: migrator.options.busyTimeout)
-            try transaction(foreignKeys: job.foreignKeys) { ledger in
-                if !ledger.has(job) { try runner.record(job, seconds: seconds) }
-                try notifyObservers(of: .anything)
-                return true
+        if isNeeded {
+            let work = try job.runWithoutTransaction(db, interrupter, waitingUpTo: limit)
+            try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+                if try prepareLedger().needs(job) {
+                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
+                }
+                try db.notifyObservers(of: .anything)
             }
             report.applied.append(job.version)
         }
         progress?.advance(job)
-        return Array(jobs.dropFirst())
     }
 
-    // MARK: Transactions
-
-    /// Opens a transaction, reads the ledger afresh, runs the body, and commits or rolls back.
-    ///
-    /// - Parameter body: returns whether to commit.
-    /// - Returns: what the body returned.
-    @discardableResult
-    private func transaction(foreignKeys: ForeignKeys, _ body: (Ledger) throws -> Bool) throws -> Bool {
-        // pragma.html: this does nothing inside a transaction.
-        try db.execute(sql: "PRAGMA foreign_keys = \(foreignKeys == .on ? 1 : 0)")
-        try db.beginWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
-        do {
-            // What GRDB remembers of the schema may be another process's past.
-            db.clearSchemaCache()
-            let ledger = try migrator.ledger(of: db)
-            // While nobody else can write, and before the first change.
-            report.backup = try backup?.copy(db) ?? report.backup
-            backup = nil
-            try record(ledger)
-            let commits = try body(ledger)
-            if commits {
-                try db.commitWriting(waitingFor: migrator.options.busyTimeout, interrupter: interrupter)
-            } else {
-                try rollback()
-            }
-            return commits
-        } catch {
-            try? rollback()
-            throw error
-        }
-    }
-
-    /// Reads, and waits while another connection is committing.
-    private func reading<Value>(_ body: () throws -> Value) throws -> Value {
-        try retryingWhileBusy(for: migrator.options.busyTimeout) {
-            try interrupter.check()
-            return try db.consistently(body)
-        }
-    }
-
-    /// What observers cannot see by themselves: they are told of rows by SQLite.
-    private enum SchemaChange { case additions, anything }
-
-    /// Tells the app's observers that the schema has changed.
-    private func notifyObservers(of change: SchemaChange) throws {
-        switch change {
-        // Nobody observes a table that is new but who observes all, the ledger too.
-        case .additions: try db.notifyChanges(in: Table("schema_migrations"))
-        // GRDB asks for the columns of every table to do so.
-        case .anything: try db.notifyChanges(in: .fullDatabase)
-        }
-    }
-
-    private func rollback() throws {
-        if db.isInsideTransaction { try db.rollback() }
-        db.clearSchemaCache()
-    }
-
-    /// Makes the ledger, and writes down what an adopted database has had.
-    private func record(_ ledger: Ledger) throws {
-        try Ledger.create(db)
-        for migration in migrator.migrations where ledger.unmarked.contains(migration.version) {
-            try Ledger.insert(.init(version: migration.version, name: migration.name, origin: .marked), db)
-        }
-    }
-
-    /// Makes the schema of a database that is empty, unless another process has begun to.
+    /// Creates the schema of a new database at once, unless another process has begun to.
     private func load(_ snapshot: Snapshot) throws {
-        var isLoaded = false
-        try transaction(foreignKeys: .off) { ledger in
-            guard !ledger.exists else { return true }
-            try interrupter.during(db) { try snapshot.run(db) { try interrupter.check() } }
-            for migration in migrator.migrations where snapshot.versions.contains(migration.version) {
-                try Ledger.insert(
-                    .init(version: migration.version, name: migration.name, origin: .snapshot), db)
-            }
-            isLoaded = true
-            try notifyObservers(of: .additions)
+        try db.setForeignKeys(.off)
+        let isLoaded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+            guard try prepareLedger().isNew else { return false }
+            try interrupter.allowInterrupts(of: db) { try snapshot.run(db) { try interrupter.check() } }
+            try mark(snapshot.versions, as: .snapshot)
+            try db.notifyObservers(of: .additions)
             return true
         }
         if isLoaded { report.applied += snapshot.versions.sorted() }
     }
-}
 
-extension Ledger {
-    /// Whether a job is done already, by another process.
-    fileprivate func has(_ job: MigrationJob) -> Bool {
-        applied.contains(job.version) == (job.direction == .up)
+    // MARK: The ledger
+
+    /// Reads the ledger under the lock, where another process may have been faster, and makes it ready for rows.
+    ///
+    /// Before that, and so before the first change, the database is copied if that is asked for.
+    ///
+    /// - Returns: the ledger as it was read.
+    private func prepareLedger() throws -> Ledger {
+        let ledger = try migrator.ledger(of: db)
+        report.backup = try backup?.copy(db, ledger) ?? report.backup
+        backup = nil
+        try Ledger.create(db)
+        try mark(ledger.unmarked, as: .marked)
+        return ledger
+    }
+
+    /// Writes down versions that the database has had without running them.
+    private func mark(_ versions: Set<SchemaVersion>, as origin: Ledger.Origin) throws {
+        for migration in migrator.migrations where versions.contains(migration.version) {
+            try Ledger.insert(.init(version: migration.version, name: migration.name, origin: origin), db)
+        }
     }
 }

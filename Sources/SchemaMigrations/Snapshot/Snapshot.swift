@@ -1,5 +1,6 @@
 public import Foundation
 package import GRDB
+import MigrationDiagnostics
 
 /// A schema as SQL that makes it at once, with the versions that it contains.
 ///
@@ -22,7 +23,7 @@ struct Snapshot {
         } catch {
             throw Self.invalid(
                 url, "cannot be read: \(error.localizedDescription)",
-                remedy: "Write it by writeSnapshot(to:).")
+                remedy: "Write it with writeSnapshot(to:).")
         }
         script = try SQLScript(data, fileName: url.lastPathComponent)
         versions = Set(
@@ -34,7 +35,7 @@ struct Snapshot {
                 })
         guard !versions.isEmpty else {
             throw Self.invalid(
-                url, "does not say which migrations it contains", remedy: "Write it by writeSnapshot(to:).")
+                url, "does not say which migrations it contains", remedy: "Write it with writeSnapshot(to:).")
         }
     }
 
@@ -42,14 +43,8 @@ struct Snapshot {
     ///
     /// - Parameter afterEach: is called after each statement.
     func run(_ db: Database, afterEach: () throws -> Void) throws {
-        do {
-            try script.run(db, afterEach: afterEach)
-        } catch var error as SchemaMigrationError {
-            error.remedy =
-                (error.underlyingError as? DatabaseError).flatMap(SchemaMigrationError.remedy)
-                ?? "Write it anew by writeSnapshot(to:). Nothing was changed."
-            throw error
-        }
+        try script.run(
+            db, fixing: "Write it again with writeSnapshot(to:). Nothing was changed.", afterEach: afterEach)
     }
 
     /// The text of a snapshot of a database, which migrations have made from an empty one.
@@ -80,21 +75,20 @@ struct Snapshot {
 
     static func invalid(_ url: URL, _ problem: String, remedy: String) -> SchemaMigrationError {
         SchemaMigrationError(
-            .invalidSnapshot, "\(url.lastPathComponent): \(problem).", remedy: remedy,
-            file: url.lastPathComponent)
+            .invalidSnapshot, at: .file(url.lastPathComponent), problem, remedy: remedy)
     }
 }
 
 extension SchemaMigrator {
-    /// The snapshot with which a database may begin; nil for one that is not empty, and where the snapshot holds
-    /// more than is asked for.
-    func snapshot(for ledger: Ledger, _ db: Database, upTo target: SchemaVersion?) throws -> Snapshot? {
-        guard let snapshotURL, try !ledger.exists && !Ledger.hasOtherTables(db) else { return nil }
+    /// Reads the snapshot with which a new database may begin; nil where there is none, and where it holds more than
+    /// is asked for.
+    func snapshot(upTo target: SchemaVersion?) throws -> Snapshot? {
+        guard let snapshotURL else { return nil }
         let snapshot = try Snapshot(contentsOf: snapshotURL)
         if let unknown = snapshot.versions.subtracting(versions).min() {
             throw Snapshot.invalid(
                 snapshotURL, "contains version \(unknown), which no migration has",
-                remedy: "Write it anew by writeSnapshot(to:).")
+                remedy: "Write it again with writeSnapshot(to:).")
         }
         return snapshot.versions.allSatisfy { $0 <= target ?? .max } ? snapshot : nil
     }
@@ -112,7 +106,7 @@ extension SchemaMigrator {
     /// - Throws: ``SchemaMigrationError``, also when the result is not what the migrations make, as with rows in
     ///   a virtual table.
     public func writeSnapshot(to url: URL) throws {
-        let text = try SchemaMigrationError.describing {
+        let text = try SchemaMigrationError.mapErrors {
             try replayed().read { try Snapshot.text(of: $0, migrations: migrations) }
         }
         do {
@@ -135,7 +129,7 @@ extension SchemaMigrator {
 
     /// Does so in databases that are opened as the app's is, with its functions and collations.
     package func verifySnapshot(at url: URL, configuration: Configuration) throws {
-        let differences = try SchemaMigrationError.describing {
+        let differences = try SchemaMigrationError.mapErrors {
             let snapshot = try DatabaseQueue(configuration: configuration)
             try with(snapshot: url).migrate(snapshot)
             let fromSnapshot = try snapshot.read(DatabaseContents.init)
@@ -145,7 +139,7 @@ extension SchemaMigrator {
         guard !differences.isEmpty else { return }
         throw Snapshot.invalid(
             url, "is not what the migrations make: \(differences.joined(separator: "; "))",
-            remedy: "Write it anew by writeSnapshot(to:).")
+            remedy: "Write it again with writeSnapshot(to:).")
     }
 
     /// An empty database in memory, after all migrations.

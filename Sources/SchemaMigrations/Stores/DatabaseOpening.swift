@@ -16,7 +16,7 @@ extension DatabaseQueue {
     public static func opening(
         path: String, configuration: Configuration = .waiting, waitingFor limit: Duration = .seconds(10)
     ) throws -> DatabaseQueue {
-        try retryingWhileBusy(for: limit) { try DatabaseQueue(path: path, configuration: configuration) }
+        try waitWhileBusy(upTo: limit) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 }
 
@@ -62,7 +62,7 @@ extension DatabasePool {
     public static func opening(
         path: String, configuration: Configuration = .waiting, waitingFor limit: Duration = .seconds(10)
     ) throws -> DatabasePool {
-        try retryingWhileBusy(for: limit) { try DatabasePool(path: path, configuration: configuration) }
+        try waitWhileBusy(upTo: limit) { try DatabasePool(path: path, configuration: configuration) }
     }
 }
 

@@ -45,7 +45,7 @@ public struct SQLiteStore: MigrationStore {
     /// Returns what the database says that concerns one manager.
     public func read(_ manager: String) throws -> StoreState {
         try describing(.unreadableStore, "read") {
-            try retryingWhileBusy(for: .seconds(10)) {
+            try waitWhileBusy(upTo: .defaultBusyTimeout) {
                 try writer.unsafeReentrantRead { try state(of: manager, $0) }
             }
         }
@@ -56,8 +56,10 @@ public struct SQLiteStore: MigrationStore {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
-                try ConnectionSettings(db).whileMigrating {
-                    try db.writing { try update(manager, db, change) }
+                try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
+                    try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
+                        try update(manager, db, change)
+                    }
                 }
             }
         }
@@ -66,7 +68,7 @@ public struct SQLiteStore: MigrationStore {
     /// Returns every settled step of a manager, oldest first.
     public func history(_ manager: String) throws -> [SettledStep] {
         try describing(.unreadableStore, "read") {
-            try writer.readingConsistently { db in
+            try writer.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                 try Self.fullHistory(db).filter { $0.manager == manager }
             }
         }
@@ -86,8 +88,8 @@ public struct SQLiteStore: MigrationStore {
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
                 let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
-                try ConnectionSettings(db).whileMigrating {
-                    try db.writing {
+                try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
+                    try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
                         if try db.hasTable(Self.table) {
                             try db.execute(
                                 sql:
@@ -235,7 +237,7 @@ extension SQLiteStore {
             return try fetch()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // Only where there certainly is no table is there no record.
-            return try db.consistently { try db.hasTable(Self.table) ? fetch() : nil }
+            return try db.readSnapshot { try db.hasTable(Self.table) ? fetch() : nil }
         }
     }
 

@@ -27,7 +27,7 @@ struct AcceptCommand: ParsableCommand {
             let edited = try queue.read(migrator.status).edited
             if let other = versions.first(where: { !edited.contains($0) }) {
                 throw Failure(
-                    "\(other) was not edited after it had been applied to \(database.database).",
+                    "\(other) was not edited after it had been applied to \(database.database)",
                     remedy: edited.isEmpty
                         ? "No file was: there is nothing to accept."
                         : "Edited were: \(edited.map(String.init).joined(separator: ", ")). Nothing was changed."

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import MigrationDiagnostics
 import MigrationTesting
 import SchemaMigrations
 
@@ -84,15 +85,16 @@ struct AdoptCommand: ParsableCommand {
             let (status, version) = try queue.read { db in (try migrator.status(db), try found(db)) }
             guard !status.hasMigrationsTable else {
                 throw Failure(
-                    "\(database.database) has been migrated by this package, and cannot be adopted.",
-                    remedy: "See where it is by `app-migrations status`. Nothing was changed.")
+                    "\(database.database) was already migrated by this package",
+                    remedy: "Look at it with `app-migrations status`. Nothing was changed.")
             }
             guard let version else {
                 throw Failure(
-                    "\(database.database) has nothing that \(from.rawValue) is read from.",
-                    remedy:
-                        "Find out which tool has migrated it, or say the version by --from version. Nothing was changed."
-                )
+                    "\(database.database) has no \(from.rawValue) to read the version from",
+                    remedy: """
+                        Find out which tool has migrated it, or pass the version with --from version. Nothing was \
+                        changed.
+                        """)
             }
             try migrator.markApplied(queue, upTo: version)
             return try queue.read(migrator.history)
@@ -110,15 +112,24 @@ struct AdoptCommand: ParsableCommand {
         table.print()
     }
 
+    /// The version that the database is at; nil where there is nothing to read it from.
     private func found(_ db: Database) throws -> SchemaVersion? {
+        let identifiers = Dictionary(map.map { ($0.key, $0.version) }, uniquingKeysWith: { $1 })
         let numbers = Dictionary(map.map { (Int($0.key) ?? 0, $0.version) }, uniquingKeysWith: { $1 })
-        switch from {
-        case .version: return version
-        case .schemaInfo: return try SchemaAdoption.schemaInfo(numbers)(db)
-        case .userVersion: return try SchemaAdoption.userVersion(numbers)(db)
-        case .grdb:
-            return try SchemaAdoption.grdb(
-                Dictionary(map.map { ($0.key, $0.version) }, uniquingKeysWith: { $1 }))(db)
+        do {
+            switch from {
+            case .version: return version
+            case .schemaInfo: return try SchemaAdoption.schemaInfo(numbers)(db)
+            case .userVersion: return try SchemaAdoption.userVersion(numbers)(db)
+            case .grdb: return try SchemaAdoption.grdb(identifiers)(db)
+            }
+        } catch let error as SchemaMigrationError where error.code == .unmanagedDatabase {
+            // This command is what other commands advise for such a database.
+            throw Failure(
+                at: error.diagnostic.place, error.diagnostic.problem,
+                remedy:
+                    "Pass a --map for each number or identifier that the database holds. Nothing was changed."
+            )
         }
     }
 }

@@ -53,7 +53,7 @@ struct HistoryCommand: ParsableCommand {
     private func history(ofStore path: String) throws -> HistoryOutput {
         guard FileManager.default.fileExists(atPath: path) else {
             throw Failure(
-                "There is no store \(path).",
+                "There is no store \(path)",
                 remedy: "Pass the path of the JSON file of a JSONStore as --store.")
         }
         let store = try JSONStore(at: URL(fileURLWithPath: path))

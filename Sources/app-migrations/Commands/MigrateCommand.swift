@@ -39,16 +39,14 @@ struct MigrateCommand: ParsableCommand {
             let report = try ProgressBar(visibility: json || quiet ? .hidden : .shown).during {
                 try migrator.migrate(queue, upTo: upTo, progress: $0)
             }
-            return try queue.read { db in
-                let history = try migrator.history(db)
-                return MigrateOutput(
-                    database: database.database, currentVersion: history.last.map { "\($0.version)" },
-                    applied: report.applied.map { version in
-                        let note = history.first { $0.version == version }
-                        return .init(version: "\(version)", name: note?.name, seconds: note?.seconds)
-                    },
-                    warnings: report.warnings, edited: try migrator.status(db).edited.map(String.init))
-            }
+            let status = try queue.read(migrator.status)
+            return MigrateOutput(
+                database: database.database, currentVersion: status.currentVersion.map(String.init),
+                applied: report.applied.map { version in
+                    let note = status.history.first { $0.version == version }
+                    return .init(version: "\(version)", name: note?.name, seconds: note?.seconds)
+                },
+                warnings: report.warnings, edited: status.edited.map(String.init))
         }
         if quiet { return }
         if json { try printJSON(output) } else { output.print() }

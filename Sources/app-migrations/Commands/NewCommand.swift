@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MigrationDiagnostics
 import MigrationFiles
 
 /// Makes the file of a new migration.
@@ -37,8 +38,8 @@ struct NewCommand: ParsableCommand {
             _ = try MigrationFileName("\(stem).sql")
         } catch {
             throw Failure(
-                "\"\(name)\" cannot be a migration's name: \(error.problem).",
-                remedy: "Use letters, digits, _ and -, and something else than _ at the end.")
+                "\"\(name)\" cannot be a migration's name: \(error.diagnostic.problem)",
+                remedy: "Use letters, digits, _ and -, and do not end with _.")
         }
         try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
         if down { try write("-- Takes back what \(stem).sql does.\n", to: "\(stem).down.sql") }
@@ -50,16 +51,16 @@ struct NewCommand: ParsableCommand {
         print((folder.directory as NSString).appendingPathComponent(fileName))
     }
 
+    /// The time in UTC, as `yyyyMMddHHmmssSSS`.
     private static func version(at date: Date) -> Int64 {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
-        let parts = calendar.dateComponents(
+        let time = calendar.dateComponents(
             [.year, .month, .day, .hour, .minute, .second, .nanosecond], from: date)
-        let fields: [(Int?, Int64)] = [
-            (parts.month, 100), (parts.day, 100), (parts.hour, 100), (parts.minute, 100), (parts.second, 100),
-            (parts.nanosecond.map { $0 / 1_000_000 }, 1_000),
-        ]
-        return fields.reduce(Int64(parts.year ?? 0)) { $0 * $1.1 + Int64($1.0 ?? 0) }
+        let text = String(
+            format: "%04d%02d%02d%02d%02d%02d%03d", time.year ?? 0, time.month ?? 0, time.day ?? 0,
+            time.hour ?? 0, time.minute ?? 0, time.second ?? 0, (time.nanosecond ?? 0) / 1_000_000)
+        return Int64(text) ?? 0
     }
 
     private static func template(named name: String, stem: String) -> String {

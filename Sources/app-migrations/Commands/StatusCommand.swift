@@ -4,7 +4,7 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 
-/// Tells which migrations a database has had, and which are pending.
+/// Lists the migrations that a database has had, and those that are pending.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -30,18 +30,15 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         let status = try database.reading { queue in
-            try queue.read { db in
-                try StatusOutput(
-                    database: database.database, migrator: migrator, status: migrator.status(db),
-                    history: migrator.history(db))
-            }
+            StatusOutput(
+                database: database.database, migrator: migrator, status: try queue.read(migrator.status))
         }
         if json { try printJSON(status) } else { status.print() }
         if exitCode, status.needsMigration { throw ExitCode(2) }
     }
 }
 
-/// What `status` prints.
+/// The output of `status`.
 private struct StatusOutput: Encodable {
     let database: String
     let hasMigrationsTable: Bool
@@ -69,40 +66,48 @@ private struct StatusOutput: Encodable {
         case belowFloor = "below-floor"
     }
 
-    init(database: String, migrator: SchemaMigrator, status: SchemaStatus, history: [AppliedMigration]) {
+    init(database: String, migrator: SchemaMigrator, status: SchemaStatus) {
         self.database = database
         hasMigrationsTable = status.hasMigrationsTable
         originVersion = status.originVersion.map(String.init)
         currentVersion = status.currentVersion.map(String.init)
         latestVersion = status.latestVersion.map(String.init)
         needsMigration = status.needsMigration
-        let applied = Dictionary(history.map { ($0.version, $0) }, uniquingKeysWith: { $1 })
-        let pending = Set(status.pendingVersions)
-        let edited = Set(status.edited)
-        let unknown = Set(status.unknown)
-        migrations = Set(migrator.migrations.map(\.version)).union(status.unknown).sorted().map { version in
+        let applied = Dictionary(status.history.map { ($0.version, $0) }, uniquingKeysWith: { $1 })
+        let names = Dictionary(
+            migrator.migrations.map { ($0.version, $0.name) }, uniquingKeysWith: { $1 })
+        let states = Self.states(status)
+        migrations = Set(names.keys).union(status.unknown).sorted().map { version in
             let note = applied[version]
-            let state: State =
-                unknown.contains(version)
-                ? .unknown
-                : edited.contains(version)
-                    ? .edited : pending.contains(version) ? .pending : note == nil ? .belowFloor : .applied
             return Line(
-                version: "\(version)", name: migrator.migration(version: version)?.name ?? note?.name,
-                state: state, origin: note?.origin.rawValue, applied: note?.date, seconds: note?.seconds,
-                appVersion: note?.appVersion)
+                version: "\(version)", name: names[version] ?? note?.name,
+                state: states[version] ?? .applied, origin: note?.origin.rawValue, applied: note?.date,
+                seconds: note?.seconds, appVersion: note?.appVersion)
         }
+    }
+
+    /// The state of each version that is not simply applied.
+    private static func states(_ status: SchemaStatus) -> [SchemaVersion: State] {
+        var states: [SchemaVersion: State] = [:]
+        for version in status.pendingVersions { states[version] = .pending }
+        for version in status.belowFloor { states[version] = .belowFloor }
+        for version in status.edited { states[version] = .edited }
+        for version in status.unknown { states[version] = .unknown }
+        return states
     }
 
     func print() {
         let style = Style()
         let pending = migrations.count { $0.state == .pending }
+        let rest =
+            switch pending {
+            case 0: "nothing is pending"
+            case 1: "1 migration is pending"
+            default: "\(pending.counting("migration")) are pending"
+            }
         Swift.print(
-            "\(style.heading(database)) is "
-                + (currentVersion.map { "at version \($0)" } ?? "at no version")
-                + (pending == 0
-                    ? ", and nothing is pending"
-                    : ", and \(pending.counting("migration")) \(pending == 1 ? "is" : "are") pending"))
+            "\(style.heading(database)) is at \(currentVersion.map { "version \($0)" } ?? "no version"), and \(rest)"
+        )
         var table = Table(.left, .right, .left, .left, .right)
         for line in migrations {
             let (mark, highlight): (String, (String) -> String) =

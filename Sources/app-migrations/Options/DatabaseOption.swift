@@ -1,9 +1,10 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
-/// Which database.
+/// The option that names the database.
 struct DatabaseOption: ParsableArguments {
     @Option(help: ArgumentHelp("The SQLite database.", valueName: "file"), completion: .file())
     var database: String
@@ -42,9 +43,9 @@ struct DatabaseFile {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
             throw Failure(
-                isFolder.boolValue ? "\(path) is a folder." : "There is no database \(path).",
+                isFolder.boolValue ? "\(path) is a folder" : "There is no database \(path)",
                 remedy:
-                    "Pass the path of a SQLite database as --database; only `app-migrations migrate` makes one."
+                    "Pass the path of a SQLite database as --database; only `app-migrations migrate` creates one."
             )
         }
     }
@@ -53,14 +54,16 @@ struct DatabaseFile {
         _ body: (DatabaseQueue) throws -> Result, opening: () throws -> DatabaseQueue
     ) throws -> Result {
         do {
-            return try SchemaMigrationError.describing {
+            return try SchemaMigrationError.mapErrors {
                 let database = try opening()
                 let result = Swift.Result { try body(database) }
                 try database.close()
                 return try result.get()
             }
         } catch let error as SchemaMigrationError where error.code == .databaseFailed {
-            throw Failure("\(path): \(error.message)", remedy: error.remedy)
+            var diagnostic = error.diagnostic
+            diagnostic.place = .file(path)
+            throw Failure(diagnostic)
         }
     }
 }

@@ -1,53 +1,66 @@
 import AppMigrations
 import Foundation
+import MigrationDiagnostics
 import MigrationTesting
 import SchemaMigrations
 
-/// Why a command failed: one line of cause, and one of remedy.
+/// Says why a command failed: the cause in one line, the remedy in another.
 struct Failure: Error {
-    let message: String
-    let remedy: String
+    let diagnostic: Diagnostic
 
-    init(_ message: String, remedy: String) {
-        self.message = message
-        self.remedy = remedy
+    init(_ diagnostic: Diagnostic) {
+        self.diagnostic = diagnostic
     }
 
-    /// An error of the libraries, with what to do about it in the words of this tool; nil for the argument
-    /// parser's own.
+    init(at place: Diagnostic.Place? = nil, _ problem: String, remedy: String) {
+        diagnostic = Diagnostic(at: place, problem, remedy: remedy)
+    }
+
+    /// Takes an error of the libraries, with a remedy in the words of this tool; nil for the argument parser's own
+    /// errors.
     init?(_ error: any Error) {
         switch error {
-        case let failure as Failure: self = failure
+        case let failure as Failure:
+            self = failure
         case let error as SchemaMigrationError:
-            self.init(error.message, remedy: Self.remedy(for: error))
-        case let error as MigrationError: self.init(error.message, remedy: error.remedy)
-        case let error as FixtureError: self.init(error.message, remedy: error.remedy)
+            var diagnostic = error.diagnostic
+            diagnostic.remedy = error.code.toolRemedy ?? diagnostic.remedy
+            self.init(diagnostic)
+        case let error as MigrationError:
+            self.init(error.diagnostic)
+        case let error as FixtureError:
+            self.init(error.diagnostic)
         case is CancellationError:
-            self.init("Cancelled.", remedy: "What was committed before stays; nothing is half-done.")
+            self.init("Cancelled", remedy: "What was committed before stays; nothing is half-done.")
         case let error as CocoaError:
             self.init(
-                error.localizedDescription, remedy: "See that the file or folder can be read and written.")
-        default: return nil
-        }
-    }
-
-    private static func remedy(for error: SchemaMigrationError) -> String {
-        switch error.code {
-        case .unmanagedDatabase where error.remedy.contains("Pass adopting:"):
-            "Mark what it has had by `app-migrations adopt`. Nothing was changed."
-        case .differentSet: "Pass the folder of its own migrations as --directory. Nothing was changed."
-        case .noMigrations:
-            "Pass another folder as --directory, or make a first migration by `app-migrations new <name>`."
-        case .invalidSnapshot: "Write it anew by `app-migrations snapshot write`."
-        default: error.remedy
+                error.localizedDescription,
+                remedy: "Check that the file or folder exists, and can be read and written.")
+        default:
+            return nil
         }
     }
 
     /// Prints both lines to standard error.
     func print() {
         let style = Style(for: .standardError)
-        let lines = [style.bad("error:") + " " + message.inOneLine, remedy.inOneLine].filter { !$0.isEmpty }
+        let lines = [style.bad("error:") + " " + diagnostic.message.inOneLine, diagnostic.remedy.inOneLine]
         FileHandle.standardError.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+    }
+}
+
+extension SchemaMigrationError.Code {
+    /// What to do about an error at the command line; nil where the library's own remedy does.
+    fileprivate var toolRemedy: String? {
+        switch self {
+        case .unmanagedDatabase:
+            "Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed."
+        case .differentSet: "Pass the folder of its own migrations as --directory. Nothing was changed."
+        case .noMigrations:
+            "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
+        case .invalidSnapshot: "Write it again with `app-migrations snapshot write`."
+        default: nil
+        }
     }
 }
 

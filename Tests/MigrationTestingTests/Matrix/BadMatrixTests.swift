@@ -34,9 +34,9 @@ struct BadMatrixTests {
         #expect(
             try message(UpgradeMatrix(of: schema, from: .versions([1]), fixtures: folder.url)) == """
                 1 of 2 upgrades failed.
-                - 3_c.sql was edited after the database had had it: found in the upgrade from 3 (fixture 3.sqlite).
-                  Take the edit back, and write a new migration. If it was meant, take it as it is: app-migrations accept \
-                --database 3.sqlite 3
+                - 3_c.sql was edited after it had been applied: found in the upgrade from 3 (fixture 3.sqlite).
+                  Undo the edit, and write a new migration. If the edit was intended, accept it: app-migrations \
+                accept --database 3.sqlite 3
                 """)
     }
 
@@ -50,10 +50,11 @@ struct BadMatrixTests {
         #expect(
             try message(matrix) == """
                 4 of 4 upgrades failed.
-                - The upgrade from 1 and 2 fails: 3_c.sql, line 2: UNIQUE constraint failed: a.x (SQLite 2067).
-                  Nothing of it stays; what came before it is applied. Mend it, and migrate again.
-                - The rows could not be written for the upgrade from 3 and 4: UNIQUE constraint failed: a.x (SQLite 2067).
-                  Mend what is passed as filledWith: for the tables of this version.
+                - The upgrade from 1 and 2 fails: 3_c.sql:2: UNIQUE constraint failed: a.x (SQLite 2067).
+                  It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                - The rows could not be written for the upgrade from 3 and 4: UNIQUE constraint failed: a.x (SQLite \
+                2067).
+                  Fix what is passed as filledWith: for the tables of this version.
                 """)
     }
 
@@ -62,7 +63,7 @@ struct BadMatrixTests {
         let schema = try SchemaMigrator(migrations: Self.migrations(third: "CREATE TABLE a(x);"))
         #expect(
             try message(UpgradeMatrix(of: schema)).hasPrefix(
-                "- A fresh install fails: 3_c.sql, line 1: table a already exists (SQLite 1).\n"))
+                "- A fresh install fails: 3_c.sql:1: table a already exists (SQLite 1).\n"))
     }
 
     @Test("reports the version for which the test's closure throws")
@@ -75,7 +76,7 @@ struct BadMatrixTests {
             try message(matrix) == """
                 1 of 4 upgrades failed.
                 - The rows could not be written for the upgrade from 2: no such diary.
-                  Mend what is passed as filledWith: for the tables of this version.
+                  Fix what is passed as filledWith: for the tables of this version.
                 """)
     }
 
@@ -92,9 +93,9 @@ struct BadMatrixTests {
         #expect(
             error.description == """
                 - The fixture 1.sqlite cannot be used: file is not a database (SQLite 26).
-                  Make it anew by `app-migrations fixture`, or take it out of the folder.
+                  Make it again with `app-migrations fixture`, or remove it from the folder.
                 - The fixture 2.db cannot be used: it holds no table.
-                  Make it anew by `app-migrations fixture`, or take it out of the folder.
+                  Make it again with `app-migrations fixture`, or remove it from the folder.
                 """)
         #expect(error.report.upgrades.map(\.start.description) == ["3 (fixture 3.sqlite3)"])
         #expect(try folder.fileNames == ["1.sqlite", "2.db", "3.sqlite3", "README.md"])

@@ -59,12 +59,12 @@ struct DriftTests {
         #expect(
             error.description == """
                 1 of 3 upgrades failed.
-                - 20240310120000000_create_entries.sql was edited after the database had had it: found in the upgrade from \
-                \(start).
-                  Take the edit back, and write a new migration. If it was meant, take it as it is: app-migrations accept \
-                --database 1.0.sqlite 20240310120000000
+                - 20240310120000000_create_entries.sql was edited after it had been applied: found in the upgrade \
+                from \(start).
+                  Undo the edit, and write a new migration. If the edit was intended, accept it: app-migrations \
+                accept --database 1.0.sqlite 20240310120000000
                 - \(sentence.replacingOccurrences(of: "START", with: start))
-                  Take back the edit of 20240310120000000_create_entries.sql, and write a new migration instead.
+                  Undo the edit of 20240310120000000_create_entries.sql, and write a new migration instead.
                 """)
     }
 
@@ -141,9 +141,9 @@ struct DriftTests {
         let error = try failure(UpgradeMatrix(of: schema))
         #expect(
             error.description == """
-                - The snapshot cannot be used: schema.sql: is not what the migrations make: table `entry`: column `mood` is \
-                INTEGER after all migrations, TEXT after the snapshot.
-                  Write it anew by writeSnapshot(to:).
+                - The snapshot cannot be used: schema.sql: is not what the migrations make: table `entry`: column \
+                `mood` is INTEGER after all migrations, TEXT after the snapshot.
+                  Write it again with writeSnapshot(to:).
                 """)
         #expect(error.report.upgrades.map(\.problems.count) == [0, 0])
     }

@@ -87,11 +87,14 @@ struct UpgradeMatrixTests {
             error.description == """
                 1 of 2 upgrades failed.
                 - 2_b.sql removes table `a`, which had 20 rows, in the upgrade from 1.
-                  Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [.renamed("a", to: "d", by: 2)])
+                  Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [.renamed("a", to: "d", by: \
+                2)])
                 - 2_b.sql removes table `b`, which had 20 rows, in the upgrade from 1.
-                  Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [.renamed("b", to: "d", by: 2)])
+                  Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [.renamed("b", to: "d", by: \
+                2)])
                 - 2_b.sql leaves 15 rows in table `c`, which had 20 rows, in the upgrade from 1.
-                  Mend it, or, if it is meant, state it: rowCounts: .unchanged(except: [.changed("c", by: 2) { $0 - 5 }])
+                  Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [.changed("c", by: 2) { $0 \
+                - 5 }])
                 """)
     }
 

@@ -114,7 +114,8 @@ struct BackupTests {
         #expect(error.code == .backupFailed)
         #expect(error.message.hasPrefix("app.sqlite cannot be copied to \(copies.path): "))
         #expect(
-            error.remedy == "Make room or make the folder writable, and migrate again. Nothing was changed.")
+            error.remedy
+                == "Free some space or make the folder writable, then migrate again. Nothing was changed.")
         #expect(error.committed == [])
         #expect(try queue.tables() == ["t1"])
         #expect(try queue.ledger() == [1])
@@ -130,7 +131,7 @@ struct BackupTests {
         #expect(error.code == .backupFailed)
         #expect(
             error.description
-                == "A database in memory cannot be copied. Leave the option `backup` out. Nothing was changed."
+                == "A database in memory cannot be copied. Leave out the option `backup`. Nothing was changed."
         )
         #expect(try queue.ledger() == [1])
     }

@@ -173,8 +173,8 @@ struct BridgeTests {
         #expect(error.code == .unusableDatabase)
         #expect(
             error.description == """
-                Library: library.sqlite: The database has tables, but no ledger says which migrations they come from. \
-                Pass adopting: { db in … } to the migrator, which answers the version that the tables are at. Nothing \
+                Library: library.sqlite: The database has tables, but no ledger says which migrations they come \
+                from. Pass `adopting: { db in … }` to the migrator, and return the version of the tables. Nothing \
                 was changed. Pass the manager's option `adopting` as well: without it, steps outside the \
                 database take this for a fresh install.
                 """)
@@ -280,7 +280,7 @@ struct BridgeTests {
         #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
-                Library: library.sqlite: The database is at version 20, and the latest known migration is 12. \
+                Library: library.sqlite: The database is at version 20, above the latest known migration, 12. \
                 A newer version of the app has migrated it: update the app. Nothing was changed.
                 """)
     }

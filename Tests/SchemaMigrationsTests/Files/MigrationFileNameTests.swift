@@ -1,3 +1,4 @@
+import MigrationDiagnostics
 import MigrationFiles
 import Testing
 
@@ -41,22 +42,22 @@ struct MigrationFileNameTests {
     }
 
     private static let remedy = """
-        Name it <version>_<name>.sql, the version in digits, the name in letters, digits, spaces, _ and -; \
-        or begin its name with something else than a digit if it is no migration.
+        Name it <version>_<name>.sql, the version in digits, the name in letters, digits, spaces, _ and -. If it is \
+        no migration, begin its name with something other than a digit.
         """
 
     @Test(
         "is refused when it is malformed",
         arguments: [
-            ("1.SQL", "its ending is not written .sql"),
-            ("1_x.Sql", "its ending is not written .sql"),
+            ("1.SQL", "its extension is not written .sql"),
+            ("1_x.Sql", "its extension is not written .sql"),
             ("9223372036854775808.sql", "its version is above 9223372036854775807"),
             ("99999999999999999999_x.down.sql", "its version is above 9223372036854775807"),
-            ("1-x.sql", "after the version, only an _ and a name may follow"),
-            ("1 x.sql", "after the version, only an _ and a name may follow"),
-            ("1x.sql", "after the version, only an _ and a name may follow"),
-            ("1.0_x.sql", "after the version, only an _ and a name may follow"),
-            ("1..sql", "after the version, only an _ and a name may follow"),
+            ("1-x.sql", "only an _ and a name may follow the version"),
+            ("1 x.sql", "only an _ and a name may follow the version"),
+            ("1x.sql", "only an _ and a name may follow the version"),
+            ("1.0_x.sql", "only an _ and a name may follow the version"),
+            ("1..sql", "only an _ and a name may follow the version"),
             ("1_.sql", "its name is empty or ends with an _"),
             ("1_x_.sql", "its name is empty or ends with an _"),
             ("1_.down.sql", "its name is empty or ends with an _"),
@@ -68,7 +69,7 @@ struct MigrationFileNameTests {
     func malformed(fileName: String, problem: String) throws {
         let thrown = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
         let error = SchemaMigrationError(thrown)
-        #expect(error.code == .malformedFileName)
+        #expect(error.code == .invalidMigration)
         #expect(error.file == fileName)
         #expect(error.description == "\(fileName): \(problem). \(Self.remedy)")
     }
@@ -76,8 +77,8 @@ struct MigrationFileNameTests {
     @Test(
         "of Swift code is refused when it cannot be a type's",
         arguments: [
-            ("1.swift", "after the version, only an _ and a name may follow"),
-            ("1AddMoods.swift", "after the version, only an _ and a name may follow"),
+            ("1.swift", "only an _ and a name may follow the version"),
+            ("1AddMoods.swift", "only an _ and a name may follow the version"),
             ("1_.swift", "\"\" cannot be the name of a type"),
             ("1_2.swift", "\"2\" cannot be the name of a type"),
             ("1_add moods.swift", "\"add moods\" cannot be the name of a type"),
@@ -86,7 +87,7 @@ struct MigrationFileNameTests {
         ])
     func malformedCode(fileName: String, problem: String) throws {
         let error = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
-        #expect(error.problem == problem)
-        #expect(error.remedy.hasPrefix("Name it <version>_<TypeName>.swift, "))
+        #expect(error.diagnostic.problem == problem)
+        #expect(error.diagnostic.remedy.hasPrefix("Name it <version>_<TypeName>.swift, "))
     }
 }

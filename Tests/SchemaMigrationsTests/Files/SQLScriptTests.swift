@@ -88,24 +88,24 @@ struct SQLScriptTests {
     // MARK: Refusals
 
     private static let drop = "Remove it: the file and its record are committed together."
-    private static let close = "Close it: SQLite would pass over the rest of the file in silence."
+    private static let close = "Close it: SQLite would silently ignore the rest of the file."
     private static let values =
         "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none."
 
     @Test(
         "is refused when SQLite would not run it as a whole, in one transaction",
         arguments: [
-            ("SELECT 1;\nBEGIN;", 2, "BEGIN in a file that is run in a transaction.", drop),
-            ("\n begin immediate;", 2, "BEGIN in a file that is run in a transaction.", drop),
-            ("SELECT 1;\n\nCOMMIT", 3, "COMMIT in a file that is run in a transaction.", drop),
-            ("SELECT 1; /* \n */ END;", 2, "END in a file that is run in a transaction.", drop),
-            ("ROLLBACK", 1, "ROLLBACK in a file that is run in a transaction.", drop),
-            ("EXPLAIN QUERY PLAN\nCOMMIT", 1, "COMMIT in a file that is run in a transaction.", drop),
-            ("EXPLAIN COMMIT", 1, "COMMIT in a file that is run in a transaction.", drop),
-            ("SELECT 1;\n\u{FEFF}BEGIN;", 2, "BEGIN in a file that is run in a transaction.", drop),
+            ("SELECT 1;\nBEGIN;", 2, "BEGIN in a file that runs in a transaction.", drop),
+            ("\n begin immediate;", 2, "BEGIN in a file that runs in a transaction.", drop),
+            ("SELECT 1;\n\nCOMMIT", 3, "COMMIT in a file that runs in a transaction.", drop),
+            ("SELECT 1; /* \n */ END;", 2, "END in a file that runs in a transaction.", drop),
+            ("ROLLBACK", 1, "ROLLBACK in a file that runs in a transaction.", drop),
+            ("EXPLAIN QUERY PLAN\nCOMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
+            ("EXPLAIN COMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
+            ("SELECT 1;\n\u{FEFF}BEGIN;", 2, "BEGIN in a file that runs in a transaction.", drop),
             (
-                "SELECT 1;\nVACUUM;", 2, "VACUUM cannot be run in a transaction.",
-                "Put it into a file of its own that begins with -- migrations: transaction=none"
+                "SELECT 1;\nVACUUM;", 2, "VACUUM cannot run in a transaction.",
+                "Put it in a file of its own that begins with `-- migrations: transaction=none`."
             ),
             (
                 "PRAGMA journal_mode = WAL;", 1, "PRAGMA journal_mode cannot be changed in a transaction.",
@@ -142,7 +142,7 @@ struct SQLScriptTests {
             (
                 "-- migrations: transaction=none\nVACUUM;\nVACUUM;", 3,
                 "a file without a transaction holds more than one statement.",
-                "Put each statement into a file of its own: one of two could be left undone."
+                "Put each statement in a file of its own: a crash could leave one of two undone."
             ),
         ])
     func refusedStatements(sql: String, line: Int, problem: String, remedy: String) throws {
@@ -150,7 +150,7 @@ struct SQLScriptTests {
         #expect(error.code == .refusedStatement)
         #expect(error.file == "7_x.sql")
         #expect(error.line == line)
-        #expect(error.description == "7_x.sql, line \(line): \(problem) \(remedy)")
+        #expect(error.description == "7_x.sql:\(line): \(problem) \(remedy)")
     }
 
     @Test(
@@ -164,8 +164,7 @@ struct SQLScriptTests {
         #expect(error.code == .refusedStatement)
         #expect(
             error.description == """
-                7_x.sql, line 2: \(word) in a file without a transaction. Remove it: what one file begins, another \
-                cannot end.
+                7_x.sql:2: \(word) in a file without a transaction. Remove it: one file cannot end what another began.
                 """)
     }
 
@@ -189,7 +188,7 @@ struct SQLScriptTests {
             (
                 "SELECT 1;\n-- a\r SELECT 2;\nSELECT 3", 2,
                 "a comment holds a carriage return without a line feed.",
-                "Save the file with ordinary line ends: SQLite reads on to the next line feed."
+                "Save the file with ordinary line ends: the comment reaches to the next line feed."
             ),
             (
                 "SELECT 1\nWHERE ?", 2, "? is a parameter, and a file has no arguments.",
@@ -202,9 +201,9 @@ struct SQLScriptTests {
         ])
     func unreadable(sql: String, line: Int, problem: String, remedy: String) throws {
         let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
-        #expect(error.code == .unreadableFile)
+        #expect(error.code == .invalidMigration)
         #expect(error.line == line)
-        #expect(error.description == "7_x.sql, line \(line): \(problem) \(remedy)")
+        #expect(error.description == "7_x.sql:\(line): \(problem) \(remedy)")
     }
 
     @Test(
@@ -214,18 +213,19 @@ struct SQLScriptTests {
         ])
     func nul(sql: String) throws {
         let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
-        #expect(error.code == .unreadableFile)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
-                7_x.sql, line 2: holds a NUL byte. Remove it: SQLite would pass over the rest of the file in silence.
+                7_x.sql:2: holds a NUL byte. Remove it: SQLite would silently ignore the rest of the file.
                 """)
     }
 
     @Test("is refused when it is empty", arguments: ["", " \n\t\r\n", "\u{FEFF}", "\u{FEFF}\n"])
     func empty(sql: String) throws {
         let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
-        #expect(error.code == .unreadableFile)
-        #expect(error.description == "7_x.sql: is empty. Write a comment into it if it is to do nothing.")
+        #expect(error.code == .invalidMigration)
+        #expect(
+            error.description == "7_x.sql: is empty. If it is meant to do nothing, write a comment into it.")
     }
 
     // MARK: The checksum

@@ -56,7 +56,7 @@ struct LedgerTests {
 
     @Test("that does not exist, or is empty, has no versions and no floor", arguments: [false, true])
     func empty(exists: Bool) throws {
-        if exists { try queue.execute(Ledger.definition) }
+        if exists { try queue.execute("CREATE TABLE \(Ledger.definition)") }
         let ledger = try ledger()
         #expect(ledger.exists == exists)
         #expect(ledger.applied == [])
@@ -67,14 +67,15 @@ struct LedgerTests {
 
     @Test("has its lowest version as floor, unless that version was run here")
     func floor() throws {
-        try queue.execute("\(Ledger.definition); INSERT INTO schema_migrations VALUES (7), (3), (5)")
+        try queue.execute(
+            "CREATE TABLE \(Ledger.definition); INSERT INTO schema_migrations VALUES (7), (3), (5)")
         #expect(try ledger().floor == 3)
         #expect(try ledger().originVersion == 3)
         #expect(try ledger().currentVersion == 7)
 
         try queue.execute(
             """
-            \(Ledger.detailsDefinition);
+            CREATE TABLE \(Ledger.detailsDefinition);
             INSERT INTO schema_migrations_details(version, name, origin, applied) VALUES (5, '', 'applied', '')
             """)
         #expect(try ledger().floor == 3)
@@ -87,7 +88,7 @@ struct LedgerTests {
     }
 
     private static let remedy =
-        "It is left as it is. Mend it by hand: a column version, with an integer for each migration."
+        "It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration."
 
     @Test(
         "is refused when it holds what is not a version",
@@ -116,7 +117,7 @@ struct LedgerTests {
             try SchemaMigrator(migrations: [CodeMigration(2, "")]).migrate(queue)
         }
         #expect(error.code == .damagedLedger)
-        #expect(error.description == "The table schema_migrations has no column version. \(Self.remedy)")
+        #expect(error.description == "The table schema_migrations has no column `version`. \(Self.remedy)")
         #expect(error.underlyingError is DatabaseError)
     }
 

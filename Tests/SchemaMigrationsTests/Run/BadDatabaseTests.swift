@@ -34,7 +34,7 @@ struct BadDatabaseTests {
         #expect(error.code == .databaseFailed)
         #expect(
             error.description == """
-                attempt to write a readonly database (SQLite 8). Make the file and its folder writable, and try again.
+                attempt to write a readonly database (SQLite 8). Make the file and its folder writable, then retry.
                 """)
         #expect(try schema.migrate(folder.queue()).applied == [1, 2, 3])
     }
@@ -57,8 +57,8 @@ struct BadDatabaseTests {
         let error = try failure { try schema.migrate(path: folder.path("nowhere/app.sqlite")) }
         #expect(
             error.description == """
-                unable to open database file (SQLite 14). See that its folder exists, and that both can be read and \
-                written.
+                unable to open database file (SQLite 14). Check that its folder exists, and that both can be read \
+                and written.
                 """)
     }
 
@@ -80,7 +80,7 @@ struct BadDatabaseTests {
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                3_b.sql, line 1: database disk image is malformed (SQLite 11). Restore the database from a backup.
+                3_b.sql:1: database disk image is malformed (SQLite 11). Restore the database from a backup.
                 """)
         #expect(try folder.queue().ledger() == [1, 2])
     }
@@ -93,7 +93,7 @@ struct BadDatabaseTests {
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                2_fill.sql, line 1: database or disk is full (SQLite 13). The disk is full: make room, and try again.
+                2_fill.sql:1: database or disk is full (SQLite 13). The disk is full. Free some space, then retry.
                 """)
         #expect(error.committed == [1])
         #expect(try queue.tables() == ["a"])
@@ -110,7 +110,7 @@ struct BadDatabaseTests {
         schema.options.commits = .allOrNothing
         try queue.execute("PRAGMA max_page_count = 20")
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.message == "2_fill.sql, line 1: database or disk is full (SQLite 13).")
+        #expect(error.message == "2_fill.sql:1: database or disk is full (SQLite 13).")
         #expect(error.committed == [])
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
@@ -139,7 +139,7 @@ struct BadDatabaseTests {
         #expect(
             error.description == """
                 The table schema_migrations takes no version: NOT NULL constraint failed: schema_migrations.dirty. \
-                It is left as it is. Mend it by hand: a column version, with an integer for each migration.
+                It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration.
                 """)
         #expect(try strict.ledger() == [1])
         #expect(try strict.tables() == ["a"])
@@ -151,10 +151,7 @@ struct BadDatabaseTests {
         try queue.execute("CREATE VIEW schema_migrations AS SELECT 1 AS version")
         let error = try failure { try schema.migrate(queue) }
         #expect(error.code == .damagedLedger)
-        #expect(
-            error.message == """
-                The table schema_migrations takes no version: cannot modify schema_migrations because it is a view.
-                """)
+        #expect(error.message == "The table schema_migrations is a view, not a table.")
         #expect(try queue.tables() == [])
     }
 

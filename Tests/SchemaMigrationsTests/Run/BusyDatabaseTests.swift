@@ -18,8 +18,7 @@ struct BusyDatabaseTests {
     }
 
     private static let description = """
-        database is locked (SQLite 5). Another connection or process is using the database: let it finish, and try \
-        again.
+        database is locked (SQLite 5). Another connection or process is using the database. Let it finish, then retry.
         """
 
     private func busyModes() -> [(Database.BusyMode, String)] {
@@ -118,6 +117,37 @@ struct BusyDatabaseTests {
         #expect(calls.withLock { $0 } == 4)
     }
 
+    /// Everything that waits, beside migrating a database that is open.
+    private static let calls: [(String, @Sendable (SchemaMigrator, DatabaseQueue) throws -> Void)] = [
+        ("createMigrationsTable", { try $0.createMigrationsTable($1) }),
+        ("markApplied", { try $0.markApplied($1, upTo: 1) }),
+        ("acceptEdits", { try $0.acceptEdits($1, of: [1]) }),
+        ("rollback", { try $0.rollback($1, to: 0) }),
+        ("migrate(path:)", { _ = try $0.migrate(path: $1.path) }),
+        ("migrate", { _ = try $0.migrate($1) }),
+    ]
+
+    @Test("is waited for no longer than asked for, by every call", arguments: calls.indices)
+    func everyCall(index: Int) throws {
+        let (name, call) = Self.calls[index]
+        let queue = try folder.queue()
+        try folder.folder(["1_a.down.sql": "DROP TABLE a"])
+        let schema = try SchemaMigrator(
+            directory: folder.url.appendingPathComponent("migrations"), options: schema.options)
+        try schema.migrate(queue, upTo: 1)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let blocker = try folder.queue("app.sqlite", configuration)
+        try blocker.execute("BEGIN EXCLUSIVE")
+        let start = ContinuousClock.now
+        let error = try failure { try call(schema, queue) }
+        #expect(error.description == Self.description, "\(name)")
+        // By default it would be ten seconds.
+        #expect(ContinuousClock.now - start < .seconds(5), "\(name)")
+        try blocker.execute("ROLLBACK")
+        try call(schema, queue)
+    }
+
     @Test("for writing between two groups says what stays")
     func betweenGroups() throws {
         let queue = try folder.queue()
@@ -166,7 +196,7 @@ struct BusyDatabaseTests {
                 options: SchemaOptions(busyTimeout: isInVain ? .milliseconds(50) : .seconds(600)))
             if isInVain {
                 let error = try failure { try schema.migrate(queue) }
-                #expect(error.description == "2_v.sql, line 2: \(Self.description)")
+                #expect(error.description == "2_v.sql:2: \(Self.description)")
                 #expect(error.committed == [1])
                 try blocker.execute("ROLLBACK")
                 #expect(try schema.migrate(queue).applied == [2])

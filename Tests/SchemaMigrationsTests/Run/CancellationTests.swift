@@ -38,11 +38,11 @@ struct CancellationTests {
         #expect(try database.integer("PRAGMA synchronous") == 2)
 
         try database.execute("CREATE TABLE after(x); INSERT INTO after VALUES (1)")
-        let mended = try SchemaMigrator(migrations: [
+        let fixed = try SchemaMigrator(migrations: [
             CodeMigration(1, ""), CodeMigration(2, "CREATE TABLE b(x)"),
             CodeMigration(3, "CREATE TABLE c(x)"),
         ])
-        #expect(try mended.migrate(database).applied == [2, 3])
+        #expect(try fixed.migrate(database).applied == [2, 3])
     }
 
     @Test(

@@ -47,7 +47,7 @@ struct CodeMigrationTests {
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                Code2: a mishap. Nothing of it stays; what came before it is applied. Mend it, and migrate again.
+                Code2: a mishap. It was rolled back; earlier migrations are applied. Fix it and migrate again.
                 """)
         #expect(error.file == "Code2")
         #expect(error.version == 2)
@@ -90,22 +90,22 @@ struct CodeMigrationTests {
             CodeMigration(4, "CREATE TABLE e(x)"),
         ])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .transactionEnded)
+        #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                Code3: ended the transaction that it was run in. Remove what commits or rolls back: the migration and \
-                its record are committed together.
+                Code3: ended the transaction that it ran in. Remove what commits or rolls back: a migration and its \
+                record are committed together.
                 """)
         #expect(error.version == 3)
         #expect(error.committed == [1, 2])
         #expect(try queue.tables() == ["a", "b"])
         #expect(try queue.ledger() == [1, 2])
 
-        let mended = try SchemaMigrator(migrations: [
+        let fixed = try SchemaMigrator(migrations: [
             CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
             CodeMigration(4, ""),
         ])
-        #expect(try mended.migrate(queue).applied == [3, 4])
+        #expect(try fixed.migrate(queue).applied == [3, 4])
     }
 
     @Test("may use savepoints of its own, and leave them open")

@@ -26,7 +26,7 @@ struct CommitTests {
             ["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)", "3_c.sql": "SELECT nonsense"],
             .allOrNothing)
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.message == "3_c.sql, line 1: no such column: nonsense (SQLite 1).")
+        #expect(error.message == "3_c.sql:1: no such column: nonsense (SQLite 1).")
         #expect(error.committed == [])
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
 
@@ -43,7 +43,7 @@ struct CommitTests {
                 "2_b.sql": "INSERT OR ROLLBACK INTO a VALUES (1)",
             ], .allOrNothing)
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.message == "2_b.sql, line 1: UNIQUE constraint failed: a.x (SQLite 2067).")
+        #expect(error.message == "2_b.sql:1: UNIQUE constraint failed: a.x (SQLite 2067).")
         #expect(error.committed == [])
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
@@ -53,11 +53,11 @@ struct CommitTests {
         arguments: [
             (
                 "-- migrations: foreign-keys=on\nCREATE TABLE b(x)",
-                "2_b.sql: treats foreign keys otherwise than 1_a.sql, and cannot share a transaction with it."
+                "2_b.sql: uses a different foreign-key mode from 1_a.sql, and so cannot share a transaction with it."
             ),
             (
                 "-- migrations: transaction=none\nVACUUM",
-                "2_b.sql: runs without a transaction, and cannot be part of all or nothing."
+                "2_b.sql: runs without a transaction, and so cannot be part of all or nothing."
             ),
         ])
     func impossible(sql: String, message: String) throws {

@@ -40,7 +40,7 @@
             let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
             #expect(
                 error.description
-                    == "2_b.sql, line 2: database or disk is full (SQLite 13). The disk is full: make room, and try again."
+                    == "2_b.sql:2: database or disk is full (SQLite 13). The disk is full. Free some space, then retry."
             )
             #expect(try queue().read(schema.status).appliedVersions == [1])
 
@@ -53,7 +53,7 @@
             try schema.migrate(queue(), upTo: 1)
             try disk.mount(size: "20m", readOnly: true)
             let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
-            #expect(error.remedy == "Make the file and its folder writable, and try again.")
+            #expect(error.remedy == "Make the file and its folder writable, then retry.")
             #expect(try schema.migrate(queue(), upTo: 1).applied == [], "nothing pending needs no writing")
 
             try disk.mount(size: "20m")
@@ -73,7 +73,7 @@
             #expect(full.code == .backupFailed)
             #expect(
                 full.description.contains(
-                    #/^A copy of library\.sqlite needs \d+ bytes, and \d+ are free\. Make room, and migrate again\. Nothing was changed\.$/#
+                    #/^A copy of library\.sqlite needs \d+ bytes, and \d+ are free\. Free some space, then migrate again\. Nothing was changed\.$/#
                 ), "\(full)")
 
             try disk.mount(size: "20m", readOnly: true)

@@ -20,7 +20,7 @@ struct DoubleQuotedTextTests {
         """
 
     private static let remedy =
-        "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+        "It was rolled back; earlier migrations are applied. Fix it and migrate again."
 
     init() throws {
         folder = try TemporaryFolder()
@@ -52,7 +52,7 @@ struct DoubleQuotedTextTests {
     func error() throws {
         let schema = try folder.migrator(["2_rename.sql": "ALTER TABLE entry RENAME TO note"])
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.message == "2_rename.sql, line 1: error in index i: no such column: draft (SQLite 1).")
+        #expect(error.message == "2_rename.sql:1: error in index i: no such column: draft (SQLite 1).")
         #expect(
             error.remedy == "\(Self.hint) \(Self.remedy)")
         try queue.close()
@@ -67,7 +67,7 @@ struct DoubleQuotedTextTests {
         let quoted = try failure {
             try folder.migrator(["2_x.sql": "INSERT INTO entry(state) VALUES (\"draft\");"]).migrate(queue)
         }
-        #expect(quoted.message == "2_x.sql, line 1: no such column: draft (SQLite 1).")
+        #expect(quoted.message == "2_x.sql:1: no such column: draft (SQLite 1).")
         #expect(quoted.remedy == "\(Self.hint) \(Self.remedy)")
         let error = try failure {
             try folder.migrator(["2_x.sql": "SELECT other FROM entry;"]).migrate(queue)
@@ -82,13 +82,13 @@ struct DoubleQuotedTextTests {
             try folder.migrator(["2_x.sql": "CREATE VIEW w AS SELECT \"word\" AS x FROM entry;"]).migrate(
                 queue)
         }
-        #expect(error.code == .brokenSchema)
+        #expect(error.code == .migrationFailed)
         #expect(error.message == "2_x.sql: leaves view w broken: no such column: word.")
         #expect(
             error.remedy == """
                 If "word" is meant as a text, write it in single quotes, or open the database with GRDB's \
-                Configuration.acceptsDoubleQuotedStringLiterals. Mend it: drop what uses the old names first, and \
-                create it anew. Nothing of it stays; what came before it is applied.
+                Configuration.acceptsDoubleQuotedStringLiterals. Drop what uses the old names first, and create it \
+                again. It was rolled back; earlier migrations are applied. Fix it and migrate again.
                 """)
     }
 }

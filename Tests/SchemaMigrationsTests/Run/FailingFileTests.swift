@@ -15,9 +15,9 @@ struct FailingFileTests {
     }
 
     private static let remedy =
-        "Nothing of it stays; what came before it is applied. Mend it, and migrate again."
+        "It was rolled back; earlier migrations are applied. Fix it and migrate again."
 
-    @Test("in its third statement leaves nothing, keeps the files before it, and runs when it is mended")
+    @Test("in its third statement leaves nothing, keeps the files before it, and runs when it is fixed")
     func thirdStatement() throws {
         var files = [
             "1_first.sql": "CREATE TABLE a(x);", "2_second.sql": "CREATE TABLE b(x);",
@@ -36,7 +36,7 @@ struct FailingFileTests {
         let schema = try folder.migrator(files)
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
-        #expect(error.description == "3_third.sql, line 5: no such table: nowhere (SQLite 1). \(Self.remedy)")
+        #expect(error.description == "3_third.sql:5: no such table: nowhere (SQLite 1). \(Self.remedy)")
         #expect(error.file == "3_third.sql")
         #expect(error.line == 5)
         #expect(error.statement == "INSERT INTO\n    nowhere\nVALUES (1)")
@@ -92,12 +92,19 @@ struct FailingFileTests {
         let error = try #require(throws: SchemaMigrationError.self) {
             try folder.migrator(["7_x.sql": sql]).migrate(queue)
         }
-        #expect(error.description == "7_x.sql, line \(line): \(message). \(Self.remedy)")
+        #expect(error.description == "7_x.sql:\(line): \(message). \(Self.remedy)")
         #expect(error.line == line)
         #expect(error.statement == statement)
         #expect(error.committed == [])
         #expect(try queue.tables() == [])
         #expect(try queue.ledger() == [])
+    }
+
+    @Test("says what to do also when the app runs it by itself")
+    func byItself() throws {
+        let migration = SQLMigration(version: 1, name: "a", sql: "SELECT 1;\nSELECT nonsense;")
+        let error = try failure { try queue.write { try migration.migrate($0) } }
+        #expect(error.description == "1_a.sql:2: no such column: nonsense (SQLite 1). \(Self.remedy)")
     }
 
     @Test("refused before it is run leaves the database as it was")
@@ -108,7 +115,7 @@ struct FailingFileTests {
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.description == """
-                2_b.sql, line 2: COMMIT in a file that is run in a transaction. Remove it: the file and its record are \
+                2_b.sql:2: COMMIT in a file that runs in a transaction. Remove it: the file and its record are \
                 committed together.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
@@ -131,7 +138,7 @@ struct FailingFileTests {
         ])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
-        #expect(error.message.hasPrefix("3_c.sql, line "))
+        #expect(error.message.hasPrefix("3_c.sql:"))
         #expect(error.message.contains(": UNIQUE constraint failed: a.x (SQLite "))
         #expect(error.remedy == Self.remedy)
         #expect(error.committed == [1, 2])

@@ -82,8 +82,8 @@ struct NothingPendingTests {
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
-                2_b.sql, line 1: attempt to write a readonly database (SQLite 8). Make the file and its folder \
-                writable, and try again.
+                2_b.sql:1: attempt to write a readonly database (SQLite 8). Make the file and its folder writable, \
+                then retry.
                 """)
     }
 

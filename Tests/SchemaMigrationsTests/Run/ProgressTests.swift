@@ -61,6 +61,22 @@ struct ProgressTests {
         #expect(!progress.isFinished)
     }
 
+    @Test("is finished when another process did a part of the work")
+    func meantime() throws {
+        let other = try folder.queue()
+        let progress = Progress(totalUnitCount: 0)
+        let plan = try SchemaMigrator(migrations: (1...3).map { CodeMigration($0, "CREATE TABLE t\($0)(x)") })
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, foreignKeys: .on) { db in
+                db.afterNextTransaction { _ in _ = try? plan.migrate(other) }
+            },
+            CodeMigration(2, ""), CodeMigration(3, ""), CodeMigration(4, ""),
+        ])
+        #expect(try schema.migrate(queue, progress: progress).applied == [1, 4])
+        #expect(progress.isFinished)
+        #expect(progress.fractionCompleted == 1)
+    }
+
     @Test("is finished when nothing was pending", arguments: [0, 7])
     func nothing(total: Int64) throws {
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, "")])

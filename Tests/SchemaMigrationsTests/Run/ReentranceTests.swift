@@ -14,12 +14,13 @@ struct ReentranceTests {
     }
 
     private static let message = """
-        A database cannot be migrated inside a transaction. Migrate before db.write { … } or db.read { … }, not in it.
+        A database cannot be migrated inside a transaction. Migrate before `db.write { … }` or `db.read { … }`, not \
+        inside.
         """
 
     private func expectRefusal(_ database: any DatabaseWriter) throws {
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(database) }
-        #expect(error.code == .insideTransaction)
+        #expect(error.code == .invalidRequest)
         #expect(error.description == Self.message)
     }
 
@@ -71,7 +72,7 @@ struct ReentranceTests {
         let inner = schema
         let outer = try SchemaMigrator(migrations: [CodeMigration(1) { _ in try inner.migrate(queue) }])
         let error = try #require(throws: SchemaMigrationError.self) { try outer.migrate(queue) }
-        #expect(error.code == .insideTransaction)
+        #expect(error.code == .invalidRequest)
         #expect(try queue.tables() == [])
         #expect(try inner.migrate(queue).applied == [1])
     }

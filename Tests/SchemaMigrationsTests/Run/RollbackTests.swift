@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Migrating down")
+@Suite("A rollback")
 struct RollbackTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -35,7 +35,7 @@ struct RollbackTests {
         return try SchemaMigrator(directories: [folder.folder(files)], migrations: more + [last])
     }
 
-    @Test("takes back files and migrations in Swift, newest first, and up again works")
+    @Test("reverses files and migrations in Swift, newest first, and they can run again")
     func downAndUp() throws {
         let schema = try migrator()
         try schema.migrate(queue)
@@ -49,7 +49,7 @@ struct RollbackTests {
         #expect(try queue.tables() == ["a", "b", "c", "d", "steps"])
     }
 
-    @Test("takes back everything, and the ledger stays, empty")
+    @Test("reverses everything, and leaves an empty ledger")
     func everything() throws {
         let schema = try migrator()
         try schema.migrate(queue)
@@ -59,7 +59,7 @@ struct RollbackTests {
         #expect(try schema.migrate(queue).applied == [1, 2, 3, 4])
     }
 
-    @Test("names everything from which there is no way back, before it starts")
+    @Test("names every irreversible migration before it starts")
     func irreversible() throws {
         let schema = try migrator(
             [
@@ -68,11 +68,11 @@ struct RollbackTests {
             ], [CodeMigration(3, "CREATE TABLE c(x)")])
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.code == .irreversible)
+        #expect(error.code == .invalidRequest)
         #expect(
             error.description == """
-                There is no way back from Code3, 1_a.sql. Write a .down.sql file beside each, or a rollback in Swift. \
-                Nothing was changed.
+                There is no down migration for Code3, 1_a.sql. Write a .down.sql file for each, or conform to \
+                ReversibleSchemaMigration. Nothing was changed.
                 """)
         #expect(try queue.ledger() == [1, 2, 3, 4])
         #expect(try queue.tables() == ["a", "b", "c", "d"])
@@ -95,33 +95,33 @@ struct RollbackTests {
         #expect(try failure { try older.rollback(queue, to: 1) }.code == .newerDatabase)
         older.options.newerDatabase = .allow
         let error = try failure { try older.rollback(queue, to: 1) }
-        #expect(error.message == "There is no way back from 4, which is unknown, 3, which is unknown.")
+        #expect(error.message == "There is no down migration for 4 (unknown), 3 (unknown).")
     }
 
-    @Test("stops at a way back that fails, leaves nothing of it, and says what was taken back")
+    @Test("stops at a down migration that fails, undoes it, and lists what was rolled back")
     func failing() throws {
         let schema = try migrator(
             Self.files.merging(["2_b.down.sql": "DROP TABLE b;\nDROP TABLE nowhere;"]) { $1 })
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.message == "2_b.down.sql, line 2: no such table: nowhere (SQLite 1).")
+        #expect(error.message == "2_b.down.sql:2: no such table: nowhere (SQLite 1).")
         #expect(error.version == 2)
         #expect(error.committed == [4, 3])
         #expect(try queue.ledger() == [1, 2])
         #expect(try queue.tables() == ["a", "b", "steps"])
     }
 
-    @Test("refuses a file before anything is taken back")
+    @Test("refuses a file before anything is rolled back")
     func refused() throws {
         let schema = try migrator(Self.files.merging(["1_a.down.sql": "DROP TABLE a; COMMIT;"]) { $1 })
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.message == "1_a.down.sql, line 1: COMMIT in a file that is run in a transaction.")
+        #expect(error.message == "1_a.down.sql:1: COMMIT in a file that runs in a transaction.")
         #expect(error.committed == [])
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
 
-    @Test("names a way back that leaves rows without those that they refer to")
+    @Test("names a down migration that leaves rows without those that they refer to")
     func orphans() throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(
@@ -135,20 +135,20 @@ struct RollbackTests {
         ])
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 1) }
-        #expect(error.code == .foreignKeyViolation)
+        #expect(error.code == .migrationFailed)
         #expect(
             error.message
-                == "2_rows.sql, on the way down: leaves 1 row of table child whose x refers to no row of parent."
+                == "2_rows.down.sql: leaves 1 row of table child whose x refers to no row of parent."
         )
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test("needs the file that a .down.sql takes back")
+    @Test("needs the file that a .down.sql reverses")
     func withoutUp() throws {
         let error = try failure { try migrator(["1_a.sql": "SELECT 1", "2_x.down.sql": "SELECT 1"]) }
         #expect(
             error.description
-                == "2_x.down.sql: there is no 2_x.sql that it takes back. Give both the same name, or remove it."
+                == "2_x.down.sql: there is no 2_x.sql that it reverses. Give both the same name, or remove it."
         )
     }
 }

@@ -117,7 +117,7 @@ struct SchemaRunTests {
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "-- migrations: transaction=none\nDROP TABLE nowhere;",
         ])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
-        #expect(error.message == "2_b.sql, line 2: no such table: nowhere (SQLite 1).")
+        #expect(error.message == "2_b.sql:2: no such table: nowhere (SQLite 1).")
         #expect(error.committed == [1])
         #expect(error.version == 2)
         #expect(try queue.ledger() == [1])

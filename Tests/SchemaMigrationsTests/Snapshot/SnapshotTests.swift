@@ -164,7 +164,7 @@ struct BadSnapshotTests {
     }
 
     private var url: URL { folder.url.appendingPathComponent("snapshot.sql") }
-    private static let remedy = "Write it anew by writeSnapshot(to:)."
+    private static let remedy = "Write it again with writeSnapshot(to:)."
 
     private func expectStale(_ files: [String: String], _ differences: String) throws {
         try schema.writeSnapshot(to: url)
@@ -227,7 +227,7 @@ struct BadSnapshotTests {
             ("-- snapshot: x a\n", "snapshot.sql: does not say which migrations it contains."),
             (
                 "-- snapshot: 1 a\nCREATE TABLE b(x);\nCREATE b;",
-                "snapshot.sql, line 3: near \"b\": syntax error (SQLite 1)."
+                "snapshot.sql:3: near \"b\": syntax error (SQLite 1)."
             ),
         ])
     func bad(text: String, message: String) throws {
@@ -237,7 +237,8 @@ struct BadSnapshotTests {
         #expect(error.message == message)
         #expect(error.committed == [])
         let remedies = [
-            "Write a comment into it if it is to do nothing.", "Write it by writeSnapshot(to:).", Self.remedy,
+            "If it is meant to do nothing, write a comment into it.", "Write it with writeSnapshot(to:).",
+            Self.remedy,
             "\(Self.remedy) Nothing was changed.",
         ]
         #expect(remedies.contains(error.remedy))
@@ -249,7 +250,7 @@ struct BadSnapshotTests {
         let error = try failure { try schema.migrate(folder.queue()) }
         #expect(error.code == .invalidSnapshot)
         #expect(error.message.hasPrefix("snapshot.sql: cannot be read: "))
-        #expect(error.remedy == "Write it by writeSnapshot(to:).")
+        #expect(error.remedy == "Write it with writeSnapshot(to:).")
     }
 
     @Test("is not asked for where a database holds something")

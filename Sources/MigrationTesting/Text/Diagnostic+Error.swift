@@ -1,0 +1,20 @@
+import Foundation
+import GRDB
+import MigrationDiagnostics
+import SchemaMigrations
+
+extension Diagnostic {
+    /// Describes an error of any kind.
+    ///
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - remedy: what to do, where the error does not say it.
+    init(_ error: any Error, remedy: String) {
+        switch error {
+        case let error as SchemaMigrationError: self = error.diagnostic
+        case let error as DatabaseError: self.init(error.problem, remedy: error.remedy ?? remedy)
+        case let error as CocoaError: self.init(error.localizedDescription, remedy: remedy)
+        default: self.init("\(error)", remedy: remedy)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import GRDB
+
+extension Database {
+    /// Whether there is a table of this name.
+    ///
+    /// By plain SQL: GRDB caches what tables there are, and another process may have made one.
+    func hasTable(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [name]) ?? false
+    }
+
+    /// The integer that a pragma answers.
+    func pragma(_ name: String) throws -> Int {
+        try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
+    }
+
+    /// Turns the enforcement of foreign keys on or off.
+    func setForeignKeys(_ foreignKeys: ForeignKeys) throws {
+        // pragma.html, foreign_keys: "This pragma is a no-op within a transaction".
+        try execute(sql: "PRAGMA foreign_keys = \(foreignKeys == .on ? 1 : 0)")
+    }
+}

@@ -1,0 +1,59 @@
+import GRDB
+import MigrationDiagnostics
+
+extension SchemaMigrationError {
+    /// Runs the body, and turns what SQLite reports into an error that says what to do.
+    package static func mapErrors<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw SchemaMigrationError(
+                .databaseFailed, error, remedy: error.remedy ?? "Nothing was left half-done.")
+        }
+    }
+
+    /// Creates an error from what SQLite reports.
+    init(
+        _ code: Code, at place: Diagnostic.Place? = nil, _ error: DatabaseError, remedy: String
+    ) {
+        self.init(code, at: place, error.problem, remedy: remedy, underlyingError: error)
+        sqliteCode = error.extendedResultCode.rawValue
+    }
+}
+
+extension DatabaseError {
+    /// SQLite's message, with its code.
+    package var problem: String {
+        "\(message ?? "the database failed") (SQLite \(extendedResultCode.rawValue))"
+    }
+
+    /// What to do when the database failed, and not what was asked of it; nil for other errors.
+    package var remedy: String? {
+        switch resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+            "Another connection or process is using the database. Let it finish, then retry."
+        case .SQLITE_FULL: "The disk is full. Free some space, then retry."
+        case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
+        case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
+        default: nil
+        }
+    }
+}
+
+extension Error {
+    /// What SQLite reported, where that is the cause.
+    var databaseError: DatabaseError? {
+        ((self as? SchemaMigrationError)?.underlyingError ?? self) as? DatabaseError
+    }
+}
+
+extension Database {
+    /// What to do about a failed statement: what SQLite's code asks for, or else to fix the statement.
+    ///
+    /// - Parameter fix: what to do when the statement itself is to blame.
+    func remedy(for error: DatabaseError, fixing fix: String) -> String {
+        if let remedy = error.remedy { return remedy }
+        return [hintAtDoubleQuotedText(error, in: error.sql), fix].compactMap(\.self).joined(separator: " ")
+    }
+}

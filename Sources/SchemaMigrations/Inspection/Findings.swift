@@ -1,0 +1,121 @@
+import GRDB
+
+/// What is broken in a database, and how often.
+struct Findings {
+    private var counts: [Finding: Int] = [:]
+
+    /// Looks for what is broken among the suspects, and whatever refers to them.
+    init(_ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys) throws {
+        if foreignKeys != .unchecked { try countOrphans(db, suspects) }
+        if suspects.schemaHasChanged { try findBrokenObjects(db) }
+    }
+
+    var isEmpty: Bool { counts.isEmpty }
+
+    /// What is broken, a sentence each.
+    var descriptions: [String] {
+        counts.map { "\($0.description(count: $1))." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
+    }
+
+    /// Something of which there was less before, and how much there is more.
+    ///
+    /// What was broken before under another name, of a table or column that has been renamed, is not new.
+    func firstNew(since before: Findings) -> (finding: Finding, count: Int)? {
+        var gone = before.counts.filter { counts[$0.key] == nil }
+        let more = counts.filter { $1 > before.counts[$0, default: 0] }
+            .map { (finding: $0, count: $1 - before.counts[$0, default: 0]) }
+            .sorted { $0.finding.description(count: $0.count) < $1.finding.description(count: $1.count) }
+        return more.first { new in
+            guard before.counts[new.finding] == nil,
+                let renamed = gone.first(where: {
+                    $0.value >= new.count && $0.key.isSameKind(as: new.finding)
+                })
+            else { return true }
+            gone[renamed.key] = nil
+            return false
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func countOrphans(_ db: Database, _ suspects: Suspects) throws {
+        for table in try tables(toCheckFor: suspects, db) {
+            do {
+                let violations = try db.foreignKeyViolations(in: table, in: "main")
+                while let violation = try violations.next() {
+                    let keys = try db.foreignKeys(on: violation.originTable, in: "main")
+                    let columns =
+                        keys.first { $0.id == violation.foreignKeyId }?.originColumns
+                        ?? ["key \(violation.foreignKeyId)"]
+                    let finding = Finding.orphans(
+                        child: violation.originTable, parent: violation.destinationTable, columns: columns)
+                    counts[finding, default: 0] += 1
+                }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                counts[.brokenKey(child: table, reason: error.message ?? "unknown error"), default: 0] += 1
+            }
+        }
+    }
+
+    /// The tables with foreign keys that were touched, or that refer to one that was.
+    private func tables(toCheckFor suspects: Suspects, _ db: Database) throws -> [String] {
+        guard suspects.isEverything || !suspects.tables.isEmpty else { return [] }
+        let references = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT child.name AS child, key."table" AS parent
+                FROM main.sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
+                WHERE child.type = 'table'
+                """)
+        let children = references.filter { row in
+            let names: [String] = [row["child"], row["parent"]]
+            return suspects.isEverything || names.contains { suspects.tables.contains($0.lowercased()) }
+        }
+        return Set(children.map { $0["child"] as String }).sorted()
+    }
+
+    // MARK: Views and triggers
+
+    private mutating func findBrokenObjects(_ db: Database) throws {
+        let views = try String.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
+        var broken: Set<String> = []
+        for view in views {
+            let compiles = try compile(
+                "SELECT * FROM main.\(view.quotedDatabaseIdentifier)", db, blaming: "view \(view)")
+            if !compiles { broken.insert(view) }
+        }
+        let tables = try String.fetchAll(
+            db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
+        // The triggers of a view that is broken do not compile either.
+        for table in tables where !broken.contains(table) {
+            for statement in try statementsThatFireTriggers(of: table, db) {
+                try compile(statement, db, blaming: "a trigger of \(table)")
+            }
+        }
+    }
+
+    /// Compiles a statement, and does not run it: SQLite resolves what a view or a trigger names when it is used.
+    @discardableResult
+    private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws -> Bool {
+        do {
+            _ = try db.makeStatement(sql: sql)
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // A view with triggers for some kinds of changes refuses the others, and is as it should be.
+            if error.isAboutReadOnlyView { return false }
+            let hint = db.hintAtDoubleQuotedText(error)
+            counts[.brokenObject(name: name, reason: error.message ?? "unknown error", hint: hint)] = 1
+            return false
+        }
+    }
+
+    private func statementsThatFireTriggers(of table: String, _ db: Database) throws -> [String] {
+        let name = "main.\(table.quotedDatabaseIdentifier)"
+        let columns = try String.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
+        let assignments = columns.map { "\($0.quotedDatabaseIdentifier) = NULL" }.joined(separator: ", ")
+        return [
+            "INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)",
+        ]
+    }
+}

@@ -1,0 +1,34 @@
+import GRDB
+
+/// A database's schema at one moment, to notice changes of it.
+struct SchemaShape {
+    struct Object: Hashable {
+        /// Another one, as a rule, when a table was dropped and made again.
+        let id: Int64
+        let name: String
+        let table: String
+        let sql: String?
+        let rootPage: Int
+    }
+
+    /// The schema cookie (fileformat2.html, 1.3.9), which each change of the schema raises.
+    let cookie: Int
+    let objects: Set<Object>
+
+    init(_ db: Database) throws {
+        cookie = try db.pragma("main.schema_version")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT rowid, name, tbl_name, sql, rootpage FROM main.sqlite_master")
+        objects = Set(
+            rows.map {
+                Object(
+                    id: $0["rowid"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"],
+                    rootPage: $0["rootpage"] ?? 0)
+            })
+    }
+
+    /// Whether everything that was there before is there as it was.
+    func hasAll(of before: SchemaShape) -> Bool {
+        cookie == before.cookie || objects.isSuperset(of: before.objects)
+    }
+}

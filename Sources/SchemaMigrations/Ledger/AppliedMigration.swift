@@ -1,0 +1,73 @@
+public import Foundation
+package import GRDB
+
+/// A migration that a database has had, with what is known about it.
+public struct AppliedMigration: Sendable, Hashable {
+    /// How a migration came into a database's ledger.
+    public enum Origin: String, Sendable {
+        /// It was run.
+        case applied
+        /// The database was found to be there already.
+        case marked
+        /// The database began with a snapshot that contains it.
+        case snapshot
+        /// Another tool has written it.
+        case unknown
+    }
+
+    /// The migration's version.
+    public let version: SchemaVersion
+    /// The name that it had; nil when it is not known.
+    public let name: String?
+    /// How it came into the ledger.
+    public let origin: Origin
+    /// When; nil when it is not known.
+    public let date: Date?
+    /// How long it ran, in seconds; nil when it did not run.
+    public let seconds: Double?
+    /// The version of the app that applied it; nil when it is not known.
+    public let appVersion: String?
+    let checksum: String?
+
+    /// Reads every migration that a database has had, ascending.
+    package static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
+        try fetchAll(db, in: Ledger(db))
+    }
+
+    /// Reads what is known of the migrations in a ledger that has been read, ascending.
+    static func fetchAll(_ db: Database, in ledger: Ledger) throws -> [AppliedMigration] {
+        let details = try Dictionary(
+            fetchDetails(db).compactMap { row in SchemaVersion.fromDatabaseValue(row[0]).map { ($0, row) } },
+            uniquingKeysWith: { $1 })
+        return ledger.applied.sorted().map { AppliedMigration(version: $0, details: details[$0]) }
+    }
+
+    private static func fetchDetails(_ db: Database) throws -> [Row] {
+        guard try db.hasTable("schema_migrations_details") else { return [] }
+        do {
+            return try Row.fetchAll(db, sql: "SELECT \(columns) FROM main.schema_migrations_details")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw SchemaMigrationError(
+                .damagedLedger,
+                "The table schema_migrations_details lacks a column: \(error.message ?? "unknown error")",
+                remedy: "It was left as it is. Fix it by hand, or drop it: it is needed for inspection only.",
+                underlyingError: error)
+        }
+    }
+
+    private static let columns = "version, name, origin, checksum, applied, seconds, app"
+
+    /// Reads a row of details; what is not of its type counts as not known.
+    private init(version: SchemaVersion, details row: Row?) {
+        self.version = version
+        func value<Value: DatabaseValueConvertible>(_ index: Int) -> Value? {
+            row.flatMap { Value.fromDatabaseValue($0[index]) }
+        }
+        name = value(1)
+        origin = value(2).flatMap(Origin.init(rawValue:)) ?? .unknown
+        checksum = value(3)
+        date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
+        seconds = value(5)
+        appVersion = value(6)
+    }
+}

@@ -1,0 +1,40 @@
+import GRDB
+
+/// Lets one migration of a transaction be undone, and those before it stay (lang_savepoint.html).
+struct Savepoint {
+    /// Also how a transaction that a migration has replaced is noticed: the new one has no such savepoint.
+    private static let name = "schema_migrations_savepoint"
+
+    private let db: Database
+
+    init(_ db: Database) throws {
+        self.db = db
+        try db.cachedStatement(sql: "SAVEPOINT \(Self.name)").execute()
+    }
+
+    /// Keeps what was done since.
+    ///
+    /// - Throws: an error that blames the migration, which must have ended the savepoint.
+    func release(after job: MigrationJob) throws {
+        do {
+            try db.cachedStatement(sql: "RELEASE \(Self.name)").execute()
+        } catch {
+            throw job.transactionEnded
+        }
+    }
+
+    /// Undoes what was done since.
+    ///
+    /// - Returns: false when that is impossible, because the migration has ended the transaction or SQLite has no
+    ///   memory left; then the transaction must not be committed.
+    func undo() -> Bool {
+        defer { db.clearSchemaCache() }
+        do {
+            try db.execute(sql: "ROLLBACK TO \(Self.name); RELEASE \(Self.name)")
+            // A savepoint of this name outside our transaction was the migration's own, and began another one.
+            return db.isInsideTransaction
+        } catch {
+            return false
+        }
+    }
+}

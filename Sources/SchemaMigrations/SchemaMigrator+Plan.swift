@@ -1,0 +1,121 @@
+import AppMigrations
+import GRDB
+import MigrationDiagnostics
+
+/// What a run is to do with a database, as a look without a lock has found it.
+struct SchemaPlan {
+    /// The versions to apply, ascending.
+    var pending: [SchemaVersion] = []
+    /// Whether the ledger has to be written for a database that is adopted.
+    var isAdoption = false
+    /// Whether the database has neither a ledger nor tables, so that it may start from a snapshot.
+    var isForNewDatabase = false
+
+    /// Whether there is nothing to do.
+    var isSettled: Bool { pending.isEmpty && !isAdoption }
+}
+
+// Decides and reads; writes nothing.
+extension SchemaMigrator {
+    /// Plans a migration of a database that this migrator may migrate.
+    ///
+    /// On nearly every launch nothing is pending, and one statement tells it.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
+    func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
+        if options.editedMigrations == .report, let applied = try Ledger.versions(db) {
+            if isUpToDate(applied, target) { return SchemaPlan() }
+            // A floor matters only where a known migration lies below what the database began with.
+            if applied.first ?? .min <= versions.first ?? .max {
+                let ledger = Ledger(versions: applied)
+                try checkIsOurs(ledger)
+                return SchemaPlan(pending: pending(in: ledger, upTo: target).pending)
+            }
+        }
+        return try db.readSnapshot {
+            let ledger = try ledger(of: db)
+            return SchemaPlan(
+                pending: pending(in: ledger, upTo: target).pending, isAdoption: !ledger.unmarked.isEmpty,
+                isForNewDatabase: ledger.isNew)
+        }
+    }
+
+    /// Whether a database certainly has every known migration up to a version, and nothing that is to be refused.
+    private func isUpToDate(_ applied: [SchemaVersion], _ target: SchemaVersion?) -> Bool {
+        guard options.newerDatabase == .allow || applied.last ?? 0 <= versions.last ?? 0 else { return false }
+        return applied.starts(with: versions.prefix { $0 <= target ?? .max })
+    }
+
+    /// The one rule: known, above the floor, not applied yet, and at most the target.
+    func pending(in ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {
+        MigrationPlan(known: versions, floor: ledger.floor, settled: ledger.applied, target: target)
+    }
+
+    /// Reads the ledger of a database that this migrator may migrate; that of an adopted one as it will be.
+    ///
+    /// Uses several statements, which have to see one state of the database.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
+    func ledger(of db: Database) throws -> Ledger {
+        let ledger = try Ledger(db)
+        try checkIsOurs(ledger)
+        if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
+        guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
+        guard let version = try adopting?(db) else {
+            throw SchemaMigrationError(
+                .unmanagedDatabase,
+                "The database has tables, but no ledger says which migrations they come from",
+                remedy: """
+                    Pass `adopting: { db in … }` to the migrator, and return the version of the tables. Nothing was \
+                    changed.
+                    """)
+        }
+        try check(version)
+        return .adopting(versions.filter { $0 <= version })
+    }
+
+    private func checkIsOurs(_ ledger: Ledger) throws {
+        if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: versions) {
+            let count = ledger.applied.count
+            throw SchemaMigrationError(
+                .differentSet,
+                """
+                The database has had \(count) \(count == 1 ? "migration" : "migrations"), none of which is known to \
+                this migrator
+                """,
+                remedy: """
+                    One database has one set of migrations: join the folders in one SchemaMigrator. Nothing was \
+                    changed.
+                    """)
+        }
+        guard options.newerDatabase == .refuse, let current = ledger.currentVersion,
+            let latest = versions.last, current > latest
+        else { return }
+        throw SchemaMigrationError(
+            .newerDatabase,
+            "The database is at version \(current), above the latest known migration, \(latest)",
+            remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
+    }
+
+    private func checkIsUnedited(_ db: Database, _ ledger: Ledger) throws {
+        let history = try AppliedMigration.fetchAll(db, in: ledger)
+        guard let version = try edited(in: history).first, let migration = migration(version: version) else {
+            return
+        }
+        throw SchemaMigrationError(
+            .editedMigration, at: .file(migration.title),
+            "was edited after it had been applied to this database",
+            remedy: "Undo the edit and write a new migration, or accept the edit with acceptEdits(_:of:).")
+    }
+
+    /// Refuses a version that no migration has.
+    func check(_ version: SchemaVersion) throws {
+        guard versions.contains(version) else { throw unknown(version) }
+    }
+
+    func unknown(_ version: SchemaVersion) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .invalidRequest, "No migration has version \(version)",
+            remedy: migrations.last.map { "The latest is \($0.version)." } ?? "There are none.")
+    }
+}

@@ -1,0 +1,53 @@
+public import GRDB
+
+extension SchemaMigrator {
+    /// Rolls back every migration above a version, newest first.
+    ///
+    /// For use during development: nothing else ever migrates down. Checks that every migration is reversible first;
+    /// an empty `.down.sql` does not count.
+    ///
+    /// ```swift
+    /// try schema.rollback(dbQueue, to: 20240110090000000)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - version: the version to go back to, which stays; 0 to roll back everything.
+    /// - Returns: the versions that were rolled back, newest first.
+    /// - Throws: ``SchemaMigrationError``, also when one of the migrations is irreversible.
+    @discardableResult
+    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
+    {
+        if version != 0 { try check(version) }
+        return try withWriter(database) { db in
+            let applied = try waitWhileBusy(upTo: options.busyTimeout) {
+                try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+            }
+            let jobs = try downMigrations(of: applied)
+            return try SchemaRun(migrator: self, db: db, interrupter: Interrupter(), progress: nil)
+                .rollBack(jobs).applied
+        }
+    }
+
+    /// Looks through the down migrations, in the order given.
+    private func downMigrations(of versions: [SchemaVersion]) throws -> [MigrationJob] {
+        var jobs: [MigrationJob] = []
+        var irreversible: [String] = []
+        for version in versions {
+            guard let migration = migration(version: version) else {
+                irreversible.append("\(version) (unknown)")
+                continue
+            }
+            let job = try MigrationJob(migration, .down)
+            if job.hasBody { jobs.append(job) } else { irreversible.append(migration.title) }
+        }
+        guard irreversible.isEmpty else {
+            throw SchemaMigrationError(
+                .invalidRequest, "There is no down migration for \(irreversible.joined(separator: ", "))",
+                remedy: """
+                    Write a .down.sql file for each, or conform to ReversibleSchemaMigration. Nothing was changed.
+                    """)
+        }
+        return jobs
+    }
+}
