@@ -116,7 +116,7 @@ extension MigrationManager {
         }
     }
 
-    /// What is pending now, as seen without writing or locking.
+    /// Plans the launch as it stands, without writing or locking.
     func plan() throws -> LaunchPlan {
         let request = try request(through: nil)
         let steps = try registration.checked(through: request.target)

@@ -40,7 +40,7 @@ public final class MigrationManager {
     /// The test that simulates this launch; nil in an app.
     let witness = SimulatedLaunch.witness
     private(set) var registration: Registration
-    /// What an earlier call of `migrate` has decided about this launch.
+    /// The decisions that an earlier call of `migrate` made about this launch.
     var decision: LaunchDecision?
     /// The step that this call of `migrate` retries although the manager gave it up.
     var retrying: AppVersion?

@@ -8,10 +8,10 @@ package struct Diagnostic: Hashable, Sendable {
     /// Where the problem is; nil when the problem names its place itself.
     package var place: Place?
 
-    /// What is wrong: a clause or a sentence, with or without a full stop.
+    /// The problem: a clause or a sentence, with or without a full stop.
     package var problem: String
 
-    /// What to do about it: one sentence or more.
+    /// The remedy: one sentence or more.
     package var remedy: String
 
     package init(at place: Place? = nil, _ problem: String, remedy: String) {

@@ -70,8 +70,8 @@ struct AttemptsTests {
             #expect(try await install.signal("2.0+418", [place.step("1.2", "kill")]) == SIGKILL)
         }
         #expect(try await install.launch("2.0+418", [place.step("1.2")]).output == Self.gaveUp("3 times"))
-        let mended = try await install.launch("2.0+419", [place.step("1.2"), place.step("2.0")])
-        #expect(mended.output == "launch upgrade(from: 1.0)\ncompleted [1.2, 2.0]\n")
+        let fixed = try await install.launch("2.0+419", [place.step("1.2"), place.step("2.0")])
+        #expect(fixed.output == "launch upgrade(from: 1.0)\ncompleted [1.2, 2.0]\n")
         #expect(install.effects == (1...7).map { "1.2 attempt \($0)" } + ["2.0 attempt 1"])
     }
 

@@ -61,7 +61,7 @@ struct Tool {
         return strings
     }
 
-    /// Two tables, of which the second has a way back.
+    /// Two tables, of which the second is reversible.
     static let books = [
         "20240110090000000_create_books.sql":
             "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);\n",

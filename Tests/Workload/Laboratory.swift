@@ -93,7 +93,7 @@ final class Laboratory {
         Launch(scenario: scenario, folder: folder, work: work, patience: patience)
     }
 
-    /// What is in the folder, which stays untouched: reading a database can mend it.
+    /// What is in the folder, which stays untouched: reading a database can repair it.
     func state() throws -> FolderState {
         let copy = "\(scratch)/look"
         try Folder.copy(folder, to: copy)

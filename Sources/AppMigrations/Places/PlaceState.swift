@@ -1,10 +1,10 @@
-/// What a place remembers about a manager, and shows beside that.
+/// The record that a place has of a manager, and the evidence beside it.
 package struct PlaceState: Sendable {
     /// The manager's record in this place; nil when there certainly is none.
     package var record: MigrationRecord?
     /// The app versions that the place has seen, by line.
     package var seen: [String: [SeenVersion]]
-    /// What the place shows when it has no record.
+    /// The evidence beside the record.
     package var evidence: Evidence
     /// For each move, the schema versions that it will apply after the moves before it.
     package var pending: [[String]]
@@ -23,7 +23,7 @@ package struct PlaceState: Sendable {
     }
 }
 
-/// What a place shows when it holds no record of a manager.
+/// The evidence in a place that has no record of a manager.
 package enum Evidence: Sendable {
     /// The place keeps records: the app versions that it has seen decide.
     case versionsSeen

@@ -1,4 +1,4 @@
-/// What a launch has to do: its kind and what is pending, place by place.
+/// The plan of a launch: its kind and its pending steps, place by place.
 ///
 /// A pure value, computed from what is registered and what the places remember.
 struct LaunchPlan {
@@ -13,7 +13,7 @@ struct LaunchPlan {
     struct PlacePlan {
         let place: any MigrationPlace
         let launch: Launch
-        /// What the place remembered.
+        /// The state in which the place was found.
         let state: PlaceState
         /// The record with which this launch begins its work.
         let record: MigrationRecord

@@ -17,7 +17,7 @@ struct LaunchRequest: Sendable {
     var target: AppVersion { stop ?? current.ceiling }
 }
 
-/// What was decided about a launch when it was first reported, so that all calls of `migrate` agree.
+/// The decisions about a launch, made when it is first reported, so that all calls of `migrate` agree.
 struct LaunchDecision: Sendable {
     var launches: [PlaceID: Launch]
     let returnedFromDowngrade: Bool

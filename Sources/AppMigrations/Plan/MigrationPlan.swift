@@ -1,4 +1,4 @@
-/// What is pending, oldest first.
+/// The pending keys, oldest first.
 ///
 /// This is the one rule of the package, for app versions and for schema versions alike:
 ///

@@ -34,7 +34,7 @@ public struct MigrationError: Error, Sendable {
     /// The culprit and the cause, in a sentence.
     public var message: String { diagnostic.message }
 
-    /// What to do about it.
+    /// The remedy: what the reader can do.
     public var remedy: String { diagnostic.remedy }
 
     /// The name of the manager, if one is concerned.
@@ -162,14 +162,14 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
     /// The culprit and the cause.
     public var failureReason: String? { message }
 
-    /// What to do about it.
+    /// The remedy: what the reader can do.
     public var recoverySuggestion: String? { remedy }
 }
 
 extension MigrationError {
     /// Runs the body, and adds its place to an error that names none.
     ///
-    /// What a store's decoder throws becomes `damagedStore`.
+    /// An error of a store's decoder becomes `damagedStore`.
     package static func locating<Result>(
         at place: Diagnostic.Place, _ body: () throws -> Result
     ) throws -> Result {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run knows of each place's record, and how much of it the place has written.
+/// The state of each place's record during a run, and how much of it the place has written.
 struct LaunchJournal {
     private struct Page {
         let place: LaunchPlan.PlacePlan

@@ -1,4 +1,4 @@
-/// What happens to a step on a fresh install, where there is no old data.
+/// How to handle a step on a fresh install, where there is no old data.
 ///
 /// ```swift
 /// manager.whenMigratingToVersion("1.2", onFreshInstall: .run) { try writeDefaults() }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tells a step about the launch that runs it.
+/// Information for a step about the launch that runs it.
 ///
 /// ```swift
 /// manager.whenMigratingToVersion("1.1") { context in

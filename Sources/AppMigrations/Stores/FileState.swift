@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// What the file system says about a file: as long as it is the same, so are the file's contents.
+/// The identity and the times of a file: while they stay the same, so do its contents.
 struct FileState: Equatable, Sendable {
     private let device: UInt64
     private let node: UInt64
@@ -30,7 +30,7 @@ struct FileState: Equatable, Sendable {
         self.init(status)
     }
 
-    /// Nil when the file was changed just now: another change could follow in the same tick of the file system's
+    /// Returns nil if the file was changed just now: another change could follow in the same tick of the file system's
     /// clock, and leave no trace.
     private init?(_ status: stat) {
         #if canImport(Darwin)

@@ -11,7 +11,7 @@ import MigrationDiagnostics
 /// the file stand lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
 /// settled step. They may be removed while no app is running.
 public struct JSONStore: MigrationStore {
-    /// What must be on the disk before a record says that a step is complete.
+    /// The data that must be on the disk before a record says that a step is complete.
     public enum Durability: Sendable {
         /// Everything written to the store's file system, by any process: files that a step wrote without syncing
         /// them survive a power cut if their record does. Costs some milliseconds.

@@ -47,7 +47,7 @@ extension AppVersion {
         /// it appears to a reader. An offset equal to the length of the text says that the text ended too early.
         public let offset: Int
 
-        /// What would have been right at the offset, such as `a digit`.
+        /// The character or part that would have been right at the offset, such as `a digit`.
         ///
         /// Use it for messages of your own; it is English, and completes the sentence "expected …".
         public let expected: String
@@ -63,7 +63,7 @@ extension AppVersion.ParsingError: CustomStringConvertible {
         "\(Self.quoted(text)) is not an app version: expected \(expected) at offset \(offset), found \(found)."
     }
 
-    /// What the message says was found: a character, or a whole number if the character is a digit, because a digit
+    /// The text that the message quotes: a character, or a whole number if the character is a digit, because a digit
     /// by itself is never wrong.
     private var found: String {
         let index = text.utf8.index(text.startIndex, offsetBy: offset)

@@ -1,5 +1,5 @@
 extension AppVersion {
-    /// What follows the numbers of a version.
+    /// The part of a version after its numbers.
     ///
     /// Equal suffixes have equal payloads, so all conformances but the order are synthesized.
     enum Suffix: Sendable, Hashable {

@@ -44,7 +44,7 @@ public struct AppVersion: Sendable {
     /// element, `[0]` for `0.0`. A number beyond the last is zero.
     public let numbers: [UInt64]
 
-    /// What follows the numbers, apart from build metadata.
+    /// The pre-release or sub-migration after the numbers.
     let suffix: Suffix
 }
 
