@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 import Testing
 
 @Suite("The ledger is read")
