@@ -46,11 +46,25 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "MigrationTools",
+            dependencies: [
+                "MigrationDiagnostics",
+                "MigrationFiles",
+                "SchemaMigrations",
+                "TextOutput",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "TextOutput", swiftSettings: settings),
+        .target(
             name: "MigrationTesting",
             dependencies: [
                 "AppMigrations",
                 "MigrationDiagnostics",
+                "MigrationTools",
                 "SchemaMigrations",
+                "TextOutput",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -62,7 +76,9 @@ let package = Package(
                 "MigrationDiagnostics",
                 "MigrationFiles",
                 "MigrationTesting",
+                "MigrationTools",
                 "SchemaMigrations",
+                "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -80,6 +96,7 @@ let package = Package(
             dependencies: [
                 "AppMigrations",
                 "SchemaMigrations",
+                "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -131,6 +148,13 @@ let package = Package(
             dependencies: [
                 "MigrationDiagnostics", "MigrationFiles", "MigrationTesting", "SchemaMigrations",
                 "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MigrationToolsTests",
+            dependencies: [
+                "MigrationTools", "SchemaMigrations", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(

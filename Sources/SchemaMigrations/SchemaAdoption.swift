@@ -1,64 +1,85 @@
-import GRDB
+public import GRDB
 
-/// Ready-made answers to the question at which version a database is that another tool has migrated.
+/// Finds the version of a database that has tables but no ledger, so that it need not be migrated from the start.
 ///
 /// ```swift
 /// let schema = try SchemaMigrator(
-///     directory: folder, adopting: SchemaAdoption.userVersion([1: 20240110090000000, 2: 20240203181500000]))
+///     directory: folder,
+///     adopting: .userVersion(means: [1: 20240110090000000, 2: 20240203181500000]))
 /// ```
 ///
-/// The table of FMDBMigrationManager and SQLiteMigrationManager.swift needs no adoption: it is this package's own.
-public enum SchemaAdoption {
-    /// The database of fmdb-migration-manager, whose table `schema_info` holds the number of migrations.
+/// The migrator marks every migration up to that version as applied: it takes the tables as a *baseline*. The factory
+/// methods read what other tools leave behind; write a closure for anything else:
+///
+/// ```swift
+/// let adoption = SchemaAdoption { db in
+///     try db.tableExists("shelf") ? 20240601120000000 : 20240110090000000
+/// }
+/// ```
+///
+/// Databases of FMDBMigrationManager and SQLiteMigrationManager.swift need no adoption: their `schema_migrations`
+/// table is this package's own.
+public struct SchemaAdoption: Sendable {
+    package let version: @Sendable (Database) throws -> SchemaVersion?
+
+    /// Creates an adoption from a closure.
     ///
-    /// - Parameter versions: for each number, the version of the migration that did the same.
-    public static func schemaInfo(_ versions: [Int: SchemaVersion]) -> SchemaMigrator.Adoption {
-        { db in
+    /// - Parameter version: returns the version of a database that has tables but no ledger, or nil if it is unknown,
+    ///   which makes migrating an error.
+    public init(_ version: @escaping @Sendable (_ db: Database) throws -> SchemaVersion?) {
+        self.version = version
+    }
+
+    /// Reads the number in the table `schema_info` of fmdb-migration-manager.
+    ///
+    /// - Parameter versions: for each number, the version of the migration that does the same.
+    public static func schemaInfo(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
+        SchemaAdoption { db in
             guard try db.hasTable("schema_info") else { return nil }
             let number = try Int.fetchOne(db, sql: "SELECT version FROM main.schema_info")
-            return try number.map { try version($0, in: versions, called: "schema_info says") }
+            return try number.map { try version($0, in: versions, of: "schema_info says") }
         }
     }
 
-    /// A database that counts its migrations in `PRAGMA user_version`.
+    /// Reads the number in `PRAGMA user_version`.
     ///
-    /// - Parameter versions: for each number, the version of the migration that did the same.
-    public static func userVersion(_ versions: [Int: SchemaVersion]) -> SchemaMigrator.Adoption {
-        { db in
+    /// - Parameter versions: for each number, the version of the migration that does the same.
+    public static func userVersion(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
+        SchemaAdoption { db in
             let number = try db.pragma("main.user_version")
-            return number == 0 ? nil : try version(number, in: versions, called: "user_version says")
+            return number == 0 ? nil : try version(number, in: versions, of: "user_version says")
         }
     }
 
-    /// The database of GRDB's `DatabaseMigrator`, whose table `grdb_migrations` holds identifiers.
+    /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.
     ///
-    /// To keep such a migrator instead, hand it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
+    /// To keep such a migrator instead, pass it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
     ///
     /// - Parameter versions: for each identifier, the version of the migration that does the same.
-    public static func grdb(_ versions: [String: SchemaVersion]) -> SchemaMigrator.Adoption {
-        { db in
+    public static func grdbMigrations(means versions: [String: SchemaVersion]) -> SchemaAdoption {
+        SchemaAdoption { db in
             guard try db.hasTable(Ledger.tableOfGRDB) else { return nil }
             let identifiers = try String.fetchAll(
                 db, sql: "SELECT identifier FROM main.\(Ledger.tableOfGRDB)")
             let applied = try identifiers.map {
-                try version($0, in: versions, called: "grdb_migrations holds")
+                try version($0, in: versions, of: "grdb_migrations holds")
             }
             guard let latest = applied.max() else { return nil }
             let missing = versions.filter { $0.value <= latest && !applied.contains($0.value) }.keys.min()
             guard let missing else { return latest }
             throw SchemaMigrationError(
                 .unmanagedDatabase, "The table grdb_migrations holds a later migration, but not \(missing).",
-                remedy: "Migrate it with GRDB's migrator first. Nothing was changed.")
+                remedy: "Migrate the database with GRDB's migrator first. Nothing was changed.")
         }
     }
 
     private static func version<Key: Hashable>(
-        _ key: Key, in versions: [Key: SchemaVersion], called name: String
+        _ key: Key, in versions: [Key: SchemaVersion], of source: String
     ) throws -> SchemaVersion {
         guard let version = versions[key] else {
             throw SchemaMigrationError(
-                .unmanagedDatabase, "\(name) \(key), for which no version is given.",
-                remedy: "Add it to those that are passed for adoption. Nothing was changed.")
+                .unmanagedDatabase, "\(source) \(key), which has no version.",
+                remedy: "Pass the version that it means to the adoption. Nothing was changed.")
         }
         return version
     }

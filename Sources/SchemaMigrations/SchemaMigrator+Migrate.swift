@@ -63,8 +63,8 @@ extension SchemaMigrator {
         var configuration = Configuration()
         configuration.busyMode = .timeout(min(options.busyTimeout.inSeconds, 5))
         let database = try SchemaMigrationError.mapErrors {
-            try DatabaseQueue.opening(
-                path: path, configuration: configuration, waitingFor: options.busyTimeout)
+            try DatabaseFile(path: path, configuration: configuration, waitingFor: options.busyTimeout)
+                .openQueue()
         }
         let result = Result { try migrate(database, upTo: version, progress: progress) }
         try database.close()

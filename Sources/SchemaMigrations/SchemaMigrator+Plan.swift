@@ -23,7 +23,7 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
-        if options.editedMigrations == .report, let applied = try Ledger.versions(db) {
+        if options.editedMigrations == .allow, let applied = try Ledger.versions(db) {
             if isUpToDate(applied, target) { return SchemaPlan() }
             // A floor matters only where a known migration lies below what the database began with.
             if applied.first ?? .min <= versions.first ?? .max {
@@ -42,7 +42,9 @@ extension SchemaMigrator {
 
     /// Whether a database certainly has every known migration up to a version, and nothing that is to be refused.
     private func isUpToDate(_ applied: [SchemaVersion], _ target: SchemaVersion?) -> Bool {
-        guard options.newerDatabase == .allow || applied.last ?? 0 <= versions.last ?? 0 else { return false }
+        guard options.newerDatabases == .allow || applied.last ?? 0 <= versions.last ?? 0 else {
+            return false
+        }
         return applied.starts(with: versions.prefix { $0 <= target ?? .max })
     }
 
@@ -61,13 +63,13 @@ extension SchemaMigrator {
         try checkIsOurs(ledger)
         if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
-        guard let version = try adopting?(db) else {
+        guard let version = try adopting?.version(db) else {
             throw SchemaMigrationError(
                 .unmanagedDatabase,
                 "The database has tables, but no ledger says which migrations they come from",
                 remedy: """
-                    Pass `adopting: { db in … }` to the migrator, and return the version of the tables. Nothing was \
-                    changed.
+                    Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. \
+                    Nothing was changed.
                     """)
         }
         try check(version)
@@ -88,7 +90,7 @@ extension SchemaMigrator {
                     changed.
                     """)
         }
-        guard options.newerDatabase == .refuse, let current = ledger.currentVersion,
+        guard options.newerDatabases == .refuse, let current = ledger.currentVersion,
             let latest = versions.last, current > latest
         else { return }
         throw SchemaMigrationError(

@@ -1,22 +1,18 @@
 public import Foundation
-public import GRDB
 import MigrationDiagnostics
 
-/// Brings SQLite databases to the schema that the app needs, by migrations that each run once and in order.
+/// Migrates SQLite databases to the schema that the app needs, by migrations that each run once, in order.
 ///
 /// ```swift
 /// let schema = try SchemaMigrator(directory: folder)
 /// try schema.migrate(dbQueue)
 /// ```
 ///
-/// A database's `schema_migrations` table lists the migrations that it has had. A migration and its row there are
-/// committed together, so that a crash or a power cut leaves both or neither.
+/// A database's `schema_migrations` table, the *ledger*, lists the migrations that were applied to it. The migrator
+/// commits a migration together with its row there, so that a crash or a power cut leaves both or neither.
 ///
 /// One database has one set of migrations: to use several folders, join them in one migrator.
 public struct SchemaMigrator: Sendable {
-    /// Returns the version of a database that has tables but no ledger, or nil if unknown.
-    public typealias Adoption = @Sendable (_ db: Database) throws -> SchemaVersion?
-
     /// All known migrations, ascending.
     public let migrations: [any SchemaMigration]
 
@@ -26,7 +22,7 @@ public struct SchemaMigrator: Sendable {
     /// The versions of all known migrations, ascending.
     let versions: [SchemaVersion]
 
-    let adopting: Adoption?
+    let adopting: SchemaAdoption?
     package private(set) var snapshotURL: URL?
 
     /// Creates a migrator for the `.sql` files of a folder.
@@ -34,16 +30,16 @@ public struct SchemaMigrator: Sendable {
     /// - Parameters:
     ///   - directory: the folder. Subfolders are ignored, and so are files whose names do not begin with a digit or
     ///     do not end in `.sql`.
-    ///   - snapshot: a file that `writeSnapshot(to:)` has written. An empty database starts from it instead of
+    ///   - snapshot: a file that `app-migrations snapshot write` has written. An empty database starts from it instead of
     ///     running every migration, unless it holds a version above the one asked for.
     ///   - options: how the migrator commits, waits and reports.
-    ///   - adopting: returns the version of a database that has tables but no ledger. Migrations up to that version
+    ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that version
     ///     are marked as applied and not run.
     /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a file's name is
     ///   malformed, and when two files have one version.
     public init(
         directory: URL, snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
-        adopting: Adoption? = nil
+        adopting: SchemaAdoption? = nil
     ) throws {
         try self.init(directories: [directory], snapshot: snapshot, options: options, adopting: adopting)
     }
@@ -53,9 +49,9 @@ public struct SchemaMigrator: Sendable {
     /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
     public init(
         directories: [URL], migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
-        options: SchemaOptions = SchemaOptions(), adopting: Adoption? = nil
+        options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil
     ) throws {
-        let files = try directories.flatMap { try MigrationFolder.files(in: $0) }
+        let files = try directories.flatMap(MigrationFolder.files)
         try self.init(
             migrations: files + migrations, snapshot: snapshot, options: options, adopting: adopting)
     }
@@ -72,7 +68,7 @@ public struct SchemaMigrator: Sendable {
     /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
     public init(
         bundle: Bundle, subdirectory: String? = nil, migrations: [any SchemaMigration] = [],
-        snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(), adopting: Adoption? = nil
+        snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil
     ) throws {
         let resources = bundle.resourceURL ?? bundle.bundleURL
         let folder = subdirectory.map { resources.appendingPathComponent($0, isDirectory: true) } ?? resources
@@ -83,11 +79,10 @@ public struct SchemaMigrator: Sendable {
 
     /// Creates a migrator for migrations in any order.
     ///
-    /// - Throws: ``SchemaMigrationError``, when there are none, when two have one version, and when a version
-    ///   is below 0.
+    /// - Throws: ``SchemaMigrationError``, if there are none, if two have the same version, or if a version is below 0.
     public init(
         migrations: [any SchemaMigration], snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
-        adopting: Adoption? = nil
+        adopting: SchemaAdoption? = nil
     ) throws {
         guard !migrations.isEmpty else {
             throw SchemaMigrationError(

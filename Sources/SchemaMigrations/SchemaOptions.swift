@@ -1,69 +1,75 @@
+public import AppMigrations
 public import Foundation
 
-/// How a ``SchemaMigrator`` goes about its work.
+/// How a ``SchemaMigrator`` works.
+///
+/// Most apps leave every option at its default.
+///
+/// ```swift
+/// var options = SchemaOptions(commits: .allOrNothing)
+/// options.backup = .beforeMigrating(to: folder.appendingPathComponent("Backups"))
+/// let schema = try SchemaMigrator(directory: folder, options: options)
+/// ```
 public struct SchemaOptions: Sendable {
     /// When migrations are committed.
     public var commits: Commits
 
-    /// What becomes of a database that is at a version above every known one.
-    public var newerDatabase: NewerDatabaseRule
+    /// How to handle a database newer than every known migration: one that a newer version of the app migrated.
+    ///
+    /// By default, migrating it is an error. `.allow` applies what is pending all the same.
+    public var newerDatabases: Policy
 
-    /// What becomes of a file that was edited after it had been applied.
-    public var editedMigrations: EditedMigrationRule
+    /// How to handle a file that was edited after it was applied.
+    ///
+    /// By default, it is allowed; ``SchemaStatus/edited`` lists such files. `.refuse` makes migrating an error until
+    /// ``SchemaMigrator/acceptEdits(_:of:)`` is called, and reads every file at every launch.
+    public var editedMigrations: Policy
 
-    /// Whether the database is copied before it is changed; by default it is not.
+    /// How the database is copied before it is changed; nil, the default, for no copy.
     public var backup: Backup?
 
-    /// The version of the app, to be noted beside each migration that it applies.
-    public var appVersion: String?
+    /// The version of the app, which the ledger records beside each migration that it applies.
+    public var appVersion: AppVersion?
 
-    /// How long a migration waits for another connection that is writing, in this process or in another one.
+    /// How long a migration waits while another connection, in this process or another one, writes.
     ///
-    /// Ten seconds by default.
+    /// The default is ten seconds.
     public var busyTimeout: Duration
 
-    /// Creates options; what is left out has its default.
+    /// Creates options.
     public init(
-        commits: Commits = .grouped(), newerDatabase: NewerDatabaseRule = .refuse,
-        editedMigrations: EditedMigrationRule = .report, backup: Backup? = nil, appVersion: String? = nil,
-        busyTimeout: Duration = .seconds(10)
+        commits: Commits = .grouped(), newerDatabases: Policy = .refuse, editedMigrations: Policy = .allow,
+        backup: Backup? = nil, appVersion: AppVersion? = nil, busyTimeout: Duration = .seconds(10)
     ) {
         self.commits = commits
-        self.newerDatabase = newerDatabase
+        self.newerDatabases = newerDatabases
         self.editedMigrations = editedMigrations
         self.backup = backup
         self.appVersion = appVersion
         self.busyTimeout = busyTimeout
     }
 
-    /// When migrations are committed; each is atomic in any case, together with its row in the ledger.
+    /// When migrations are committed.
+    ///
+    /// Each one is atomic in any case, together with its row in the ledger.
     public enum Commits: Sendable, Hashable {
-        /// Many at once, so that a hundred small files cost one sync; what was committed stays when a later
-        /// migration fails, when the run is cancelled, and when the process dies.
+        /// Many migrations share a commit, so that a hundred small files cost one sync.
         ///
-        /// A group is committed when all is done, or when it has run for this long.
+        /// What was committed stays when a later migration fails, when the run is cancelled, and when the process
+        /// dies. A group is committed when everything is done, or when it has run for this long.
         case grouped(after: Duration = .milliseconds(250))
 
-        /// All at once: when one fails, none stays.
+        /// All migrations share one commit: when one fails, none stays.
         ///
-        /// Only where the treatment of foreign keys is the same for all, and every file runs in a transaction.
+        /// Requires that all of them use the same foreign key mode, and that every file runs in a transaction.
         case allOrNothing
     }
 
-    /// What becomes of a database that is at a version above every known one.
-    public enum NewerDatabaseRule: Sendable {
-        /// It belongs to a newer version of the app: migrating it is an error. The default.
-        case refuse
-        /// What is pending is applied all the same.
+    /// Whether migrating is an error in a case that may be intended.
+    public enum Policy: Sendable {
+        /// The migration goes on.
         case allow
-    }
-
-    /// What becomes of a file that was edited after it had been applied.
-    public enum EditedMigrationRule: Sendable {
-        /// ``SchemaStatus/edited`` tells it. The default.
-        case report
-        /// Migrating is an error, until ``SchemaMigrator/acceptEdits(_:of:)`` is called. Reads every file at
-        /// every launch.
+        /// Migrating is an error.
         case refuse
     }
 
@@ -72,30 +78,16 @@ public struct SchemaOptions: Sendable {
         let folder: URL
         let keep: Int
 
-        /// Copies the database into a folder whenever something is pending and it holds anything.
+        /// Copies the database into a folder whenever a migration is pending and the database is not empty.
         ///
-        /// The copy is made by SQLite, while nobody else writes, and is named after the database and the date.
-        /// ``SchemaMigrator/restore(_:to:)`` brings it back.
+        /// SQLite makes the copy while nobody else writes. The copy is named after the database and the date.
+        /// ``SchemaMigrator/restore(_:to:)`` restores it.
         ///
         /// - Parameters:
-        ///   - folder: made when it is missing. Not one that the system may clear.
+        ///   - folder: created when it is missing. Choose one that the system does not clear.
         ///   - keep: how many copies of this database are kept, at least 1; older ones are removed.
         public static func beforeMigrating(to folder: URL, keep: Int = 2) -> Backup {
             Backup(folder: folder, keep: max(1, keep))
         }
     }
-}
-
-/// What a call of `SchemaMigrator.migrate(_:upTo:progress:)` did.
-public struct SchemaReport: Sendable, Hashable {
-    /// The versions that were applied, in order.
-    public internal(set) var applied: [SchemaVersion] = []
-
-    /// What was found to be wrong with the database from before, and locks nobody out: a sentence each.
-    ///
-    /// There are rows that refer to rows that do not exist, and views and triggers that do not compile.
-    public internal(set) var warnings: [String] = []
-
-    /// The copy that was made before the database was changed.
-    public internal(set) var backup: URL?
 }

@@ -8,7 +8,7 @@ extension FuzzTarget {
         seeds: [
             "CREATE TABLE a(x TEXT DEFAULT ';');\n-- b;\nINSERT INTO a VALUES ('it''s');",
             "-- migrations: transaction=none\nVACUUM;",
-            "-- migrations: foreign-keys=on\nSELECT [;], `;`, \";\", x'00';",
+            "-- migrations: foreign-keys=immediate\nSELECT [;], `;`, \";\", x'00';",
             "PRAGMA foreign_keys = OFF;\nDROP TABLE a;\nPRAGMA foreign_keys = ON;\n",
             "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE a SET x = CASE WHEN 1 THEN 2 END; END; SELECT 1;",
             "BEGIN; COMMIT;", "SELECT 1 /* ; ",

@@ -11,7 +11,7 @@ struct UpgradeMatrixTests {
     @Test func everyShippedVersionUpgrades() throws {
         let schema = try SchemaMigrator(migrations: Migrations.all)
         let shipped = Release.all.map(\.latestSchema)
-        print(try UpgradeMatrix(of: schema, from: .versions(shipped)).run())
+        print(try UpgradeMatrix(of: schema, from: shipped).run())
     }
     // snippet: end
 

@@ -18,7 +18,7 @@ struct SchemaAdoptionTests {
         try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x);")
     }
 
-    private func expectAdopted(_ adopting: SchemaMigrator.Adoption?) throws {
+    private func expectAdopted(_ adopting: SchemaAdoption?) throws {
         let schema = try folder.migrator(Self.files, adopting: adopting)
         #expect(try schema.migrate(queue).applied == [30])
         #expect(try queue.ledger() == [10, 20, 30])
@@ -26,7 +26,7 @@ struct SchemaAdoptionTests {
         #expect(try queue.read(schema.history).map(\.name) == ["a", "b", "c"])
     }
 
-    private func expectRefusal(_ adopting: SchemaMigrator.Adoption?, _ description: String) throws {
+    private func expectRefusal(_ adopting: SchemaAdoption?, _ description: String) throws {
         let before = try queue.schema()
         let error = try failure { try folder.migrator(Self.files, adopting: adopting).migrate(queue) }
         #expect(error.code == .unmanagedDatabase)
@@ -35,8 +35,8 @@ struct SchemaAdoptionTests {
     }
 
     private static let unmanaged = """
-        The database has tables, but no ledger says which migrations they come from. Pass `adopting: { db in … }` to \
-        the migrator, and return the version of the tables. Nothing was changed.
+        The database has tables, but no ledger says which migrations they come from. Pass `adopting: \
+        SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
         """
 
     @Test("by hand marks what is known, and runs nothing")
@@ -53,7 +53,7 @@ struct SchemaAdoptionTests {
 
     @Test("of fmdb-migration-manager's schema_info")
     func schemaInfo() throws {
-        let adopting = SchemaAdoption.schemaInfo([1: 10, 2: 20])
+        let adopting = SchemaAdoption.schemaInfo(means: [1: 10, 2: 20])
         try expectRefusal(adopting, Self.unmanaged)
         try queue.execute("CREATE TABLE schema_info(version INTEGER)")
         try expectRefusal(adopting, Self.unmanaged)
@@ -61,8 +61,8 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            schema_info says 3, for which no version is given. Add it to those that are passed for adoption. Nothing \
-            was changed.
+            schema_info says 3, which has no version. Pass the version that it means to the adoption. Nothing was \
+            changed.
             """)
         try queue.execute("UPDATE schema_info SET version = 2")
         try expectAdopted(adopting)
@@ -70,14 +70,14 @@ struct SchemaAdoptionTests {
 
     @Test("of PRAGMA user_version")
     func userVersion() throws {
-        let adopting = SchemaAdoption.userVersion([1: 10, 7: 20])
+        let adopting = SchemaAdoption.userVersion(means: [1: 10, 7: 20])
         try expectRefusal(adopting, Self.unmanaged)
         try queue.execute("PRAGMA user_version = 3")
         try expectRefusal(
             adopting,
             """
-            user_version says 3, for which no version is given. Add it to those that are passed for adoption. Nothing \
-            was changed.
+            user_version says 3, which has no version. Pass the version that it means to the adoption. Nothing was \
+            changed.
             """)
         try queue.execute("PRAGMA user_version = 7")
         try expectAdopted(adopting)
@@ -85,7 +85,7 @@ struct SchemaAdoptionTests {
 
     @Test("of GRDB's own migrator")
     func grdb() throws {
-        let adopting = SchemaAdoption.grdb(["v1": 10, "v2": 20])
+        let adopting = SchemaAdoption.grdbMigrations(means: ["v1": 10, "v2": 20])
         try expectRefusal(adopting, Self.unmanaged)
         try queue.execute("CREATE TABLE grdb_migrations(identifier TEXT NOT NULL PRIMARY KEY)")
         try expectRefusal(adopting, Self.unmanaged)
@@ -93,15 +93,15 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            The table grdb_migrations holds a later migration, but not v1. Migrate it with GRDB's migrator first. \
-            Nothing was changed.
+            The table grdb_migrations holds a later migration, but not v1. Migrate the database with GRDB's migrator \
+            first. Nothing was changed.
             """)
         try queue.execute("INSERT INTO grdb_migrations VALUES ('v1'), ('v3')")
         try expectRefusal(
             adopting,
             """
-            grdb_migrations holds v3, for which no version is given. Add it to those that are passed for adoption. \
-            Nothing was changed.
+            grdb_migrations holds v3, which has no version. Pass the version that it means to the adoption. Nothing \
+            was changed.
             """)
         try queue.execute("DELETE FROM grdb_migrations WHERE identifier = 'v3'")
         try expectAdopted(adopting)
@@ -112,7 +112,7 @@ struct SchemaAdoptionTests {
         try queue.execute(
             "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (10), (20)"
         )
-        let schema = try folder.migrator(Self.files, adopting: { _ in throw Mishap() })
+        let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in throw Mishap() })
         #expect(try schema.migrate(queue).applied == [30])
         #expect(try queue.ledger() == [10, 20, 30])
         #expect(try queue.read(schema.history).map(\.origin) == [.unknown, .unknown, .applied])
@@ -138,7 +138,7 @@ struct SchemaAdoptionTests {
         }
         try ours.execute("INSERT INTO schema_migrations(version) VALUES (40)")
         var schema = try folder.migrator(Self.files)
-        schema.options.newerDatabase = .allow
+        schema.options.newerDatabases = .allow
         #expect(try ours.read(schema.status).unknown == [40])
     }
 }

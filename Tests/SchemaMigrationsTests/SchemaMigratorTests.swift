@@ -57,7 +57,7 @@ struct SchemaMigratorTests {
     @Test("refuses a version below 0")
     func negative() throws {
         let error = try #require(throws: SchemaMigrationError.self) {
-            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(-1, "")])
+            try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(-1, sql: "")])
         }
         #expect(error.code == .invalidMigration)
         #expect(
@@ -104,13 +104,15 @@ struct SchemaMigratorTests {
     @Test("runs a migration that was merged late below the others, in a database built by replaying")
     func late() throws {
         let queue = try folder.queue()
-        try SchemaMigrator(migrations: [CodeMigration(2, "CREATE TABLE b(x)")]).migrate(queue)
-        try SchemaMigrator(migrations: [CodeMigration(2, ""), CodeMigration(4, "CREATE TABLE d(x)")]).migrate(
+        try SchemaMigrator(migrations: [CodeMigration(2, sql: "CREATE TABLE b(x)")]).migrate(queue)
+        try SchemaMigrator(migrations: [
+            CodeMigration(2, sql: ""), CodeMigration(4, sql: "CREATE TABLE d(x)"),
+        ]).migrate(
             queue)
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, ""),
-            CodeMigration(3, "CREATE TABLE c(x)"),
-            CodeMigration(4, ""),
+            CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, sql: ""),
+            CodeMigration(3, sql: "CREATE TABLE c(x)"),
+            CodeMigration(4, sql: ""),
         ])
         #expect(try queue.read(schema.status).belowFloor == [])
         #expect(try schema.migrate(queue).applied == [1, 3])
@@ -125,7 +127,7 @@ struct SchemaMigratorTests {
         let schema = try folder.migrator(Self.files)
         let queue = try folder.queue()
         try schema.migrate(queue)
-        let older = try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")])
+        let older = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: "")])
         let error = try #require(throws: SchemaMigrationError.self) { try older.migrate(queue) }
         #expect(error.code == .newerDatabase)
         #expect(
@@ -140,15 +142,15 @@ struct SchemaMigratorTests {
     @Test(
         "refuses a database whose tables it does not know", arguments: ["TABLE t(x)", "VIEW t AS SELECT 1"])
     func unmanaged(object: String) throws {
-        let schema = try folder.migrator(Self.files, adopting: { _ in nil })
+        let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in nil })
         let queue = try folder.queue()
         try queue.execute("CREATE \(object)")
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .unmanagedDatabase)
         #expect(
             error.description == """
-                The database has tables, but no ledger says which migrations they come from. Pass `adopting: { db in \
-                … }` to the migrator, and return the version of the tables. Nothing was changed.
+                The database has tables, but no ledger says which migrations they come from. Pass `adopting: \
+                SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["t"])
     }
@@ -156,7 +158,7 @@ struct SchemaMigratorTests {
     @Test("adopts a database: marks what it has had, and runs the rest")
     func adopting() throws {
         let schema = try folder.migrator(
-            Self.files, adopting: { db in try db.tableExists("b") ? 2 : nil })
+            Self.files, adopting: SchemaAdoption { db in try db.tableExists("b") ? 2 : nil })
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x)")
         #expect(try schema.migrate(queue).applied == [3])
@@ -169,7 +171,7 @@ struct SchemaMigratorTests {
 
     @Test("adopts a database that is up to date: writes the ledger, and runs nothing")
     func adoptingLatest() throws {
-        let schema = try folder.migrator(Self.files, adopting: { _ in 3 })
+        let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 3 })
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x); CREATE TABLE c(x)")
         #expect(try schema.migrate(queue).applied == [])
@@ -179,7 +181,7 @@ struct SchemaMigratorTests {
 
     @Test("does not ask what a new database, or one with a ledger, is to be adopted at")
     func adoptingNothing() throws {
-        let schema = try folder.migrator(Self.files, adopting: { _ in throw Mishap() })
+        let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in throw Mishap() })
         let queue = try folder.queue()
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])
         #expect(try schema.migrate(queue).applied == [2, 3])
@@ -187,7 +189,7 @@ struct SchemaMigratorTests {
 
     @Test("refuses to adopt a database at a version that no migration has")
     func adoptingUnknown() throws {
-        let schema = try folder.migrator(Self.files, adopting: { _ in 4 })
+        let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 4 })
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x)")
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }

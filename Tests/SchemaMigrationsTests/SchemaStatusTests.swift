@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -63,15 +64,15 @@ struct SchemaStatusTests {
             "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (1)"
         )
         let schema = try SchemaMigrator(
-            directory: folder.folder(Self.files), options: SchemaOptions(appVersion: "2.1 (417)"))
+            directory: folder.folder(Self.files), options: SchemaOptions(appVersion: "2.1+417"))
         try schema.migrate(queue, upTo: 2)
         try schema.markApplied(queue, upTo: 4)
         let history = try queue.read(schema.history)
         #expect(history.map(\.version) == [1, 2, 4])
         #expect(history.map(\.name) == [nil, "b", "d"])
         #expect(history.map(\.origin) == [.unknown, .applied, .marked])
-        #expect(history.map(\.appVersion) == [nil, "2.1 (417)", nil])
-        #expect(history.map { $0.seconds == nil } == [true, false, true])
+        #expect(history.map(\.appVersion?.description) == [nil, "2.1+417", nil])
+        #expect(history.map { $0.duration == nil } == [true, false, true])
         #expect(history[0].date == nil)
         let date = try #require(history[1].date)
         // To the second.
@@ -82,7 +83,7 @@ struct SchemaStatusTests {
     func find() throws {
         let schema = try SchemaMigrator(
             directories: [folder.folder(Self.files)],
-            migrations: [CodeMigration(3, ""), CodeMigration(5, "")])
+            migrations: [CodeMigration(3, sql: ""), CodeMigration(5, sql: "")])
         #expect(schema.migration(version: 1)?.name == "first step")
         #expect(schema.migration(version: 6) == nil)
         #expect(schema.migration(named: "Code3")?.version == 3)
@@ -164,10 +165,10 @@ struct SchemaStatusTests {
     func allowNewer() throws {
         try folder.migrator(Self.files).migrate(queue)
         var older = try SchemaMigrator(migrations: [
-            CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: ""), CodeMigration(3, sql: "CREATE TABLE c(x)"),
         ])
         #expect(try failure { try older.migrate(queue) }.code == .newerDatabase)
-        older.options.newerDatabase = .allow
+        older.options.newerDatabases = .allow
         #expect(try older.migrate(queue).applied == [3])
         #expect(try queue.ledger() == [1, 2, 3, 4])
         #expect(try queue.read(older.status).isNewer)
@@ -177,7 +178,7 @@ struct SchemaStatusTests {
     func differentSet() throws {
         try folder.migrator(Self.files).migrate(queue)
         let other = try SchemaMigrator(migrations: [
-            CodeMigration(3, "CREATE TABLE c(x)"), CodeMigration(7, ""),
+            CodeMigration(3, sql: "CREATE TABLE c(x)"), CodeMigration(7, sql: ""),
         ])
         let error = try failure { try other.migrate(queue) }
         #expect(error.code == .differentSet)

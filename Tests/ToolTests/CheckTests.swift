@@ -38,11 +38,11 @@ struct CheckTests {
             ),
             (
                 "ALTER TABLE book DROP COLUMN title;",
-                "3_c.sql:1: error: Column `title` of table `book` is dropped: what is in it is lost. [drop-column]"
+                "3_c.sql:1: error: Column `title` of table `book` is dropped: its values are lost. [drop-column]"
             ),
             (
                 "ALTER TABLE book DROP title;",
-                "3_c.sql:1: error: Column `title` of table `book` is dropped: what is in it is lost. [drop-column]"
+                "3_c.sql:1: error: Column `title` of table `book` is dropped: its values are lost. [drop-column]"
             ),
             (
                 "DELETE FROM book;",
@@ -100,7 +100,7 @@ struct CheckTests {
         #expect(try await findings("DROP TABLE shelf; -- allow: drop-table").count == 1)
         #expect(
             try await findings("-- allow: drop-tables\nSELECT 1;").first?.hasPrefix(
-                "3_c.sql:1: warning: There is no rule drop-tables. There are malformed-name, ") == true)
+                "3_c.sql:1: warning: There is no rule drop-tables. The rules are malformed-name, ") == true)
     }
 
     @Test("tells a rebuild that is no copy from one that is")
@@ -119,10 +119,10 @@ struct CheckTests {
     @Test("finds a rebuild whose foreign keys are wrong")
     func foreignKeys() async throws {
         #expect(
-            try await findings("-- migrations: foreign-keys=on\n" + Self.rebuild) == [
+            try await findings("-- migrations: foreign-keys=immediate\n" + Self.rebuild) == [
                 """
-                3_c.sql:4: error: Table `book` is rebuilt while foreign keys are on: dropping it deletes the rows that \
-                refer to it, where they say ON DELETE CASCADE. Take foreign-keys=on out. [rebuild-foreign-keys]
+                3_c.sql:4: error: Table `book` is rebuilt with immediate foreign keys: dropping it deletes the rows that \
+                refer to it with ON DELETE CASCADE. Remove foreign-keys=immediate. [rebuild-foreign-keys]
                 """
             ])
         let renamedFirst = """
@@ -133,9 +133,9 @@ struct CheckTests {
             """
         #expect(
             try await findings(renamedFirst).first == """
-                3_c.sql:4: error: Table `book` was renamed before it is dropped, and the foreign keys that refer to it \
-                were renamed with it. Make the new table under another name, copy, drop the old one, and rename the \
-                new one. [rebuild-foreign-keys]
+                3_c.sql:4: error: Table `book` was renamed before it was dropped, and the foreign keys that refer to it \
+                followed the rename. Create the new table under another name, copy the rows, drop the old table, and \
+                rename the new one. [rebuild-foreign-keys]
                 """)
     }
 
@@ -160,8 +160,8 @@ struct CheckTests {
             (
                 "99990101000000000_c.sql", "SELECT 1;",
                 """
-                99990101000000000_c.sql:1: error: Version 99990101000000000 lies in the future: until then every new \
-                migration comes before it. Name it after the time at which it was written. [future-version]
+                99990101000000000_c.sql:1: error: Version 99990101000000000 is in the future, so every new migration \
+                until then is out of order. Name it after the time at which it was written. [future-version]
                 """
             ),
             (
@@ -181,8 +181,8 @@ struct CheckTests {
             (
                 "3_c.sql", "-- Nothing yet.",
                 """
-                3_c.sql:1: warning: It holds no statement: once it is applied, what is written into it later never \
-                runs. [no-statement]
+                3_c.sql:1: warning: It has no statement. Once it is applied, statements that are added later never \
+                run. [no-statement]
                 """
             ),
         ])
@@ -190,7 +190,7 @@ struct CheckTests {
         #expect(try await findings(sql, named: name) == [finding])
     }
 
-    @Test("finds missing ways back, and ones that fail")
+    @Test("finds missing down migrations, and ones that fail")
     func downs() async throws {
         let tool = try Tool([
             "1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);", "2_b.down.sql": "DROP TABLE b;",
@@ -199,7 +199,7 @@ struct CheckTests {
         let run = try await tool("check")
         #expect(
             run.output == """
-                Migrations/3_c.sql:1: warning: There is no 3_c.down.sql, where older migrations have one. [missing-down]
+                Migrations/3_c.sql:1: warning: There is no 3_c.down.sql, but older migrations have one. [missing-down]
                 Migrations/4_d.down.sql:1: error: No such table: e (SQLite 1). [down-does-not-apply]
                 4 migrations checked: 1 error, 1 warning
 
@@ -219,11 +219,11 @@ struct CheckTests {
         let run = try await tool("check --database app.sqlite")
         #expect(
             run.output == """
-                Migrations/1_a.sql:1: error: It was edited after it had been applied to this database. Take the edit back, \
-                and write a new migration; or, if it was meant, take it as it is: app-migrations accept. [edited]
-                Migrations/2_b.sql:1: warning: It is pending, and older than 4, which the database has had: it will run \
-                after that. [late-version]
-                Migrations/3:1: warning: The database has had version 3, and there is no file of it. Was it removed or \
+                Migrations/1_a.sql:1: error: It was edited after it was applied to this database. Undo the edit and write a \
+                new migration, or accept it with `app-migrations accept`. [edited]
+                Migrations/2_b.sql:1: warning: It is pending, but older than 4, which was already applied: it will run out \
+                of order. [out-of-order]
+                Migrations/3:1: warning: Version 3 was applied to the database, but it has no file. Was it removed or \
                 renamed? [unknown-version]
                 3 migrations checked: 1 error, 2 warnings
 
@@ -231,7 +231,7 @@ struct CheckTests {
         #expect(run.status == 1)
 
         let accepted = try await tool("accept --database app.sqlite 1")
-        #expect(accepted.output == "✓ 1 a is taken as it is now\n")
+        #expect(accepted.output == "✓ 1 a is accepted as it is now\n")
         #expect(try await tool("check --database app.sqlite").status == 0)
     }
 

@@ -45,7 +45,7 @@ struct FixtureTests {
         #expect(try tool.folder.fileNames == ["1.0.sqlite", "Migrations", "app.sqlite"])
         let migrated = try await tool("rehearse --database 1.0.sqlite")
         #expect(migrated.output.contains("  book    10  →  10\n"))
-        #expect(migrated.output.contains("no row refers to one that does not exist"))
+        #expect(migrated.output.contains("no row refers to a missing row"))
     }
 
     @Test("prints JSON")

@@ -123,8 +123,8 @@ struct MigrateTests {
                   "pending" : [
                     {
                       "file" : "20240601120000000_add_shelves.sql",
-                      "foreignKeys" : "off",
-                      "isLate" : false,
+                      "foreignKeys" : "deferred",
+                      "isOutOfOrder" : false,
                       "isReversible" : true,
                       "name" : "add_shelves",
                       "statements" : 2,
@@ -219,7 +219,7 @@ struct MigrateTests {
             (
                 "accept --database app.sqlite 20240110090000000",
                 """
-                error: 20240110090000000 was not edited after it had been applied to app.sqlite.
+                error: 20240110090000000 was not edited after it was applied to app.sqlite.
                 No file was: there is nothing to accept.
                 """
             ),
@@ -279,7 +279,7 @@ struct MigrateTests {
         let failed = try await tool("migrate --database app.sqlite")
         #expect(
             failed.errors == """
-                error: 20240301000000000_AddAuthors.swift: is written in Swift, which only the app can run.
+                error: 20240301000000000_AddAuthors.swift: is written in Swift, and only the app can run it.
                 Let the app migrate the database, or migrate up to the version before it.
 
                 """)

@@ -50,7 +50,7 @@ struct RehearseTests {
                   shelf  -  →  1
 
                 Foreign keys
-                  no row refers to one that does not exist
+                  no row refers to a missing row
 
                 Size
                   24.0 KiB → 32.0 KiB

@@ -80,12 +80,7 @@ struct Launch {
             switch scenario.store {
             case .json: try JSONStore(at: URL(fileURLWithPath: "\(folder)/migrations.json"))
             case .sqlite:
-                try opening {
-                    try SQLiteStore(
-                        DatabaseQueue.opening(
-                            path: "\(folder)/migrations.sqlite", configuration: configuration,
-                            waitingFor: patience))
-                }
+                try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
             }
         let manager = try MigrationManager(
             name: Self.manager, currentVersion: version, store: store,
@@ -105,23 +100,20 @@ struct Launch {
 
     private func openDatabase() throws -> any DatabaseWriter {
         if let database { return database }
-        let path = "\(folder)/library.sqlite"
         let database: any DatabaseWriter = try opening {
             switch scenario.journal {
-            case .rollback:
-                try DatabaseQueue.opening(path: path, configuration: configuration, waitingFor: patience)
-            case .wal:
-                try DatabasePool.opening(path: path, configuration: configuration, waitingFor: patience)
+            case .rollback: try file("library.sqlite").openQueue()
+            case .wal: try file("library.sqlite").openPool()
             }
         }
         if let observer { database.add(transactionObserver: observer) }
         return database
     }
 
-    private var configuration: Configuration {
+    private func file(_ name: String) -> DatabaseFile {
         var configuration = Configuration()
         configuration.busyMode = .timeout(Double(patience.components.seconds))
-        return configuration
+        return DatabaseFile(path: "\(folder)/\(name)", configuration: configuration, waitingFor: patience)
     }
 
     private func schema() throws -> SchemaMigrator {

@@ -36,7 +36,7 @@ enum Schema {
         """,
         "CREATE VIEW recent AS SELECT title FROM book WHERE year > 1910;",
         """
-        -- migrations: foreign-keys=off
+        -- migrations: foreign-keys=deferred
         CREATE TABLE new_book(
             id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, note TEXT,
             author INTEGER NOT NULL REFERENCES author(id) ON DELETE CASCADE);

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import MigrationTesting
 import SchemaMigrations
 
 /// The folder that a scenario's launch finds, made once and copied for every trial.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import TextOutput
 
 /// Launches every release on one folder of data, and compares the result with a new install.
 struct DemoCommand: ParsableCommand {
@@ -41,7 +43,7 @@ struct DemoCommand: ParsableCommand {
 
     private func play(_ release: Release, on folder: DataFolder) throws {
         print()
-        let printer = LaunchPrinter(isSlow: slow ?? Style.isTerminal)
+        let printer = LaunchPrinter(isSlow: slow ?? FileHandle.standardOutput.isTerminal)
         try printer.launch(JournalApp(folder: folder, release: release))
     }
 }

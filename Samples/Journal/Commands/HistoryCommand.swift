@@ -2,6 +2,7 @@ import AppMigrations
 import ArgumentParser
 import Foundation
 import SchemaMigrations
+import TextOutput
 
 /// Prints the history of a folder of data.
 struct HistoryCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TextOutput
 
 /// Prints the contents of a folder of data.
 struct ShowCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TextOutput
 
 /// Prints a launch: a heading with its kind, a line for each step, and the contents of the journal.
 final class LaunchPrinter {
@@ -17,7 +18,7 @@ final class LaunchPrinter {
     ///
     /// - Parameter isSlow: Whether to pause at every step. With real data, steps are long enough to see the bar.
     init(isSlow: Bool = false) {
-        bar = ProgressBar(style: style)
+        bar = ProgressBar()
         self.isSlow = isSlow
     }
 

@@ -1,4 +1,5 @@
 import AppMigrations
+import TextOutput
 
 /// A rule that every store keeps.
 struct StoreRule {

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TextOutput
 
 /// A record, and the versions that a store has seen: what the conformance suite writes and expects to read.
 struct StoreSample {

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import MigrationDiagnostics
+import TextOutput
 
 /// The trial of one rule, in a folder of its own.
 final class StoreTrial {

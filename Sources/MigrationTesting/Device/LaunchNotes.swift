@@ -1,4 +1,5 @@
 import AppMigrations
+import TextOutput
 
 /// What the managers of a launch have done, for a log in words.
 struct LaunchNotes: Sendable {

@@ -1,4 +1,5 @@
 public import Foundation
+import TextOutput
 
 /// A random history of launches has come to a bad end.
 public struct SimulatedHistoryError: Error, Sendable {

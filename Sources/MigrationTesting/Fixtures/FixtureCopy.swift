@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// Writes a fixture: the schema, some rows with noise in the place of texts, and the records.
 struct FixtureCopy {

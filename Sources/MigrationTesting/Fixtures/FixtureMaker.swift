@@ -19,37 +19,31 @@ import SchemaMigrations
 ///
 /// Numbers stay as they are, unless you say otherwise: look at what your tables hold.
 public struct FixtureMaker: Sendable {
-    /// What becomes of the keys of objects in JSON texts.
-    public enum JSONKeys: String, Sendable, CaseIterable {
-        /// They are replaced, as people may have written them. The default.
-        case replaced
-        /// They stay: the app alone has named them.
+    /// Whether the fixture has a kind of values as they are.
+    public enum Treatment: String, Sendable, CaseIterable {
+        /// The values stay as they are.
         case kept
-    }
-
-    /// What becomes of numbers.
-    public enum Numbers: String, Sendable, CaseIterable {
-        /// They stay. The default.
-        case kept
-        /// Those of two digits and more are replaced, but for keys, and what a `CHECK` is about.
+        /// Noise replaces the values.
         case replaced
     }
 
     let rowsPerTable: Int
     let keptColumns: [String]
-    let jsonKeys: JSONKeys
-    let numbers: Numbers
+    let jsonKeys: Treatment
+    let numbers: Treatment
 
     /// Creates a maker of fixtures.
     ///
     /// - Parameters:
-    ///   - rowsPerTable: how many rows of each table are taken; there are more where others refer to them.
-    ///   - columns: columns whose texts stay, as `table.column`: those that the app fills, and not people.
-    ///   - jsonKeys: what becomes of the keys of objects in JSON texts.
-    ///   - numbers: what becomes of numbers.
+    ///   - rowsPerTable: the number of rows to take of each table, besides those that other rows refer to.
+    ///   - columns: columns whose texts stay, as `table.column`: those that the app fills, not people.
+    ///   - jsonKeys: whether the keys of objects in JSON texts stay. People may have written them, so by default they are
+    ///     replaced.
+    ///   - numbers: whether numbers stay. `.replaced` replaces those of two digits and more, but not keys, nor numbers that
+    ///     a `CHECK` is about.
     public init(
-        rowsPerTable: Int = 20, keeping columns: [String] = [], jsonKeys: JSONKeys = .replaced,
-        numbers: Numbers = .kept
+        rowsPerTable: Int = 20, keeping columns: [String] = [], jsonKeys: Treatment = .replaced,
+        numbers: Treatment = .kept
     ) {
         self.rowsPerTable = max(0, rowsPerTable)
         keptColumns = columns

@@ -1,3 +1,5 @@
+import TextOutput
+
 /// What a ``FixtureMaker`` has taken from a database.
 public struct FixtureReport: Sendable, Hashable {
     /// How many rows were taken of a table.
@@ -23,7 +25,7 @@ public struct FixtureReport: Sendable, Hashable {
 extension FixtureReport: CustomStringConvertible {
     /// A line for each table, and the notes.
     public var description: String {
-        var table = MigrationTesting.Table(.left, .right, .left, .right)
+        var table = TextOutput.Table(.left, .right, .left, .right)
         for line in tables { table.add(line.name, "\(line.rows)", "of", line.all.counting("row")) }
         return (table.lines() + notes.map { "  note: \($0)" }).joined(separator: "\n")
     }

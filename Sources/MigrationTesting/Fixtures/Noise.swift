@@ -7,13 +7,13 @@ import GRDB
 /// referring and what is unique stays so. The numbers behind it are the system's: what was replaced cannot be
 /// computed back.
 struct Noise {
-    private let jsonKeys: FixtureMaker.JSONKeys
+    private let jsonKeys: FixtureMaker.Treatment
     private var replaced: [DatabaseValue: DatabaseValue] = [:]
     /// What has been given out; texts in lower case, since an index may not tell the cases apart.
     private var taken: Set<DatabaseValue> = []
     private var random = SystemRandomNumberGenerator()
 
-    init(jsonKeys: FixtureMaker.JSONKeys) {
+    init(jsonKeys: FixtureMaker.Treatment) {
         self.jsonKeys = jsonKeys
     }
 

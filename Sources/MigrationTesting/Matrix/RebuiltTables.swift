@@ -1,5 +1,7 @@
 import GRDB
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// The indexes and triggers of a database, and which table each is on, to find those that a rebuild has lost.
 ///

@@ -2,7 +2,7 @@ public import Foundation
 public import GRDB
 public import SchemaMigrations
 
-/// Proves that every version that was ever shipped upgrades to the latest, and ends where a fresh install does.
+/// Tests that every version that was ever shipped upgrades to the latest, and ends where a fresh install does.
 ///
 /// A few lines in a test of the app, with Swift Testing or XCTest:
 ///
@@ -13,25 +13,14 @@ public import SchemaMigrations
 /// }
 /// ```
 ///
-/// Each version's database is built as it was, filled with rows, and upgraded. Then the schema has to be that of a
-/// fresh install, the file whole, every foreign key kept, every row still there, and nothing left to do.
+/// The matrix builds each version's database as it was, fills it with rows, and upgrades it. Then the schema must be that
+/// of a fresh install, the file intact, every foreign key satisfied, every row still there, and nothing pending.
 ///
 /// Everything happens in memory; files are only read.
 public struct UpgradeMatrix: Sendable {
-    /// The versions from which to upgrade.
-    public struct Versions: Sendable {
-        let chosen: [SchemaVersion]?
-
-        /// Every migration's version.
-        public static let all = Versions(chosen: nil)
-
-        /// The versions with which releases were shipped.
-        public static func versions(_ versions: [SchemaVersion]) -> Versions { Versions(chosen: versions) }
-    }
-
-    /// What an old version's database is filled with.
+    /// The rows of an old version's database.
     public struct Rows: Sendable {
-        /// Fills a database, and answers a sentence for each table that stays empty.
+        /// Fills a database, and returns a sentence for each table that stays empty.
         let fill: @Sendable (Database, SchemaVersion) throws -> [String]
 
         /// Rows that the schema of each version accepts, made by a ``RowGenerator``.
@@ -39,7 +28,7 @@ public struct UpgradeMatrix: Sendable {
             Rows { db, _ in try RowGenerator(rowsPerTable: count, seed: seed).fill(db) }
         }
 
-        /// Rows that the test writes, in a transaction, for the schema of the version that it is given.
+        /// Rows that the closure writes, in a transaction, for the schema of the version that it is given.
         public static func rows(
             _ write: @escaping @Sendable (_ db: Database, _ version: SchemaVersion) throws -> Void
         ) -> Rows {
@@ -49,12 +38,12 @@ public struct UpgradeMatrix: Sendable {
             }
         }
 
-        /// None: what the migrations have written is all there is.
+        /// No rows but those that the migrations insert.
         public static let none = Rows { _, _ in [] }
     }
 
     let schema: SchemaMigrator
-    let versions: Versions
+    let versions: [SchemaVersion]?
     let rows: Rows
     let fixtures: URL?
     let rowCounts: RowCounts
@@ -63,17 +52,18 @@ public struct UpgradeMatrix: Sendable {
     /// Creates a matrix; ``run()`` runs it.
     ///
     /// - Parameters:
-    ///   - schema: the migrator of the app. Where it has a snapshot, that is what a fresh install starts from, and is
-    ///     proved to be up to date.
-    ///   - versions: the versions from which to upgrade.
-    ///   - rows: what each version's database is filled with.
-    ///   - fixtures: a folder of databases (`.sqlite`, `.sqlite3`, `.db`) that old versions of the app have left, which
-    ///     are upgraded as well, with the rows that they hold.
-    ///   - rowCounts: how many rows must be there afterwards.
+    ///   - schema: the migrator of the app. If it has a snapshot, a fresh install starts from that, and the matrix verifies
+    ///     that it is up to date.
+    ///   - versions: the versions from which to upgrade; nil for every migration's version.
+    ///   - rows: the rows of each version's database.
+    ///   - fixtures: a folder of databases (`.sqlite`, `.sqlite3`, `.db`) that old versions of the app left, which are
+    ///     upgraded as well, with the rows that they hold.
+    ///   - rowCounts: the number of rows that each table must have afterwards.
     ///   - configuration: how the app opens its database; functions and collations that migrations use are added
     ///     here.
     public init(
-        of schema: SchemaMigrator, from versions: Versions = .all, filledWith rows: Rows = .generatedRows(),
+        of schema: SchemaMigrator, from versions: [SchemaVersion]? = nil,
+        filledWith rows: Rows = .generatedRows(),
         fixtures: URL? = nil, rowCounts: RowCounts = .unchanged,
         configuration: Configuration = Configuration()
     ) {
@@ -88,7 +78,7 @@ public struct UpgradeMatrix: Sendable {
     /// Upgrades from every version, and compares.
     ///
     /// - Returns: what was tried, to be printed.
-    /// - Throws: ``UpgradeMatrixError``, which tells in words everything that is wrong, and not only the first.
+    /// - Throws: ``UpgradeMatrixError``, which describes every problem, not only the first.
     public func run() throws -> UpgradeReport {
         let report = UpgradeMatrixRun(self).report()
         guard report.problems.isEmpty else { throw UpgradeMatrixError(report: report) }

@@ -1,5 +1,6 @@
 public import Foundation
 import MigrationDiagnostics
+import TextOutput
 
 /// Says which versions do not upgrade as they should.
 public struct UpgradeMatrixError: Error, Sendable {

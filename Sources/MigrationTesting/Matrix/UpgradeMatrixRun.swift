@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
 
 /// A run of a matrix: builds the old databases, and has each of them upgraded.
@@ -29,10 +30,10 @@ struct UpgradeMatrixRun {
     private func unknownVersions() -> [UpgradeProblem] {
         let known = Set(schema.migrations.map(\.version))
         let latest = schema.migrations.last?.version ?? 0
-        let chosen = (matrix.versions.chosen ?? []).filter { !known.contains($0) }.map {
+        let chosen = (matrix.versions ?? []).filter { !known.contains($0) }.map {
             UpgradeProblem(
-                "The matrix begins at version \($0), which no migration has",
-                remedy: "Take it out of from: .versions([…]); the latest is \(latest).")
+                "The matrix starts at version \($0), which no migration has",
+                remedy: "Remove it from the versions passed as from:; the latest is \(latest).")
         }
         let stated = matrix.rowCounts.changes.map(\.version).filter { !known.contains($0) }.map {
             UpgradeProblem(
@@ -47,7 +48,7 @@ struct UpgradeMatrixRun {
     private func staleSnapshot() -> UpgradeProblem? {
         guard let url = schema.snapshotURL else { return nil }
         do {
-            try schema.verifySnapshot(at: url, configuration: matrix.configuration)
+            try SnapshotWriter(schema, configuration: matrix.configuration).verify(url)
             return nil
         } catch {
             return UpgradeProblem(
@@ -55,7 +56,7 @@ struct UpgradeMatrixRun {
         }
     }
 
-    /// What upgrades are compared with; nil where not even a fresh install succeeds.
+    /// Prepares what upgrades are compared with; nil if not even a fresh install succeeds.
     private func trial(isSnapshotSound: Bool, _ report: inout UpgradeReport) -> UpgradeTrial? {
         do {
             let fresh = try database()
@@ -79,7 +80,7 @@ struct UpgradeMatrixRun {
 
     /// Goes up one version at a time, and upgrades a copy of each.
     private func replay(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
-        let wanted = Set(matrix.versions.chosen ?? schema.migrations.map(\.version))
+        let wanted = Set(matrix.versions ?? schema.migrations.map(\.version))
         var version: SchemaVersion = 0
         var losses: [RebuiltTables.Loss] = []
         do {
@@ -153,7 +154,7 @@ struct UpgradeMatrixRun {
     /// A copy in memory; the file is only read.
     private func fixture(at url: URL) throws -> DatabaseQueue {
         let copy = try database()
-        let file = try DatabaseQueue.reading(path: url.path)
+        let file = try DatabaseFile(path: url.path).openReadOnly()
         let result = Result { try file.backup(to: copy) }
         try file.close()
         try result.get()

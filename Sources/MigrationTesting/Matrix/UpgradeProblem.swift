@@ -1,5 +1,7 @@
 package import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// A problem after an upgrade, or one that kept it from being made.
 public struct UpgradeProblem: Sendable, Hashable {

@@ -1,22 +1,30 @@
 public import SchemaMigrations
+import TextOutput
 
-/// What an ``UpgradeMatrix`` has tried, as a table that can be printed.
+/// What an ``UpgradeMatrix`` tried.
+///
+/// Its description is a table:
+///
+/// ```swift
+/// let report = try UpgradeMatrix(of: schema).run()
+/// print(report)
+/// ```
 public struct UpgradeReport: Sendable {
-    /// From where a database was upgraded.
+    /// The start of an upgrade.
     public struct Start: Sendable, Hashable, CustomStringConvertible {
-        /// How the old database came about.
+        /// How the old database was made.
         public enum Origin: Sendable, Hashable {
-            /// By running the migrations up to the version.
+            /// The migrations ran up to the version.
             case replay
-            /// From the snapshot of this name, as a fresh install did when that was shipped.
+            /// It started from the snapshot of this name, as a fresh install did when that was shipped.
             case snapshot(String)
-            /// From the file of this name.
+            /// It is the file of this name.
             case fixture(String)
         }
 
-        /// The version of the old database; nil for a file that does not say.
+        /// The version of the old database; nil if the file does not say.
         public let version: SchemaVersion?
-        /// How the old database came about.
+        /// How the old database was made.
         public let origin: Origin
 
         /// The version, and the file.
@@ -28,32 +36,32 @@ public struct UpgradeReport: Sendable {
 
     /// One upgrade.
     public struct Upgrade: Sendable {
-        /// From where.
+        /// The start.
         public let start: Start
         /// The name of the version's migration.
         public let name: String
-        /// How many rows there were before, in all tables.
+        /// The number of rows before, in all tables.
         public internal(set) var rows = 0
-        /// How many migrations were applied.
+        /// The number of migrations that were applied.
         public internal(set) var applied = 0
-        /// How long that took, in seconds.
-        public internal(set) var seconds = 0.0
-        /// What is wrong.
+        /// How long the migrations took.
+        public internal(set) var duration = Duration.zero
+        /// The problems.
         public internal(set) var problems: [UpgradeProblem] = []
-        /// What the upgrade proves less for, such as a table that got no rows: a sentence each.
+        /// What the upgrade could not test, such as a table that got no rows: a sentence each.
         public internal(set) var notes: [String] = []
     }
 
     /// The upgrades, in order.
     public internal(set) var upgrades: [Upgrade] = []
 
-    /// What is wrong whatever the version, such as a snapshot that is out of date.
+    /// Problems that concern no upgrade alone, such as a snapshot that is out of date.
     public internal(set) var generalProblems: [UpgradeProblem] = []
 
-    /// What may be wrong with the migrations, such as a trigger that a rebuild of its table has lost: a sentence each.
+    /// Possible problems of the migrations, such as a trigger that a rebuild of its table lost: a sentence each.
     public internal(set) var notes: [String] = []
 
-    /// Everything that is wrong.
+    /// All problems.
     public var problems: [UpgradeProblem] { generalProblems + upgrades.flatMap(\.problems) }
 }
 
@@ -77,7 +85,7 @@ extension UpgradeReport: CustomStringConvertible {
                 upgrade.problems.isEmpty ? "✓" : "✗", upgrade.start.version.map { "\($0)" } ?? "-",
                 upgrade.name,
                 upgrade.start.origin.words, upgrade.rows.counting("row"),
-                upgrade.applied.counting("migration"), upgrade.seconds.asDuration)
+                upgrade.applied.counting("migration"), upgrade.duration.asText)
         }
         let failed = upgrades.count { !$0.problems.isEmpty }
         let heading =

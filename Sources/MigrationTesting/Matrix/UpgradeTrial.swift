@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// Upgrades one old database, and finds what is wrong with the result.
 struct UpgradeTrial {
@@ -55,7 +57,7 @@ struct UpgradeTrial {
         let copy = try DatabaseQueue(configuration: matrix.configuration)
         try database.backup(to: copy)
         var applied: [SchemaVersion] = []
-        upgrade.seconds = try ContinuousClock().measureSeconds {
+        upgrade.duration = try ContinuousClock().measure {
             let report = try schema.migrate(database)
             applied = report.applied
             upgrade.notes += report.warnings
@@ -96,8 +98,8 @@ struct UpgradeTrial {
                 "Undo the edit of \(edited.map(title).asList), and write a new migration instead."
             } else if case .fixture = start.origin {
                 """
-                Where the app left databases like this one, write a new migration that makes both alike; if the fixture \
-                is wrong, make it anew by `app-migrations fixture`.
+                If the app left databases like this one, write a new migration that makes both alike. If the fixture is \
+                wrong, make it again with `app-migrations fixture`.
                 """
             } else {
                 """

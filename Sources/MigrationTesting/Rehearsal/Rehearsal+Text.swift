@@ -1,12 +1,11 @@
-public import SchemaMigrations
+package import TextOutput
 
 extension Rehearsal {
-    /// What a person would read of it: times, schema, rows, foreign keys and size, as `app-migrations rehearse` prints
-    /// them.
+    /// The times, schema changes, rows, foreign keys and size as text, as `app-migrations rehearse` prints them.
     public var summary: String { text(calling: "The database", style: .plain) }
 
-    /// What a test should look at: a sentence for each table that has lost rows, and for each foreign key that is
-    /// violated more often than before.
+    /// The losses that a test should refuse: a sentence for each table that lost rows, and for each foreign key that
+    /// is violated more often than before.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")
@@ -28,25 +27,25 @@ extension Rehearsal {
         return fewer + orphans
     }
 
-    /// The same as the summary, with the database's name, and for a terminal.
+    /// The summary with the database's name, in colour where there is a terminal.
     package func text(calling name: String, style: Style) -> String {
         guard !steps.isEmpty else { return "Nothing is pending: there is nothing to rehearse." }
         var lines = [
-            "\(style.heading(name)): \(steps.count.counting("migration")) on a copy, in \(seconds.asDuration)"
+            "\(style.heading(name)): \(steps.count.counting("migration")) on a copy, in \(duration.asText)"
         ]
         var table = Table(.left, .right, .left, .right)
         for step in steps {
             table.add(
                 .init(text: "✓", highlight: style.good), .init(text: "\(step.version)"),
                 .init(text: step.name),
-                .init(text: step.seconds.asDuration, highlight: style.faint))
+                .init(text: step.duration.asText, highlight: style.faint))
         }
         lines += table.lines()
         lines += ["", style.heading("Schema")]
-        lines += schema.isEmpty ? ["  stays as it is"] : schema.changes.map { "  \($0.sentence)" }
+        lines += schemaChanges.isEmpty ? ["  unchanged"] : schemaChanges.map { "  \($0)" }
         lines += ["", style.heading("Rows")] + rowLines(style)
         lines += ["", style.heading("Foreign keys")]
-        if violations.isEmpty { lines.append("  no row refers to one that does not exist") }
+        if violations.isEmpty { lines.append("  no row refers to a missing row") }
         lines += violations.map {
             "  \($0.table): \($0.after.counting("row")) without a row of \($0.parent), \($0.before) before"
         }

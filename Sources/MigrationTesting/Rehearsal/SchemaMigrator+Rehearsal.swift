@@ -1,26 +1,68 @@
 public import Foundation
-import GRDB
+public import GRDB
 public import SchemaMigrations
 
 extension SchemaMigrator {
-    /// Migrates a copy of a database file, and reports what that did.
+    /// Does a dry run: migrates a copy of a database, and reports what that did.
     ///
-    /// For a test on a database that somebody has used for years. The file is opened for reading only, and stays as it
-    /// is; the copy is removed in the end.
+    /// SQLite's backup reads the database; nothing writes to it. The copy is removed in the end. It needs as much room as
+    /// the database, and more while it is migrated.
     ///
     /// - Parameters:
-    ///   - path: the file, which must be there.
-    ///   - version: the version of a known migration, that included; nil for the latest.
+    ///   - database: the database, which may be open for reading only.
+    ///   - version: the version of a known migration, inclusive; nil for the latest.
+    ///   - folder: where the copy is made; nil for the temporary folder.
+    ///   - progress: as for `migrate(_:upTo:progress:)`.
+    /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
+    public func rehearse(
+        _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
+        progress: Progress? = nil
+    ) throws -> Rehearsal {
+        try SchemaMigrationError.mapErrors {
+            let copy = (folder ?? FileManager.default.temporaryDirectory)
+                .appendingPathComponent("rehearsal-\(UUID().uuidString)", isDirectory: true)
+            try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: copy) }
+            let queue = try DatabaseQueue(path: copy.appendingPathComponent("copy.sqlite").path)
+            try database.backup(to: queue)
+            let result = Result {
+                try Rehearsal(of: self, on: queue) {
+                    try migrateCopy(queue, upTo: version, progress: progress)
+                }
+            }
+            try queue.close()
+            return try result.get()
+        }
+    }
+
+    /// Does a dry run on a copy of a database file.
+    ///
+    /// For a test on a database that somebody used for years. The file is opened for reading only.
+    ///
+    /// - Parameters:
+    ///   - path: the file, which must exist.
+    ///   - version: the version of a known migration, inclusive; nil for the latest.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         path: String, upTo version: SchemaVersion? = nil, progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
-            let database = try DatabaseQueue.reading(path: path)
+            let database = try DatabaseFile(path: path).openReadOnly()
             let result = Result { try rehearse(database, upTo: version, progress: progress) }
             try database.close()
             return try result.get()
+        }
+    }
+
+    private func migrateCopy(
+        _ copy: DatabaseQueue, upTo version: SchemaVersion?, progress: Progress?
+    ) throws -> SchemaReport {
+        do {
+            return try with(snapshot: snapshotURL).migrate(copy, upTo: version, progress: progress)
+        } catch var error as SchemaMigrationError where error.version != nil {
+            error.remedy = "The database itself was not changed. Fix the migration, and rehearse again."
+            throw error
         }
     }
 }

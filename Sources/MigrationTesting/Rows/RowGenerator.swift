@@ -1,5 +1,6 @@
 public import GRDB
 import SchemaMigrations
+import TextOutput
 
 /// Fills the tables of a database with rows that its schema accepts.
 ///

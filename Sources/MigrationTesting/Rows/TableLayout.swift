@@ -1,4 +1,5 @@
 import GRDB
+import MigrationTools
 import SchemaMigrations
 
 /// What has to be known of a table to fill it with rows.

@@ -24,7 +24,7 @@ struct SchemaMove: DatabaseMove {
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
         var migrator = migrator
-        migrator.options.appVersion = migrator.options.appVersion ?? context.to.description
+        migrator.options.appVersion = migrator.options.appVersion ?? context.to
         let report = try migrator.migrate(
             database, upTo: target, progress: context.progress, interrupter: Interrupter())
         return MoveOutcome(applied: report.applied.map { "\($0)" }, warnings: report.warnings)

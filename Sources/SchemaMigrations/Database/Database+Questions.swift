@@ -18,6 +18,6 @@ extension Database {
     /// Turns the enforcement of foreign keys on or off.
     func setForeignKeys(_ foreignKeys: ForeignKeys) throws {
         // pragma.html, foreign_keys: "This pragma is a no-op within a transaction".
-        try execute(sql: "PRAGMA foreign_keys = \(foreignKeys == .on ? 1 : 0)")
+        try execute(sql: "PRAGMA foreign_keys = \(foreignKeys == .immediate ? 1 : 0)")
     }
 }

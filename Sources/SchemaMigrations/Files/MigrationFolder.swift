@@ -1,15 +1,16 @@
-import Foundation
+package import Foundation
 import MigrationDiagnostics
-import MigrationFiles
+package import MigrationFiles
 
 /// Finds the migrations in a folder, by the names of its files; reads none of them.
-enum MigrationFolder {
-    static func files(in folder: URL) throws -> [SQLFile] {
+package enum MigrationFolder {
+    /// Returns the `.sql` files of a folder.
+    package static func files(in folder: URL) throws -> [any SchemaMigration] {
         try files(named: names(in: folder), in: folder)
     }
 
     /// Returns the names of everything in a folder.
-    static func names(in folder: URL) throws -> [String] {
+    package static func names(in folder: URL) throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder.path)
         } catch {
@@ -24,7 +25,7 @@ enum MigrationFolder {
     }
 
     /// Returns the migrations among the files of a folder that has been listed.
-    static func files(named names: [String], in folder: URL) throws -> [SQLFile] {
+    package static func files(named names: [String], in folder: URL) throws -> [any SchemaMigration] {
         let set = MigrationFileSet(names: names, .sql)
         // The migrator refuses two files of one version: it knows the other folders, too.
         let problems = set.problems.filter { $0.kind != .doubleVersion }
@@ -44,7 +45,7 @@ enum MigrationFolder {
 
 extension SchemaMigrationError {
     /// Creates an error for what is wrong with a file's name.
-    init(_ problem: MigrationFileProblem) {
+    package init(_ problem: MigrationFileProblem) {
         self.init(.invalidMigration, problem.diagnostic)
     }
 }

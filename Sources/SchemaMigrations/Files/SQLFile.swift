@@ -7,7 +7,7 @@ import MigrationFiles
 struct SQLFile: SQLSource {
     let version: SchemaVersion
     let name: String
-    let fileName: String
+    package let fileName: String
     /// The name of the down migration's file.
     private let downName: String?
     /// Joined with a name when a file is read: doing so asks the file system, for each file.
@@ -21,13 +21,13 @@ struct SQLFile: SQLSource {
         self.folder = folder
     }
 
-    var hasDown: Bool { downName != nil }
+    package var hasDown: Bool { downName != nil }
 
-    func script() throws -> SQLScript {
+    package func script() throws -> SQLScript {
         try script(fileName)
     }
 
-    func downScript() throws -> SQLScript? {
+    package func downScript() throws -> SQLScript? {
         try downName.map(script)
     }
 

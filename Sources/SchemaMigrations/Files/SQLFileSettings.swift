@@ -2,32 +2,32 @@ import MigrationDiagnostics
 
 /// The way in which a file asks to be run.
 ///
-/// In a comment before its first statement:
+/// A comment before its first statement says so:
 ///
-///     -- migrations: foreign-keys=off|on|unchecked
+///     -- migrations: foreign-keys=deferred|immediate|unchecked
 ///     -- migrations: transaction=none
 ///
-/// or with a `PRAGMA foreign_keys` as its very first or last statement, which would do nothing in the
-/// transaction that the file runs in (pragma.html) and is heeded before that begins.
-struct SQLFileSettings: Hashable, Sendable {
-    enum Transaction: Hashable, Sendable {
+/// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would ignore it in
+/// the file's transaction (pragma.html), so it is read before that begins.
+package struct SQLFileSettings: Hashable, Sendable {
+    package enum Transaction: Hashable, Sendable {
         /// The file runs in a transaction, together with its record.
         case wrapped
         /// The file's one statement runs by itself; its record is written after it.
         case none
     }
 
-    private(set) var foreignKeys = ForeignKeys.off
-    private(set) var transaction = Transaction.wrapped
+    package private(set) var foreignKeys = ForeignKeys.deferred
+    package private(set) var transaction = Transaction.wrapped
 
-    init(comments: [SQLReader.Comment], statements: [SQLScript.Statement], fileName: String) throws {
+    init(comments: [SQLScript.Comment], statements: [SQLScript.Statement], fileName: String) throws {
         for (index, statement) in statements.enumerated() where statement.opens(with: "PRAGMA") {
             let pragma = Pragma(statement.opening)
             guard pragma.name == "FOREIGN_KEYS", let value = pragma.value else { continue }
             if index == 0 {
                 // As SQLite reads it (pragma.c): a number, or one of three words.
                 let isOn = Int(value).map { $0 != 0 } ?? ["ON", "YES", "TRUE"].contains(value)
-                foreignKeys = isOn ? .on : .off
+                foreignKeys = isOn ? .immediate : .deferred
             } else if index != statements.count - 1 {
                 throw SchemaMigrationError(
                     .refusedStatement, at: .file(fileName, line: statement.line),
@@ -38,7 +38,7 @@ struct SQLFileSettings: Hashable, Sendable {
         for comment in comments { try read(comment, fileName: fileName) }
     }
 
-    private mutating func read(_ comment: SQLReader.Comment, fileName: String) throws {
+    private mutating func read(_ comment: SQLScript.Comment, fileName: String) throws {
         guard comment.text.hasPrefix("--") else { return }
         let text = comment.text.dropFirst(2).filter { !$0.isWhitespace }
         guard text.hasPrefix("migrations:") else { return }
@@ -55,15 +55,16 @@ struct SQLFileSettings: Hashable, Sendable {
             separator: ",", omittingEmptySubsequences: false)
         {
             switch setting {
-            case "foreign-keys=off": foreignKeys = .off
-            case "foreign-keys=on": foreignKeys = .on
+            case "foreign-keys=deferred": foreignKeys = .deferred
+            case "foreign-keys=immediate": foreignKeys = .immediate
             case "foreign-keys=unchecked": foreignKeys = .unchecked
             case "transaction=none": transaction = .none
             default:
                 throw refusal(
                     "\"\(setting)\" is not a setting of a migration",
-                    "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none."
-                )
+                    """
+                    Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked or transaction=none.
+                    """)
             }
         }
     }

@@ -2,16 +2,10 @@ import MigrationDiagnostics
 
 /// Reads a file's tokens once, and collects what looking ahead needs: the statements, the comments, a checksum.
 struct SQLReader {
-    struct Comment {
-        let text: String
-        let line: Int
-        let precedesStatements: Bool
-    }
-
     private let bytes: [UInt8]
     private let fileName: String
     private(set) var statements: [SQLScript.Statement] = []
-    private(set) var comments: [Comment] = []
+    private(set) var comments: [SQLScript.Comment] = []
 
     // FNV-1a: an edit is to be noticed, not an attack to be withstood.
     private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -119,7 +113,7 @@ struct SQLReader {
                         "Save the file with ordinary line ends: the comment reaches to the next line feed.")
             }
             comments.append(
-                Comment(
+                SQLScript.Comment(
                     text: text, line: line(at: range.lowerBound),
                     precedesStatements: statements.isEmpty && current == nil))
         }

@@ -20,11 +20,19 @@ package struct SQLScript {
         }
     }
 
-    let fileName: String
+    package struct Comment {
+        package let text: String
+        /// The line, from 1.
+        package let line: Int
+        /// Whether the comment stands before the first statement.
+        package let precedesStatements: Bool
+    }
+
+    package let fileName: String
     package let sql: String
     package let statements: [Statement]
-    let comments: [SQLReader.Comment]
-    let settings: SQLFileSettings
+    package let comments: [Comment]
+    package let settings: SQLFileSettings
     /// Changes with each edit that matters: white space, comments and line ends do not count.
     package let checksum: String
 
@@ -63,7 +71,7 @@ package struct SQLScript {
     }
 
     /// A statement's tokens, bare words in upper case and names without their quotes.
-    func tokens(of statement: Statement) -> [Token] {
+    package func tokens(of statement: Statement) -> [Token] {
         let part = Array(bytes(of: statement))
         return SQLLexer(part).map { token in
             let text = String(decoding: part[token.range], as: UTF8.self)
@@ -75,13 +83,13 @@ package struct SQLScript {
     }
 
     /// A part of a statement.
-    struct Token {
+    package struct Token {
         /// As a keyword or symbol: a bare word in upper case.
-        let keyword: String
+        package let keyword: String
         /// As a name: without quotes, in lower case.
-        let name: String
+        package let name: String
         /// Whether it is a bare word.
-        let isWord: Bool
+        package let isWord: Bool
     }
 
     // MARK: Refusals

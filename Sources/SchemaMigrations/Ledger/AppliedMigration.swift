@@ -1,32 +1,40 @@
+public import AppMigrations
 public import Foundation
 package import GRDB
+import MigrationDiagnostics
 
-/// A migration that a database has had, with what is known about it.
+/// A migration in a database's ledger, with what the ledger knows about it.
+///
+/// ```swift
+/// for migration in try dbQueue.read(schema.history) {
+///     print(migration.version, migration.name ?? "", migration.date ?? "")
+/// }
+/// ```
 public struct AppliedMigration: Sendable, Hashable {
-    /// How a migration came into a database's ledger.
+    /// How a migration entered the ledger.
     public enum Origin: String, Sendable {
-        /// It was run.
+        /// The migrator ran it.
         case applied
-        /// The database was found to be there already.
+        /// It was marked as applied, as part of a baseline.
         case marked
         /// The database began with a snapshot that contains it.
         case snapshot
-        /// Another tool has written it.
+        /// Another tool wrote it.
         case unknown
     }
 
     /// The migration's version.
     public let version: SchemaVersion
-    /// The name that it had; nil when it is not known.
+    /// The name that the migration had; nil if unknown.
     public let name: String?
-    /// How it came into the ledger.
+    /// How the migration entered the ledger.
     public let origin: Origin
-    /// When; nil when it is not known.
+    /// When the migration entered the ledger; nil if unknown.
     public let date: Date?
-    /// How long it ran, in seconds; nil when it did not run.
-    public let seconds: Double?
-    /// The version of the app that applied it; nil when it is not known.
-    public let appVersion: String?
+    /// How long the migration ran; nil if it did not run.
+    public let duration: Duration?
+    /// The version of the app that applied the migration; nil if unknown.
+    public let appVersion: AppVersion?
     let checksum: String?
 
     /// Reads every migration that a database has had, ascending.
@@ -50,7 +58,7 @@ public struct AppliedMigration: Sendable, Hashable {
             throw SchemaMigrationError(
                 .damagedLedger,
                 "The table schema_migrations_details lacks a column: \(error.message ?? "unknown error")",
-                remedy: "It was left as it is. Fix it by hand, or drop it: it is needed for inspection only.",
+                remedy: "It was left as it is. Fix it by hand, or drop it: only inspection needs it.",
                 underlyingError: error)
         }
     }
@@ -67,7 +75,7 @@ public struct AppliedMigration: Sendable, Hashable {
         origin = value(2).flatMap(Origin.init(rawValue:)) ?? .unknown
         checksum = value(3)
         date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
-        seconds = value(5)
-        appVersion = value(6)
+        duration = value(5).map { (seconds: Double) in .seconds(seconds) }
+        appVersion = value(6).flatMap { (text: String) in AppVersion(text) }
     }
 }

@@ -1,4 +1,5 @@
-import GRDB
+package import GRDB
+import MigrationDiagnostics
 
 /// The `schema_migrations` table of a database, as it was read: which migrations it has had.
 ///
@@ -28,16 +29,6 @@ package struct Ledger: Sendable {
     /// The table in which GRDB's own migrator remembers what it has applied.
     package static let tableOfGRDB = "grdb_migrations"
 
-    /// How a version came into the ledger.
-    enum Origin: String, Sendable {
-        /// The migration was run.
-        case applied
-        /// The database was found to be there already.
-        case marked
-        /// The database began with a snapshot of the schema that contains it.
-        case snapshot
-    }
-
     /// Whether the table is there.
     let exists: Bool
     /// The versions that the database has had.
@@ -50,7 +41,7 @@ package struct Ledger: Sendable {
     /// The lowest version.
     var originVersion: SchemaVersion? { applied.min() }
     /// The highest version.
-    var currentVersion: SchemaVersion? { applied.max() }
+    package var currentVersion: SchemaVersion? { applied.max() }
     /// Whether the database has neither a ledger nor anything that stands for one.
     var isNew: Bool { !exists && unmarked.isEmpty }
 
@@ -59,7 +50,7 @@ package struct Ledger: Sendable {
     /// Reads the ledger, in statements that have to see one state of the database.
     ///
     /// - Throws: ``SchemaMigrationError``, when it cannot be understood.
-    init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         let objects = try Row.fetchAll(
             db, sql: "SELECT name, type FROM main.sqlite_master WHERE name LIKE 'schema_migrations%'")
         let types = Dictionary(
@@ -128,7 +119,7 @@ package struct Ledger: Sendable {
         let cameBy = try String.fetchOne(
             db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?",
             arguments: [origin])
-        return cameBy == Origin.applied.rawValue ? nil : origin
+        return cameBy == AppliedMigration.Origin.applied.rawValue ? nil : origin
     }
 
     private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
@@ -169,7 +160,7 @@ package struct Ledger: Sendable {
     struct Entry {
         let version: SchemaVersion
         let name: String
-        let origin: Origin
+        let origin: AppliedMigration.Origin
         var checksum: String?
         var seconds: Double?
         var app: String?

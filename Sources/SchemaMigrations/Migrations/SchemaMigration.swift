@@ -1,12 +1,12 @@
 public import GRDB
 
-/// The version of a schema: an integer, by preference a timestamp, UTC `yyyyMMddHHmmssSSS`.
+/// The version of a schema: an integer, preferably a timestamp in UTC, `yyyyMMddHHmmssSSS`.
 public typealias SchemaVersion = Int64
 
 /// One change of a database's schema, written in Swift.
 ///
-/// For what SQL cannot say. What can be said in SQL is better kept in a `.sql` file, which no later change of
-/// the app's code can alter.
+/// Write one for what SQL cannot say. Prefer a `.sql` file for everything else: no later change of the app's code
+/// can alter a file.
 ///
 /// ```swift
 /// struct AddMoods: SchemaMigration {
@@ -17,20 +17,22 @@ public typealias SchemaVersion = Int64
 ///     }
 /// }
 /// ```
+///
+/// ``CodeMigration`` makes one from a closure.
 public protocol SchemaMigration: Sendable {
     /// The migration's place in the order of all migrations: unique, and at least 0.
     var version: SchemaVersion { get }
 
-    /// What people call it. By default the name of the type.
+    /// The name that messages and the ledger use. The default is the name of the type.
     var name: String { get }
 
-    /// How foreign keys are treated while it runs. By default ``ForeignKeys/off``.
+    /// When foreign keys are enforced while the migration runs. The default is ``ForeignKeys/deferred``.
     var foreignKeys: ForeignKeys { get }
 
     /// Changes the schema, and the data with it.
     ///
-    /// Runs inside a transaction, in which the migration is recorded as well: it must neither end it nor begin
-    /// another one. When it throws, nothing of what it did stays.
+    /// Runs inside the transaction that also records the migration, so it must neither end that transaction nor
+    /// begin another one. If it throws, SQLite rolls back everything that it did.
     func migrate(_ db: Database) throws
 }
 
@@ -38,28 +40,26 @@ extension SchemaMigration {
     /// The name of the type.
     public var name: String { "\(type(of: self))" }
 
-    /// Off, with a check before the commit.
-    public var foreignKeys: ForeignKeys { .off }
+    /// Deferred: checked before the commit.
+    public var foreignKeys: ForeignKeys { .deferred }
 }
 
-/// A change of a database's schema that can be taken back.
-public protocol ReversibleSchemaMigration: SchemaMigration {
-    /// Takes back what ``SchemaMigration/migrate(_:)`` has changed.
-    ///
-    /// Runs inside a transaction, in which it is recorded as well. It is only ever called by
-    /// ``SchemaMigrator/rollback(_:to:)``.
-    func rollback(_ db: Database) throws
+extension SchemaMigration {
+    /// The name that messages use: the file's where there is one.
+    package var title: String { (self as? any FileMigration)?.fileName ?? name }
+
+    /// Whether the migration can be rolled back.
+    package var isReversible: Bool {
+        switch self {
+        case let source as any SQLSource: source.hasDown
+        case let code as CodeMigration: code.hasRollback
+        default: self is any ReversibleSchemaMigration
+        }
+    }
 }
 
-/// How foreign keys are treated while a migration runs.
-///
-/// SQLite cannot change this inside a transaction, so it is set before one begins.
-public enum ForeignKeys: Sendable, Hashable {
-    /// Not enforced, and checked before the commit. The default, since with enforcement a table that is
-    /// dropped to be rebuilt takes its child tables' rows with it (`ON DELETE CASCADE`).
-    case off
-    /// Enforced statement by statement, as in the app.
-    case on
-    /// Neither enforced nor checked.
-    case unchecked
+/// A migration that messages call by the name of its file.
+package protocol FileMigration: SchemaMigration {
+    /// The name of the file.
+    var fileName: String { get }
 }

@@ -20,7 +20,7 @@ struct MigrationGroup {
     init(of left: ArraySlice<MigrationJob>, _ commits: SchemaOptions.Commits, _ progress: RunProgress?) {
         self.left = left
         self.progress = progress
-        foreignKeys = left.first?.foreignKeys ?? .off
+        foreignKeys = left.first?.foreignKeys ?? .deferred
         suspects = nil
         timeLimit =
             switch commits {
@@ -33,7 +33,7 @@ struct MigrationGroup {
     init(retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects) {
         left = Array(jobs)[...]
         progress = nil
-        foreignKeys = left.first?.foreignKeys ?? .off
+        foreignKeys = left.first?.foreignKeys ?? .deferred
         self.suspects = suspects
         timeLimit = nil
     }

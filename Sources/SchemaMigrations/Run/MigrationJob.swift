@@ -162,16 +162,6 @@ extension MigrationJob {
     }
 }
 
-extension SchemaMigration {
-    /// The migration's name in messages: that of its file, where it has one.
-    package var title: String { (self as? any SQLSource)?.fileName ?? (self as? CodeFile)?.fileName ?? name }
-
-    /// Whether there is a down migration.
-    var isReversible: Bool {
-        (self as? any SQLSource)?.hasDown ?? (self is any ReversibleSchemaMigration)
-    }
-}
-
 extension ContinuousClock {
     /// Runs the body, and returns how many seconds it took.
     package func measureSeconds(_ body: () throws -> Void) rethrows -> Double {

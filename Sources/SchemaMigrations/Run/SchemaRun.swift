@@ -135,7 +135,7 @@ final class SchemaRun {
                 let savepoint = try Savepoint(db)
                 do {
                     let work = try job.run(db, interrupter)
-                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
+                    try Ledger.record(job, work, app: migrator.options.appVersion?.description, db)
                     try inspection.inspect(job, touched: work.tables)
                     try savepoint.release(after: job)
                     group.succeed()
@@ -164,7 +164,7 @@ final class SchemaRun {
             let work = try job.runWithoutTransaction(db, interrupter, waitingUpTo: limit)
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 if try prepareLedger().needs(job) {
-                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
+                    try Ledger.record(job, work, app: migrator.options.appVersion?.description, db)
                 }
                 try db.notifyObservers(of: .anything)
             }
@@ -175,7 +175,7 @@ final class SchemaRun {
 
     /// Creates the schema of a new database at once, unless another process has begun to.
     private func load(_ snapshot: Snapshot) throws {
-        try db.setForeignKeys(.off)
+        try db.setForeignKeys(.deferred)
         let isLoaded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             guard try prepareLedger().isNew else { return false }
             try interrupter.allowInterrupts(of: db) { try snapshot.run(db) { try interrupter.check() } }
@@ -203,7 +203,7 @@ final class SchemaRun {
     }
 
     /// Writes down versions that the database has had without running them.
-    private func mark(_ versions: Set<SchemaVersion>, as origin: Ledger.Origin) throws {
+    private func mark(_ versions: Set<SchemaVersion>, as origin: AppliedMigration.Origin) throws {
         for migration in migrator.migrations where versions.contains(migration.version) {
             try Ledger.insert(.init(version: migration.version, name: migration.name, origin: origin), db)
         }

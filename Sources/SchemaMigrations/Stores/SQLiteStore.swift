@@ -39,7 +39,7 @@ public struct SQLiteStore: MigrationStore {
     ///
     /// - Throws: what GRDB throws when it cannot open the file.
     public init(path: String) throws {
-        try self.init(DatabaseQueue.opening(path: path))
+        try self.init(DatabaseFile(path: path).openQueue())
     }
 
     /// Returns what the database says that concerns one manager.

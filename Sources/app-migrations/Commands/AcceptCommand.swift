@@ -1,15 +1,15 @@
 import ArgumentParser
 import GRDB
-import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
-/// Takes edited files as they are.
+/// Accepts edited files.
 struct AcceptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "Take files that were edited after they had been applied as they are now.",
+        abstract: "Accept edits to migrations that were already applied.",
         discussion: """
-            Nothing is run: the database only remembers the new text. For an edit that was made on purpose.
+            Runs nothing: the database only records the new text. For an edit that was made on purpose.
 
             EXAMPLE
               app-migrations accept --database library.sqlite 20240110090000000
@@ -27,7 +27,7 @@ struct AcceptCommand: ParsableCommand {
             let edited = try queue.read(migrator.status).edited
             if let other = versions.first(where: { !edited.contains($0) }) {
                 throw Failure(
-                    "\(other) was not edited after it had been applied to \(database.database)",
+                    "\(other) was not edited after it was applied to \(database.database)",
                     remedy: edited.isEmpty
                         ? "No file was: there is nothing to accept."
                         : "Edited were: \(edited.map(String.init).joined(separator: ", ")). Nothing was changed."
@@ -37,7 +37,7 @@ struct AcceptCommand: ParsableCommand {
         }
         for version in versions {
             print(
-                "\(Style().good("✓")) \(version) \(migrator.migration(version: version)?.name ?? "") is taken as it is now"
+                "\(Style().good("✓")) \(version) \(migrator.migration(version: version)?.name ?? "") is accepted as it is now"
             )
         }
     }

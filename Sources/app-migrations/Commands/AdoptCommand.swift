@@ -1,17 +1,17 @@
 import ArgumentParser
 import GRDB
 import MigrationDiagnostics
-import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
-/// Marks what a database has had that another tool has migrated.
+/// Adopts a database that another tool migrated.
 struct AdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Take over a database that another tool has migrated.",
+        abstract: "Adopt a database that another tool migrated, as a baseline.",
         discussion: """
-            Marks every migration up to the version that the database is at as applied, and runs none. Where that \
-            version is read from:
+            Marks every migration up to the database's version as applied, and runs none: the tables become the \
+            baseline. The version is read from:
 
               schema_info   the table of fmdb-migration-manager, which holds a number
               grdb          the table of GRDB's DatabaseMigrator, which holds identifiers
@@ -119,9 +119,9 @@ struct AdoptCommand: ParsableCommand {
         do {
             switch from {
             case .version: return version
-            case .schemaInfo: return try SchemaAdoption.schemaInfo(numbers)(db)
-            case .userVersion: return try SchemaAdoption.userVersion(numbers)(db)
-            case .grdb: return try SchemaAdoption.grdb(identifiers)(db)
+            case .schemaInfo: return try SchemaAdoption.schemaInfo(means: numbers).version(db)
+            case .userVersion: return try SchemaAdoption.userVersion(means: numbers).version(db)
+            case .grdb: return try SchemaAdoption.grdbMigrations(means: identifiers).version(db)
             }
         } catch let error as SchemaMigrationError where error.code == .unmanagedDatabase {
             // This command is what other commands advise for such a database.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
-import MigrationTesting
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// Reads the migrations as a reviewer would.
 struct CheckCommand: ParsableCommand {

@@ -2,6 +2,7 @@ public import ArgumentParser
 import Foundation
 import GRDB
 public import MigrationTesting
+import TextOutput
 
 /// Makes a small database from a real one, without what people wrote in it.
 struct FixtureCommand: ParsableCommand {
@@ -36,10 +37,10 @@ struct FixtureCommand: ParsableCommand {
     var keep: [String] = []
 
     @Option(help: "What becomes of numbers of two digits and more: kept or replaced.")
-    var numbers = FixtureMaker.Numbers.kept
+    var numbers = FixtureMaker.Treatment.kept
 
     @Option(help: "What becomes of the keys of objects in JSON texts: replaced or kept.")
-    var jsonKeys = FixtureMaker.JSONKeys.replaced
+    var jsonKeys = FixtureMaker.Treatment.replaced
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -66,8 +67,7 @@ struct FixtureCommand: ParsableCommand {
     }
 }
 
-extension FixtureMaker.Numbers: ExpressibleByArgument {}
-extension FixtureMaker.JSONKeys: ExpressibleByArgument {}
+extension FixtureMaker.Treatment: ExpressibleByArgument {}
 
 /// What `fixture` prints as JSON.
 private struct FixtureOutput: Encodable {

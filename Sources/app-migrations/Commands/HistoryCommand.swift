@@ -2,8 +2,8 @@ import AppMigrations
 import ArgumentParser
 import Foundation
 import GRDB
-import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
 /// Tells what was done, when, and by which version of the app.
 struct HistoryCommand: ParsableCommand {
@@ -93,7 +93,7 @@ private struct HistoryOutput: Encodable {
         self.migrations = migrations.map {
             Migration(
                 version: "\($0.version)", name: $0.name, origin: $0.origin.rawValue, applied: $0.date,
-                seconds: $0.seconds, appVersion: $0.appVersion)
+                seconds: $0.duration.map { $0 / .seconds(1) }, appVersion: $0.appVersion?.description)
         }
         managers = Set(names).union(entries.map(\.manager)).sorted().map { name in
             Manager(
@@ -101,7 +101,7 @@ private struct HistoryOutput: Encodable {
                 steps: entries.filter { $0.manager == name }.map {
                     Step(
                         version: "\($0.version)", outcome: $0.outcome.rawValue, date: $0.date,
-                        seconds: $0.duration?.inSeconds, appVersion: "\($0.appVersion)")
+                        seconds: $0.duration.map { $0 / .seconds(1) }, appVersion: "\($0.appVersion)")
                 })
         }
     }
@@ -116,7 +116,8 @@ private struct HistoryOutput: Encodable {
                 table.add(
                     migration.version, migration.name ?? "", migration.applied?.asText ?? "",
                     migration.origin,
-                    migration.seconds?.asDuration ?? "", migration.appVersion.map { "by \($0)" } ?? "")
+                    migration.seconds.map { Duration.seconds($0).asText } ?? "",
+                    migration.appVersion.map { "by \($0)" } ?? "")
             }
             table.print()
         }
@@ -125,7 +126,8 @@ private struct HistoryOutput: Encodable {
             var table = Table(.left, .left, .left, .right, .left)
             for step in manager.steps {
                 table.add(
-                    step.version, step.date.asText, step.outcomeInWords, step.seconds?.asDuration ?? "",
+                    step.version, step.date.asText, step.outcomeInWords,
+                    step.seconds.map { Duration.seconds($0).asText } ?? "",
                     "by \(step.appVersion)")
             }
             table.print()

@@ -1,7 +1,8 @@
 import ArgumentParser
+import Foundation
 import GRDB
-import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
 /// Applies what is pending.
 struct MigrateCommand: ParsableCommand {
@@ -36,7 +37,8 @@ struct MigrateCommand: ParsableCommand {
         let options = SchemaOptions(commits: allOrNothing ? .allOrNothing : .grouped())
         let migrator = try folder.migrator(options: options)
         let output = try DatabaseFile(path: database.database).creating { queue in
-            let report = try ProgressBar(visibility: json || quiet ? .hidden : .shown).during {
+            let report = try InterruptibleWork(bar: json || quiet ? nil : ProgressBar(on: .standardError)).run
+            {
                 try migrator.migrate(queue, upTo: upTo, progress: $0)
             }
             let status = try queue.read(migrator.status)
@@ -44,7 +46,9 @@ struct MigrateCommand: ParsableCommand {
                 database: database.database, currentVersion: status.currentVersion.map(String.init),
                 applied: report.applied.map { version in
                     let note = status.history.first { $0.version == version }
-                    return .init(version: "\(version)", name: note?.name, seconds: note?.seconds)
+                    return .init(
+                        version: "\(version)", name: note?.name,
+                        seconds: note?.duration.map { $0 / .seconds(1) })
                 },
                 warnings: report.warnings, edited: status.edited.map(String.init))
         }
@@ -74,7 +78,7 @@ private struct MigrateOutput: Encodable {
             table.add(
                 .init(text: "✓", highlight: style.good), .init(text: step.version),
                 .init(text: step.name ?? ""),
-                .init(text: step.seconds.map(\.asDuration) ?? "", highlight: style.faint))
+                .init(text: step.seconds.map { Duration.seconds($0).asText } ?? "", highlight: style.faint))
         }
         let version = currentVersion.map { "at version \($0)" } ?? "at no version"
         if applied.isEmpty {
@@ -86,7 +90,7 @@ private struct MigrateOutput: Encodable {
         table.print()
         for warning in warnings { Swift.print("\(style.notable("warning:")) \(warning)") }
         for version in edited {
-            Swift.print("\(style.notable("warning:")) \(version) was edited after it had been applied.")
+            Swift.print("\(style.notable("warning:")) \(version) was edited after it was applied.")
         }
     }
 }

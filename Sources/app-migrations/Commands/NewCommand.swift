@@ -68,7 +68,7 @@ struct NewCommand: ParsableCommand {
         -- \(name)
         --
         -- Runs once, in a transaction together with its record: it needs no BEGIN and no COMMIT.
-        -- Foreign keys are off while it runs, and are checked before it is committed.
+        -- Foreign keys are deferred: they are checked before the commit, not while the file runs.
         -- Statements that destroy data need a comment above them for `app-migrations check`,
         -- such as `-- allow: drop-table`. To be able to take it back, write \(stem).down.sql.
 

@@ -1,7 +1,8 @@
 import ArgumentParser
 import GRDB
-import MigrationTesting
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// Tells what `migrate` would do.
 struct PlanCommand: ParsableCommand {
@@ -32,9 +33,9 @@ struct PlanCommand: ParsableCommand {
         }
         let plan = PlanOutput(
             database: database.database, currentVersion: status.currentVersion.map(String.init),
-            pending: try pending.map { version in
+            pending: try migrator.migrations.filter { pending.contains($0.version) }.map {
                 PlanOutput.Step(
-                    try migrator.outline(of: version), isLate: version < status.currentVersion ?? version)
+                    try MigrationOutline($0), isOutOfOrder: $0.version < status.currentVersion ?? $0.version)
             })
         if json { try printJSON(plan) } else { plan.print() }
     }
@@ -54,9 +55,9 @@ private struct PlanOutput: Encodable {
         let foreignKeys: String
         let transaction: String
         let isReversible: Bool
-        let isLate: Bool
+        let isOutOfOrder: Bool
 
-        init(_ outline: MigrationOutline, isLate: Bool) {
+        init(_ outline: MigrationOutline, isOutOfOrder: Bool) {
             version = "\(outline.version)"
             name = outline.name
             file = outline.title
@@ -64,14 +65,14 @@ private struct PlanOutput: Encodable {
             foreignKeys = "\(outline.foreignKeys)"
             transaction = outline.isInTransaction ? "wrapped" : "none"
             isReversible = outline.isReversible
-            self.isLate = isLate
+            self.isOutOfOrder = isOutOfOrder
         }
 
         var words: String {
             var words = [statements.map { $0.counting("statement") } ?? "in Swift: only the app can run it"]
-            if foreignKeys != "off" { words.append("foreign keys \(foreignKeys)") }
+            if foreignKeys != "deferred" { words.append("\(foreignKeys) foreign keys") }
             if transaction == "none" { words.append("without a transaction") }
-            if isLate { words.append("late: the database is further already") }
+            if isOutOfOrder { words.append("out of order: a later migration is applied") }
             return words.joined(separator: ", ")
         }
     }

@@ -1,16 +1,19 @@
 import ArgumentParser
+import Foundation
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
+import TextOutput
 
-/// Migrates a copy of a database, and tells what that does.
+/// Does a dry run of the migrations on a copy of a database.
 struct RehearseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Migrate a copy of a database, and tell what that does.",
+        abstract: "Do a dry run: migrate a copy of a database, and report what that does.",
         discussion: """
-            The database is only read, by SQLite's backup. The copy stands in the temporary folder, and is removed in \
-            the end. Tells the time of each migration, what becomes different in the schema, the number of rows in \
-            each table, violated foreign keys, and the size. Run it on the biggest database that you have.
+            SQLite's backup reads the database; nothing writes to it. The copy is made in the temporary folder, and \
+            removed in the end. The report has the time of each migration, the changes of the schema, the number of \
+            rows in each table, violated foreign keys, and the size. Run it on the biggest database that you have.
 
             EXAMPLE
               app-migrations rehearse --database library.sqlite
@@ -25,7 +28,7 @@ struct RehearseCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         let rehearsal = try database.reading { queue in
-            try ProgressBar(visibility: json ? .hidden : .shown).during {
+            try InterruptibleWork(bar: json ? nil : ProgressBar(on: .standardError)).run {
                 try migrator.rehearse(queue, progress: $0)
             }
         }
@@ -77,9 +80,9 @@ private struct RehearseOutput: Encodable {
 
     init(_ rehearsal: Rehearsal, database: String) {
         self.database = database
-        seconds = rehearsal.seconds
+        seconds = rehearsal.duration / .seconds(1)
         migrations = rehearsal.steps.map {
-            Step(version: "\($0.version)", name: $0.name, seconds: $0.seconds)
+            Step(version: "\($0.version)", name: $0.name, seconds: $0.duration / .seconds(1))
         }
         schema = rehearsal.schema.changes.map {
             Change(subject: $0.subject, before: $0.before, after: $0.after, sentence: $0.sentence)

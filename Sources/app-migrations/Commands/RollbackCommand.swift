@@ -1,6 +1,6 @@
 import ArgumentParser
-import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
 /// Takes migrations back.
 struct RollbackCommand: ParsableCommand {

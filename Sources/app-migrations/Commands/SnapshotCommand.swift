@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
 /// Writes and verifies snapshots of the schema.
 struct SnapshotCommand: ParsableCommand {
@@ -33,8 +34,8 @@ struct SnapshotCommand: ParsableCommand {
             commandName: "write",
             abstract: "Write a snapshot of the schema that the migrations make.",
             discussion: """
-                The migrations are run on an empty database in memory. The file's name must not begin with a digit when \
-                it stands among the migrations.
+                The migrations run on an empty database in memory. The file's name must not begin with a digit if it \
+                stands among the migrations.
 
                 EXAMPLE
                   app-migrations snapshot write --output Migrations/schema.sql
@@ -53,7 +54,7 @@ struct SnapshotCommand: ParsableCommand {
     struct VerifyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Prove that a snapshot makes the same schema as the migrations do.",
+            abstract: "Verify that a snapshot makes the same schema as the migrations do.",
             discussion: """
                 For CI: a snapshot is out of date as soon as a migration in it is edited.
 

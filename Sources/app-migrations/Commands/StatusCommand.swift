@@ -1,8 +1,9 @@
+import AppMigrations
 import ArgumentParser
 import Foundation
 import GRDB
-import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
 /// Lists the migrations that a database has had, and those that are pending.
 struct StatusCommand: ParsableCommand {
@@ -82,7 +83,7 @@ private struct StatusOutput: Encodable {
             return Line(
                 version: "\(version)", name: names[version] ?? note?.name,
                 state: states[version] ?? .applied, origin: note?.origin.rawValue, applied: note?.date,
-                seconds: note?.seconds, appVersion: note?.appVersion)
+                seconds: note?.duration.map { $0 / .seconds(1) }, appVersion: note?.appVersion?.description)
         }
     }
 
@@ -120,7 +121,7 @@ private struct StatusOutput: Encodable {
             table.add(
                 .init(text: mark, highlight: highlight), .init(text: line.version),
                 .init(text: line.name ?? ""), .init(text: line.words, highlight: highlight),
-                .init(text: line.seconds.map(\.asDuration) ?? "", highlight: style.faint))
+                .init(text: line.seconds.map { Duration.seconds($0).asText } ?? "", highlight: style.faint))
         }
         table.print()
     }

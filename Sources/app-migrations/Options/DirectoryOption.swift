@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MigrationTools
 import SchemaMigrations
 
 /// Which migrations.

@@ -3,6 +3,7 @@ import Foundation
 import MigrationDiagnostics
 import MigrationTesting
 import SchemaMigrations
+import TextOutput
 
 /// Says why a command failed: the cause in one line, the remedy in another.
 struct Failure: Error {
@@ -58,7 +59,6 @@ extension SchemaMigrationError.Code {
         case .differentSet: "Pass the folder of its own migrations as --directory. Nothing was changed."
         case .noMigrations:
             "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
-        case .invalidSnapshot: "Write it again with `app-migrations snapshot write`."
         default: nil
         }
     }

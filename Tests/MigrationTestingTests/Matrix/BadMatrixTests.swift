@@ -32,7 +32,7 @@ struct BadMatrixTests {
         let schema = try SchemaMigrator(
             migrations: Self.migrations(third: "CREATE TABLE c(x); DELETE FROM c;"))
         #expect(
-            try message(UpgradeMatrix(of: schema, from: .versions([1]), fixtures: folder.url)) == """
+            try message(UpgradeMatrix(of: schema, from: [1], fixtures: folder.url)) == """
                 1 of 2 upgrades failed.
                 - 3_c.sql was edited after it had been applied: found in the upgrade from 3 (fixture 3.sqlite).
                   Undo the edit, and write a new migration. If the edit was intended, accept it: app-migrations \
@@ -88,7 +88,7 @@ struct BadMatrixTests {
         try Data().write(to: folder.file("README.md"))
         let schema = try SchemaMigrator(migrations: Self.migrations())
         let error = try #require(throws: UpgradeMatrixError.self) {
-            try UpgradeMatrix(of: schema, from: .versions([]), fixtures: folder.url).run()
+            try UpgradeMatrix(of: schema, from: [], fixtures: folder.url).run()
         }
         #expect(
             error.description == """
@@ -104,12 +104,12 @@ struct BadMatrixTests {
     @Test("reports a folder without fixtures, and unknown versions")
     func nothing() throws {
         let matrix = UpgradeMatrix(
-            of: try SchemaMigrator(migrations: Self.migrations()), from: .versions([1, 9]),
+            of: try SchemaMigrator(migrations: Self.migrations()), from: [1, 9],
             fixtures: folder.file("none"), rowCounts: .unchanged(except: [.dropped("a", by: 8)]))
         #expect(
             try message(matrix) == """
-                - The matrix begins at version 9, which no migration has.
-                  Take it out of from: .versions([…]); the latest is 4.
+                - The matrix starts at version 9, which no migration has.
+                  Remove it from the versions passed as from:; the latest is 4.
                 - A change in the row counts is stated for version 8, which no migration has.
                   Name the version of the migration that makes the change in rowCounts:.
                 - The folder \(folder.file("none").path) holds no fixture.
@@ -131,7 +131,7 @@ struct BadMatrixTests {
                     version: 1, name: "a",
                     sql: "CREATE TABLE a(x INTEGER PRIMARY KEY); CREATE TABLE b(a INTEGER REFERENCES a(x));"),
                 SQLMigration(version: 2, name: "b", sql: "CREATE TABLE c(x);"),
-            ], adopting: { _ in 1 })
+            ], adopting: SchemaAdoption { _ in 1 })
         #expect(
             try message(UpgradeMatrix(of: schema, fixtures: folder.url)) == """
                 1 of 3 upgrades failed.

@@ -143,7 +143,7 @@ struct DriftTests {
             error.description == """
                 - The snapshot cannot be used: schema.sql: is not what the migrations make: table `entry`: column \
                 `mood` is INTEGER after all migrations, TEXT after the snapshot.
-                  Write it again with writeSnapshot(to:).
+                  Write it again with `app-migrations snapshot write`.
                 """)
         #expect(error.report.upgrades.map(\.problems.count) == [0, 0])
     }

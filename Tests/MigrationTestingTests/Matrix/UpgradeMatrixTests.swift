@@ -39,7 +39,7 @@ struct UpgradeMatrixTests {
     @Test("starts from the shipped versions, with the rows that the test writes")
     func chosen() throws {
         let matrix = UpgradeMatrix(
-            of: try SchemaMigrator(migrations: Self.migrations), from: .versions([2]),
+            of: try SchemaMigrator(migrations: Self.migrations), from: [2],
             filledWith: .rows { db, version in
                 try db.execute(sql: "INSERT INTO entry(text) VALUES ('from \(version)')")
             })
@@ -52,7 +52,8 @@ struct UpgradeMatrixTests {
     func adoption() throws {
         let folder = try TemporaryFolder()
         try folder.execute("CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT)", in: "0.9.sqlite")
-        let schema = try SchemaMigrator(migrations: Self.migrations) { _ in 1 }
+        let schema = try SchemaMigrator(
+            migrations: Self.migrations, adopting: SchemaAdoption { _ in 1 })
         let report = try UpgradeMatrix(of: schema, fixtures: folder.url).run()
         #expect(report.upgrades.last?.start.description == "an unknown version (fixture 0.9.sqlite)")
         #expect(report.upgrades.last?.applied == 2)

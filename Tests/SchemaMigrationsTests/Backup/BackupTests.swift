@@ -18,7 +18,7 @@ struct BackupTests {
         try SchemaMigrator(
             migrations: (1...count).map { version in
                 CodeMigration(
-                    Int64(version), "CREATE TABLE t\(version)(x); INSERT INTO t1 VALUES (\(version))")
+                    Int64(version), sql: "CREATE TABLE t\(version)(x); INSERT INTO t1 VALUES (\(version))")
             }, options: SchemaOptions(backup: .beforeMigrating(to: copies, keep: keep)))
     }
 
@@ -94,7 +94,8 @@ struct BackupTests {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
         var schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, ""), CodeMigration(2, "DELETE FROM t1"), CodeMigration(3, "SELECT nonsense"),
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: "DELETE FROM t1"),
+            CodeMigration(3, sql: "SELECT nonsense"),
         ])
         schema.options.backup = .beforeMigrating(to: copies)
         _ = try failure { try schema.migrate(queue) }

@@ -174,8 +174,8 @@ struct BridgeTests {
         #expect(
             error.description == """
                 Library: library.sqlite: The database has tables, but no ledger says which migrations they come \
-                from. Pass `adopting: { db in … }` to the migrator, and return the version of the tables. Nothing \
-                was changed. Pass the manager's option `adopting` as well: without it, steps outside the \
+                from. Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the \
+                tables. Nothing was changed. Pass the manager's option `adopting` as well: without it, steps outside the \
                 database take this for a fresh install.
                 """)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))

@@ -181,38 +181,4 @@ struct DatabasePathTests {
         #expect(error.committed == [1])
         #expect(try schema.migrate(path: folder.path("app.sqlite"), upTo: 1).applied == [])
     }
-
-    @Test("opens while another connection holds it, and gives up in the end")
-    func opening() throws {
-        let queue = try DatabaseQueue.opening(path: folder.path("app.sqlite"))
-        #expect(try queue.integer("PRAGMA busy_timeout") == 5_000)
-        let pool = try DatabasePool.opening(path: folder.path("pool.sqlite"))
-        #expect(try pool.strings("PRAGMA journal_mode") == ["wal"])
-
-        try queue.execute("CREATE TABLE a(x)")
-        let blocker = try folder.queue()
-        try blocker.inDatabase { db in
-            try db.execute(sql: "BEGIN EXCLUSIVE")
-            let error = try #require(throws: DatabaseError.self) {
-                try DatabasePool.opening(
-                    path: folder.path("app.sqlite"), configuration: Configuration(),
-                    waitingFor: .milliseconds(30))
-            }
-            #expect(error.resultCode == .SQLITE_BUSY)
-            try db.execute(sql: "COMMIT")
-        }
-        let isLocked = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            try? blocker.inDatabase { db in
-                try db.execute(sql: "BEGIN EXCLUSIVE")
-                isLocked.signal()
-                Thread.sleep(forTimeInterval: 0.1)
-                try db.execute(sql: "COMMIT")
-            }
-        }
-        isLocked.wait()
-        let opened = try DatabasePool.opening(
-            path: folder.path("app.sqlite"), configuration: Configuration(), waitingFor: .seconds(600))
-        #expect(try opened.tables() == ["a"])
-    }
 }

@@ -112,7 +112,7 @@ struct MoveTests {
             migrations: [
                 SQLMigration(version: 1, name: "begin", sql: "-- made before"),
                 SQLMigration(version: 2, name: "rename", sql: "ALTER TABLE work ADD COLUMN title TEXT"),
-            ], adopting: { _ in 1 })
+            ], adopting: SchemaAdoption { _ in 1 })
         let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
         let move = try #require(try manager.migrate().moves.first)

@@ -83,7 +83,7 @@ struct MigrationFolderTests {
             ["1_a.sql": "CREATE TABLE a(x)", "4_d.sql": "INSERT INTO c VALUES (4)"], named: "first")
         let second = try folder.folder(["2_b.sql": "CREATE TABLE b(x)"], named: "second")
         let schema = try SchemaMigrator(
-            directories: [first, second], migrations: [CodeMigration(3, "CREATE TABLE c(x)")])
+            directories: [first, second], migrations: [CodeMigration(3, sql: "CREATE TABLE c(x)")])
         let queue = try folder.queue()
 
         #expect(schema.migrations.map(\.name) == ["a", "b", "Code3", "d"])
@@ -99,7 +99,7 @@ struct MigrationFolderTests {
         let error = try refusal(of: [first, second])
         #expect(error.message == "1_b.sql: has version 1, which 1_a.sql has too.")
         let mixed = try #require(throws: SchemaMigrationError.self) {
-            try SchemaMigrator(directories: [second], migrations: [CodeMigration(2, "")])
+            try SchemaMigrator(directories: [second], migrations: [CodeMigration(2, sql: "")])
         }
         #expect(mixed.message == "Code2: has version 2, which 2_c.sql has too.")
     }
@@ -148,20 +148,6 @@ struct MigrationFolderTests {
     private func replaceByFolder(_ file: URL) throws {
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-    }
-
-    @Test("with migrations in Swift is refused by tools when a name is wrong, or a version is there twice")
-    func code() throws {
-        let folders = [
-            try folder.folder(
-                ["1_a.swift": "", "99999999999999999999_b.swift": "", "2_b.sql": "SELECT 1"], named: "names"),
-            try folder.folder(["1_a.swift": "", "1_b.swift": ""], named: "versions"),
-            folder.url.appendingPathComponent("nowhere"),
-        ]
-        let codes = try folders.map { url in
-            try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(sourcesIn: url) }.code
-        }
-        #expect(codes == [.invalidMigration, .invalidMigration, .noMigrations])
     }
 
     @Test("has migrations that can be run by hand")

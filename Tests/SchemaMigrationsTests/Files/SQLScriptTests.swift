@@ -55,7 +55,9 @@ struct SQLScriptTests {
 
     @Test("begins after its byte order mark")
     func byteOrderMark() throws {
-        #expect(try script("\u{FEFF}-- migrations: foreign-keys=on\nSELECT 1").settings.foreignKeys == .on)
+        #expect(
+            try script("\u{FEFF}-- migrations: foreign-keys=immediate\nSELECT 1").settings.foreignKeys
+                == .immediate)
     }
 
     // MARK: Settings
@@ -63,20 +65,20 @@ struct SQLScriptTests {
     @Test(
         "says how it is to be run",
         arguments: [
-            ("SELECT 1", .off, .wrapped),
-            ("-- migrations: foreign-keys=off\nSELECT 1", .off, .wrapped),
-            ("-- About it.\n--migrations:foreign-keys = on\nSELECT 1", .on, .wrapped),
+            ("SELECT 1", .deferred, .wrapped),
+            ("-- migrations: foreign-keys=deferred\nSELECT 1", .deferred, .wrapped),
+            ("-- About it.\n--migrations:foreign-keys = immediate\nSELECT 1", .immediate, .wrapped),
             (";-- migrations: foreign-keys=unchecked\nSELECT 1", .unchecked, .wrapped),
-            ("-- migrations: foreign-keys=on, transaction=none\r\nSELECT 1", .on, .none),
-            ("-- migrations: transaction=none\nVACUUM", .off, .none),
-            ("-- migrations: transaction=none\nPRAGMA journal_mode=WAL", .off, .none),
-            ("-- Migrations: see the handbook\nSELECT 1", .off, .wrapped),
-            ("PRAGMA foreign_keys=OFF; SELECT 1; PRAGMA foreign_keys=ON", .off, .wrapped),
-            ("PRAGMA foreign_keys=ON; SELECT 1; PRAGMA foreign_keys=OFF;", .on, .wrapped),
-            ("SELECT 1; PRAGMA foreign_keys=ON;", .off, .wrapped),
-            ("pragma main . \"foreign_keys\" ( 'true' ); SELECT 1", .on, .wrapped),
-            ("PRAGMA foreign_keys = no; SELECT 1", .off, .wrapped),
-            ("SELECT 1; PRAGMA foreign_keys; SELECT 2", .off, .wrapped),
+            ("-- migrations: foreign-keys=immediate, transaction=none\r\nSELECT 1", .immediate, .none),
+            ("-- migrations: transaction=none\nVACUUM", .deferred, .none),
+            ("-- migrations: transaction=none\nPRAGMA journal_mode=WAL", .deferred, .none),
+            ("-- Migrations: see the handbook\nSELECT 1", .deferred, .wrapped),
+            ("PRAGMA foreign_keys=OFF; SELECT 1; PRAGMA foreign_keys=ON", .deferred, .wrapped),
+            ("PRAGMA foreign_keys=ON; SELECT 1; PRAGMA foreign_keys=OFF;", .immediate, .wrapped),
+            ("SELECT 1; PRAGMA foreign_keys=ON;", .deferred, .wrapped),
+            ("pragma main . \"foreign_keys\" ( 'true' ); SELECT 1", .immediate, .wrapped),
+            ("PRAGMA foreign_keys = no; SELECT 1", .deferred, .wrapped),
+            ("SELECT 1; PRAGMA foreign_keys; SELECT 2", .deferred, .wrapped),
             ("-- migrations: foreign-keys=unchecked\nPRAGMA foreign_keys=ON; SELECT 1", .unchecked, .wrapped),
         ] as [(String, ForeignKeys, SQLFileSettings.Transaction)])
     func settings(sql: String, foreignKeys: ForeignKeys, transaction: SQLFileSettings.Transaction) throws {
@@ -90,7 +92,7 @@ struct SQLScriptTests {
     private static let drop = "Remove it: the file and its record are committed together."
     private static let close = "Close it: SQLite would silently ignore the rest of the file."
     private static let values =
-        "There are foreign-keys=off, foreign-keys=on, foreign-keys=unchecked and transaction=none."
+        "Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked or transaction=none."
 
     @Test(
         "is refused when SQLite would not run it as a whole, in one transaction",
@@ -122,21 +124,29 @@ struct SQLScriptTests {
                 "Put it at the very start of the file, or split the file there."
             ),
             (
-                "SELECT 1;\n-- migrations: foreign-keys=on\nSELECT 2", 2,
+                "SELECT 1;\n-- migrations: foreign-keys=immediate\nSELECT 2", 2,
                 "a migrations: comment stands after a statement.", "Put it at the start of the file."
             ),
             (
-                "SELECT 1\n-- migrations: foreign-keys=on", 2,
+                "SELECT 1\n-- migrations: foreign-keys=immediate", 2,
                 "a migrations: comment stands after a statement.",
                 "Put it at the start of the file."
             ),
             (
-                "--\n-- migrations: foreign_keys=on", 2,
-                "\"foreign_keys=on\" is not a setting of a migration.", values
+                "--\n-- migrations: foreign_keys=immediate", 2,
+                "\"foreign_keys=immediate\" is not a setting of a migration.", values
+            ),
+            (
+                "-- migrations: foreign-keys=on", 1,
+                "\"foreign-keys=on\" is not a setting of a migration.", values
+            ),
+            (
+                "-- migrations: foreign-keys=off", 1,
+                "\"foreign-keys=off\" is not a setting of a migration.", values
             ),
             ("-- migrations:", 1, "\"\" is not a setting of a migration.", values),
             (
-                "-- migrations: foreign-keys=on, transaction=off", 1,
+                "-- migrations: foreign-keys=immediate, transaction=off", 1,
                 "\"transaction=off\" is not a setting of a migration.", values
             ),
             (

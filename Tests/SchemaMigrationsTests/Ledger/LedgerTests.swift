@@ -19,7 +19,7 @@ struct LedgerTests {
 
     @Test("is defined as the tools define it that came before")
     func definition() throws {
-        try SchemaMigrator(migrations: [CodeMigration(1, "")]).migrate(queue)
+        try SchemaMigrator(migrations: [CodeMigration(1, sql: "")]).migrate(queue)
         #expect(
             try queue.strings("SELECT sql FROM sqlite_master WHERE name = 'schema_migrations'")
                 == ["CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)"])
@@ -34,8 +34,10 @@ struct LedgerTests {
             "CREATE TABLE \"schema_migrations\" (\"version\" INTEGER PRIMARY KEY); INSERT INTO schema_migrations VALUES (1)"
         )
         #expect(
-            try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(queue)
-                .applied == [2]
+            try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: "")]).migrate(
+                queue
+            )
+            .applied == [2]
         )
         #expect(try queue.ledger() == [1, 2])
     }
@@ -100,7 +102,7 @@ struct LedgerTests {
         try queue.execute(
             "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (1), (\(value))")
         let error = try #require(throws: SchemaMigrationError.self) {
-            try SchemaMigrator(migrations: [CodeMigration(2, "")]).migrate(queue)
+            try SchemaMigrator(migrations: [CodeMigration(2, sql: "")]).migrate(queue)
         }
         #expect(error.code == .damagedLedger)
         #expect(
@@ -114,7 +116,7 @@ struct LedgerTests {
     func damagedTable() throws {
         try queue.execute("CREATE TABLE schema_migrations(number INTEGER)")
         let error = try #require(throws: SchemaMigrationError.self) {
-            try SchemaMigrator(migrations: [CodeMigration(2, "")]).migrate(queue)
+            try SchemaMigrator(migrations: [CodeMigration(2, sql: "")]).migrate(queue)
         }
         #expect(error.code == .damagedLedger)
         #expect(error.description == "The table schema_migrations has no column `version`. \(Self.remedy)")
@@ -126,7 +128,7 @@ struct LedgerTests {
         try queue.execute(
             "CREATE TEMP TABLE schema_migrations(version); INSERT INTO temp.schema_migrations VALUES ('x')")
         #expect(
-            try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE main.a(x)")]).migrate(queue)
+            try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE main.a(x)")]).migrate(queue)
                 .applied == [1]
         )
         #expect(try queue.integers("SELECT version FROM main.schema_migrations") == [1])
@@ -136,7 +138,7 @@ struct LedgerTests {
     @Test("knows no text of a migration in Swift, so that there is no edit of it to accept")
     func codeIsNotEdited() throws {
         let queue = try DatabaseQueue()
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE a(x)")])
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")])
         try schema.migrate(queue)
         try schema.acceptEdits(queue, of: [1])
         #expect(try queue.read(schema.status).edited == [])

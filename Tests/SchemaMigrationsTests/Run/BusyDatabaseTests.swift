@@ -30,12 +30,13 @@ struct BusyDatabaseTests {
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x)")
         nonisolated(unsafe) var readings = 0
-        let adopting = try SchemaMigrator(migrations: schema.migrations) { _ in
+        let adoption = SchemaAdoption { _ in
             readings += 1
             // What SQLite says when it finds the schema changed after each of its own attempts.
             if readings == 1 { throw DatabaseError(resultCode: .SQLITE_SCHEMA) }
             return 1
         }
+        let adopting = try SchemaMigrator(migrations: schema.migrations, adopting: adoption)
         #expect(try adopting.migrate(queue).applied == [2])
         #expect(readings > 1)
     }
@@ -156,11 +157,11 @@ struct BusyDatabaseTests {
         let blocker = try folder.queue("app.sqlite", configuration)
         let schema = try SchemaMigrator(
             migrations: [
-                CodeMigration(1, foreignKeys: .on) { db in
+                CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
                     try db.execute(sql: "CREATE TABLE a(x)")
                     db.afterNextTransaction { _ in try? blocker.execute("BEGIN IMMEDIATE") }
                 },
-                CodeMigration(2, "CREATE TABLE b(x)"),
+                CodeMigration(2, sql: "CREATE TABLE b(x)"),
             ], options: SchemaOptions(busyTimeout: .milliseconds(50)))
         let error = try failure { try schema.migrate(queue) }
         #expect(error.code == .databaseFailed)

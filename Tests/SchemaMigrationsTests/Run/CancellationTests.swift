@@ -21,9 +21,11 @@ struct CancellationTests {
     /// A group that is committed, one that is not, and in it a statement that never ends.
     private func migrations(started: DispatchSemaphore) -> [any SchemaMigration] {
         [
-            CodeMigration(1, foreignKeys: .on) { db in try db.execute(sql: "CREATE TABLE a(x)") },
-            CodeMigration(2, "CREATE TABLE b(x); INSERT INTO b VALUES (1)"),
-            CodeMigration(3) { db in
+            CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
+                try db.execute(sql: "CREATE TABLE a(x)")
+            },
+            CodeMigration(2, sql: "CREATE TABLE b(x); INSERT INTO b VALUES (1)"),
+            CodeMigration(3, "Code3") { db in
                 try db.execute(sql: "CREATE TABLE c(x)")
                 started.signal()
                 try db.execute(sql: Self.endless)
@@ -39,8 +41,8 @@ struct CancellationTests {
 
         try database.execute("CREATE TABLE after(x); INSERT INTO after VALUES (1)")
         let fixed = try SchemaMigrator(migrations: [
-            CodeMigration(1, ""), CodeMigration(2, "CREATE TABLE b(x)"),
-            CodeMigration(3, "CREATE TABLE c(x)"),
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: "CREATE TABLE b(x)"),
+            CodeMigration(3, sql: "CREATE TABLE c(x)"),
         ])
         #expect(try fixed.migrate(database).applied == [2, 3])
     }
@@ -113,7 +115,9 @@ struct CancellationTests {
             let schema = try SchemaMigrator(
                 directories: [files],
                 migrations: [
-                    CodeMigration(1, foreignKeys: .on) { db in try db.execute(sql: "CREATE TABLE a(x)") }
+                    CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
+                        try db.execute(sql: "CREATE TABLE a(x)")
+                    }
                 ])
             Thread.detachNewThread {
                 started.wait()
@@ -130,11 +134,11 @@ struct CancellationTests {
         let queue = try folder.queue()
         let progress = Progress(totalUnitCount: 0)
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1) { db in
+            CodeMigration(1, "Code1") { db in
                 try db.execute(sql: "CREATE TABLE a(x)")
                 progress.cancel()
             },
-            CodeMigration(2, "CREATE TABLE b(x)"),
+            CodeMigration(2, sql: "CREATE TABLE b(x)"),
         ])
         #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
         #expect(try queue.tables() == [])
@@ -143,7 +147,7 @@ struct CancellationTests {
     @Test("before the start, nothing runs")
     func before() async throws {
         let queue = try folder.queue()
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE a(x)")])
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")])
         let progress = Progress(totalUnitCount: 0)
         progress.cancel()
         await #expect(throws: CancellationError.self) { try await schema.migrate(queue, progress: progress) }
@@ -162,7 +166,7 @@ struct CancellationTests {
         let progress = Progress(totalUnitCount: 0)
         let started = DispatchSemaphore(value: 0)
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1) { db in
+            CodeMigration(1, "Code1") { db in
                 started.signal()
                 try? db.execute(sql: Self.endless)
             }
@@ -179,7 +183,7 @@ struct CancellationTests {
     func waiting() throws {
         let queue = try folder.queue()
         let schema = try SchemaMigrator(
-            migrations: [CodeMigration(1, "")], options: SchemaOptions(busyTimeout: .seconds(600)))
+            migrations: [CodeMigration(1, sql: "")], options: SchemaOptions(busyTimeout: .seconds(600)))
         let progress = Progress(totalUnitCount: 0)
         try folder.queue().write { db in
             try db.execute(sql: "CREATE TABLE a(x)")
@@ -197,7 +201,7 @@ struct CancellationTests {
         let queue = try folder.queue()
         let wasMain = Locked<[Bool]>([])
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1) { _ in
+            CodeMigration(1, "Code1") { _ in
                 let isMain = Thread.isMainThread
                 wasMain.withLock { $0.append(isMain) }
             }

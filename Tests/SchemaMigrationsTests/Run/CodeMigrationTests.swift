@@ -24,7 +24,8 @@ struct CodeMigrationTests {
     @Test("is called by its type, and may use GRDB's schema builder")
     func builder() throws {
         let schema = try SchemaMigrator(migrations: [
-            AddMoods(), CodeMigration(1) { db in try db.create(table: "entry") { $0.column("text") } },
+            AddMoods(),
+            CodeMigration(1, "Code1") { db in try db.create(table: "entry") { $0.column("text") } },
         ])
         #expect(try schema.migrate(queue).applied == [1, 2])
         #expect(try queue.strings("SELECT name FROM pragma_table_info('entry')") == ["text", "mood"])
@@ -37,8 +38,8 @@ struct CodeMigrationTests {
     @Test("that throws leaves nothing, and keeps what ran before")
     func throwing() throws {
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, "CREATE TABLE a(x)"),
-            CodeMigration(2) { db in
+            CodeMigration(1, sql: "CREATE TABLE a(x)"),
+            CodeMigration(2, "Code2") { db in
                 try db.execute(sql: "CREATE TABLE b(x)")
                 throw Mishap()
             },
@@ -59,7 +60,7 @@ struct CodeMigrationTests {
 
     @Test("whose SQL fails says so with SQLite's code")
     func failing() throws {
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "SELECT * FROM nowhere")])
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "SELECT * FROM nowhere")])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.message
@@ -78,8 +79,8 @@ struct CodeMigrationTests {
         ], [false, true])
     func endingTransaction(sql: String, isSilent: Bool) throws {
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, "CREATE TABLE b(x)"),
-            CodeMigration(3) { db in
+            CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, sql: "CREATE TABLE b(x)"),
+            CodeMigration(3, "Code3") { db in
                 try db.execute(sql: "CREATE TABLE c(x)")
                 do {
                     try db.execute(sql: sql)
@@ -87,7 +88,7 @@ struct CodeMigrationTests {
                     // Goes on as if nothing had happened.
                 }
             },
-            CodeMigration(4, "CREATE TABLE e(x)"),
+            CodeMigration(4, sql: "CREATE TABLE e(x)"),
         ])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
@@ -102,8 +103,8 @@ struct CodeMigrationTests {
         #expect(try queue.ledger() == [1, 2])
 
         let fixed = try SchemaMigrator(migrations: [
-            CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, "CREATE TABLE c(x)"),
-            CodeMigration(4, ""),
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: ""), CodeMigration(3, sql: "CREATE TABLE c(x)"),
+            CodeMigration(4, sql: ""),
         ])
         #expect(try fixed.migrate(queue).applied == [3, 4])
     }
@@ -111,7 +112,7 @@ struct CodeMigrationTests {
     @Test("may use savepoints of its own, and leave them open")
     func savepoints() throws {
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1) { db in
+            CodeMigration(1, "Code1") { db in
                 try db.inSavepoint {
                     try db.execute(sql: "CREATE TABLE a(x)")
                     return .rollback
@@ -122,7 +123,7 @@ struct CodeMigrationTests {
                 }
                 try db.execute(sql: "SAVEPOINT mine; CREATE TABLE c(x)")
             },
-            CodeMigration(2, "CREATE TABLE d(x)"),
+            CodeMigration(2, sql: "CREATE TABLE d(x)"),
         ])
         #expect(try schema.migrate(queue).applied == [1, 2])
         #expect(try queue.tables() == ["b", "c", "d"])

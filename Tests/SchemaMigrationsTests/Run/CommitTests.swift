@@ -52,7 +52,7 @@ struct CommitTests {
         "of all or nothing are refused before anything runs, where SQLite cannot do it",
         arguments: [
             (
-                "-- migrations: foreign-keys=on\nCREATE TABLE b(x)",
+                "-- migrations: foreign-keys=immediate\nCREATE TABLE b(x)",
                 "2_b.sql: uses a different foreign-key mode from 1_a.sql, and so cannot share a transaction with it."
             ),
             (
@@ -78,7 +78,7 @@ struct CommitTests {
         let other = try folder.queue("app.sqlite")
         let seen = Locked<[[String]]>([])
         func look(_ version: SchemaVersion, _ foreignKeys: ForeignKeys) -> CodeMigration {
-            CodeMigration(version, foreignKeys: foreignKeys) { db in
+            CodeMigration(version, "Code\(version)", foreignKeys: foreignKeys) { db in
                 // A reader may go on while this connection has not yet written to the file.
                 let tables = try other.strings(
                     "SELECT name FROM sqlite_master WHERE name LIKE 't%' ORDER BY name")
@@ -87,7 +87,8 @@ struct CommitTests {
             }
         }
         var schema = try SchemaMigrator(migrations: [
-            look(1, .off), look(2, .off), look(3, .on), look(4, .unchecked), look(5, .unchecked),
+            look(1, .deferred), look(2, .deferred), look(3, .immediate), look(4, .unchecked),
+            look(5, .unchecked),
         ])
         schema.options.commits = .grouped(after: .seconds(60))
         try schema.migrate(queue)
@@ -117,8 +118,8 @@ struct CommitTests {
         let seen = Locked<[Int?]>([])
         try queue.execute("PRAGMA journal_mode = \(journalMode); PRAGMA synchronous = NORMAL")
         try SchemaMigrator(
-            migrations: [.off, .on, .unchecked].enumerated().map { index, foreignKeys in
-                CodeMigration(Int64(index), foreignKeys: foreignKeys) { db in
+            migrations: [.deferred, .immediate, .unchecked].enumerated().map { index, foreignKeys in
+                CodeMigration(Int64(index), "Code\(index)", foreignKeys: foreignKeys) { db in
                     let value = try Int.fetchOne(db, sql: "PRAGMA synchronous")
                     seen.withLock { $0.append(value) }
                 }

@@ -49,12 +49,12 @@ struct ForeignKeyTests {
         "let a parent table be rebuilt without losing its children",
         arguments: [
             rebuild,
-            "-- migrations: foreign-keys=off\n\(rebuild)",
+            "-- migrations: foreign-keys=deferred\n\(rebuild)",
             "-- migrations: foreign-keys=unchecked\n\(rebuild)",
             "PRAGMA foreign_keys = OFF;\n\(rebuild)\nPRAGMA foreign_keys = ON;",
             "PRAGMA foreign_keys = 0;\n\(rebuild)",
             "\(rebuild)\nPRAGMA foreign_keys = ON;",
-            "-- migrations: foreign-keys=off\nPRAGMA foreign_keys = ON;\n\(rebuild)",
+            "-- migrations: foreign-keys=deferred\nPRAGMA foreign_keys = ON;\n\(rebuild)",
         ], [false, true])
     func rebuilt(sql: String, atOnce: Bool) throws {
         if !atOnce { #expect(try migrate([:]) == [1]) }
@@ -69,7 +69,9 @@ struct ForeignKeyTests {
     @Test("let a migration in Swift rebuild a table without losing its children")
     func rebuiltInSwift() throws {
         try migrate([:])
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, Self.rebuild)])
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: Self.rebuild),
+        ])
         #expect(try schema.migrate(queue).applied == [2])
         #expect(try queue.integer("SELECT count(*) FROM book") == 3)
     }
@@ -77,7 +79,7 @@ struct ForeignKeyTests {
     @Test(
         "cascade when a file asks for it",
         arguments: [
-            "-- migrations: foreign-keys=on\nDELETE FROM author WHERE id = 1;",
+            "-- migrations: foreign-keys=immediate\nDELETE FROM author WHERE id = 1;",
             "PRAGMA foreign_keys = ON;\nDELETE FROM author WHERE id = 1;",
         ])
     func cascade(sql: String) throws {
@@ -88,7 +90,8 @@ struct ForeignKeyTests {
     @Test("that are enforced name the statement that violates them")
     func enforced() throws {
         let error = try expectFailure([
-            "2_orphan.sql": "-- migrations: foreign-keys=on\nSELECT 1;\nINSERT INTO book VALUES (4, 9);"
+            "2_orphan.sql":
+                "-- migrations: foreign-keys=immediate\nSELECT 1;\nINSERT INTO book VALUES (4, 9);"
         ])
         #expect(error.message == "2_orphan.sql:3: FOREIGN KEY constraint failed (SQLite 787).")
         #expect(error.committed == [1])
@@ -160,9 +163,9 @@ struct ForeignKeyTests {
     @Test("that are deferred name the migration that leaves them broken, although they are enforced")
     func deferred() throws {
         let error = try expectFailure([
-            "2_a.sql": "-- migrations: foreign-keys=on\nCREATE TABLE a(x);",
+            "2_a.sql": "-- migrations: foreign-keys=immediate\nCREATE TABLE a(x);",
             "3_defer.sql": """
-            -- migrations: foreign-keys=on
+            -- migrations: foreign-keys=immediate
             CREATE TABLE c(x REFERENCES author(id) DEFERRABLE INITIALLY DEFERRED);
             INSERT INTO c VALUES (7);
             """,

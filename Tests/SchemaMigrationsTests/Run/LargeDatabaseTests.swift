@@ -88,7 +88,7 @@ struct LargeDatabaseTests {
 
         let schema = try folder.migrator(
             Self.files.merging(["1_tables.sql": "-- Made by an earlier version."]) { $1 },
-            adopting: { _ in 1 })
+            adopting: SchemaAdoption { _ in 1 })
         let report = try schema.migrate(queue)
         #expect(report.applied == [2, 3, 4, 5, 6])
         #expect(report.warnings == [])
@@ -106,7 +106,9 @@ struct LargeDatabaseTests {
         var files = Self.files
         files["1_tables.sql"] = "-- Made by an earlier version."
         files["4_rebuild_loan.sql"] = "DELETE FROM book WHERE id <= 10;"
-        let error = try failure { try folder.migrator(files, adopting: { _ in 1 }).migrate(queue) }
+        let error = try failure {
+            try folder.migrator(files, adopting: SchemaAdoption { _ in 1 }).migrate(queue)
+        }
         #expect(
             error.message
                 == "4_rebuild_loan.sql: leaves 19 rows of table note whose book_id refer to no row of book.")

@@ -20,7 +20,7 @@ struct ProgressTests {
         let progress = Progress(totalUnitCount: 10)
         let seen = Locked<[String]>([])
         func look(_ version: SchemaVersion) -> CodeMigration {
-            CodeMigration(version) { [progress] _ in
+            CodeMigration(version, "Code\(version)") { [progress] _ in
                 let name = progress.userInfo[.migrationName] as? String
                 seen.withLock { $0.append("\(Int(progress.fractionCompleted * 100)) \(name ?? "none")") }
             }
@@ -42,7 +42,7 @@ struct ProgressTests {
     func parent() throws {
         let whole = Progress(totalUnitCount: 4)
         let part = Progress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
-        try SchemaMigrator(migrations: [CodeMigration(1, ""), CodeMigration(2, "")]).migrate(
+        try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: "")]).migrate(
             queue, progress: part)
         #expect(part.isFinished)
         #expect(whole.fractionCompleted == 0.25)
@@ -52,8 +52,8 @@ struct ProgressTests {
     func failing() throws {
         let progress = Progress(totalUnitCount: 0)
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, ""), CodeMigration(2, ""), CodeMigration(3, ""),
-            CodeMigration(4, "SELECT nonsense"),
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: ""), CodeMigration(3, sql: ""),
+            CodeMigration(4, sql: "SELECT nonsense"),
         ])
         _ = try failure { try schema.migrate(queue, progress: progress) }
         #expect(progress.fractionCompleted == 0.75)
@@ -65,12 +65,13 @@ struct ProgressTests {
     func meantime() throws {
         let other = try folder.queue()
         let progress = Progress(totalUnitCount: 0)
-        let plan = try SchemaMigrator(migrations: (1...3).map { CodeMigration($0, "CREATE TABLE t\($0)(x)") })
+        let plan = try SchemaMigrator(
+            migrations: (1...3).map { CodeMigration($0, sql: "CREATE TABLE t\($0)(x)") })
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, foreignKeys: .on) { db in
+            CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
                 db.afterNextTransaction { _ in _ = try? plan.migrate(other) }
             },
-            CodeMigration(2, ""), CodeMigration(3, ""), CodeMigration(4, ""),
+            CodeMigration(2, sql: ""), CodeMigration(3, sql: ""), CodeMigration(4, sql: ""),
         ])
         #expect(try schema.migrate(queue, progress: progress).applied == [1, 4])
         #expect(progress.isFinished)
@@ -79,7 +80,7 @@ struct ProgressTests {
 
     @Test("is finished when nothing was pending", arguments: [0, 7])
     func nothing(total: Int64) throws {
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "")])
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "")])
         try schema.migrate(queue)
         let progress = Progress(totalUnitCount: total)
         try schema.migrate(queue, progress: progress)

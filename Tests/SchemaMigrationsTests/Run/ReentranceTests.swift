@@ -70,7 +70,9 @@ struct ReentranceTests {
     func insideMigration() throws {
         let queue = try folder.queue()
         let inner = schema
-        let outer = try SchemaMigrator(migrations: [CodeMigration(1) { _ in try inner.migrate(queue) }])
+        let outer = try SchemaMigrator(migrations: [
+            CodeMigration(1, "Code1") { _ in try inner.migrate(queue) }
+        ])
         let error = try #require(throws: SchemaMigrationError.self) { try outer.migrate(queue) }
         #expect(error.code == .invalidRequest)
         #expect(try queue.tables() == [])

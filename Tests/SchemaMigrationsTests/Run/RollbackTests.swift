@@ -49,6 +49,20 @@ struct RollbackTests {
         #expect(try queue.tables() == ["a", "b", "c", "d", "steps"])
     }
 
+    @Test("rolls a closure back with its rollback closure")
+    func closure() throws {
+        let shelves = CodeMigration(1, "add_shelves") { db in
+            try db.create(table: "shelf") { $0.autoIncrementedPrimaryKey("id") }
+        } rollback: { db in
+            try db.drop(table: "shelf")
+        }
+        let schema = try SchemaMigrator(migrations: [shelves])
+        try schema.migrate(queue)
+        #expect(try queue.tables() == ["shelf"])
+        #expect(try schema.rollback(queue, to: 0) == [1])
+        #expect(try queue.tables() == [])
+    }
+
     @Test("reverses everything, and leaves an empty ledger")
     func everything() throws {
         let schema = try migrator()
@@ -65,7 +79,7 @@ struct RollbackTests {
             [
                 "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)",
                 "2_b.down.sql": "DROP TABLE b",
-            ], [CodeMigration(3, "CREATE TABLE c(x)")])
+            ], [CodeMigration(3, sql: "CREATE TABLE c(x)")])
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
         #expect(error.code == .invalidRequest)
@@ -93,7 +107,7 @@ struct RollbackTests {
         try migrator().migrate(queue)
         var older = try SchemaMigrator(directory: folder.folder(Self.files))
         #expect(try failure { try older.rollback(queue, to: 1) }.code == .newerDatabase)
-        older.options.newerDatabase = .allow
+        older.options.newerDatabases = .allow
         let error = try failure { try older.rollback(queue, to: 1) }
         #expect(error.message == "There is no down migration for 4 (unknown), 3 (unknown).")
     }

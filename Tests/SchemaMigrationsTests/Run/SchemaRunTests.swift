@@ -73,7 +73,7 @@ struct SchemaRunTests {
     func groups() throws {
         let commits = Commits()
         queue.add(transactionObserver: commits, extent: .databaseLifetime)
-        let migrations = (1...20).map { CodeMigration($0, "CREATE TABLE t\($0)(x)") }
+        let migrations = (1...20).map { CodeMigration($0, sql: "CREATE TABLE t\($0)(x)") }
         var schema = try SchemaMigrator(migrations: migrations)
         schema.options.commits = .grouped(after: .seconds(60))
         try schema.migrate(queue, upTo: 10)
@@ -87,9 +87,10 @@ struct SchemaRunTests {
     @Test("that fails in the middle keeps what ran before, in this group and in earlier ones")
     func middle() throws {
         let schema = try folder.migrator([
-            "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "-- migrations: foreign-keys=on\nCREATE TABLE b(x)",
-            "3_c.sql": "-- migrations: foreign-keys=on\nCREATE TABLE c(x)",
-            "4_d.sql": "-- migrations: foreign-keys=on\nCREATE TABLE d(x); SELECT nonsense",
+            "1_a.sql": "CREATE TABLE a(x)",
+            "2_b.sql": "-- migrations: foreign-keys=immediate\nCREATE TABLE b(x)",
+            "3_c.sql": "-- migrations: foreign-keys=immediate\nCREATE TABLE c(x)",
+            "4_d.sql": "-- migrations: foreign-keys=immediate\nCREATE TABLE d(x); SELECT nonsense",
             "5_e.sql": "CREATE TABLE e(x)",
         ])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
@@ -127,7 +128,7 @@ struct SchemaRunTests {
     func settings(fails: Bool, journalMode: String) throws {
         let seen = Locked<[Int]>([])
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1) { db in
+            CodeMigration(1, "Code1") { db in
                 seen.append(try Int.fetchOne(db, sql: "PRAGMA foreign_keys"))
                 seen.append(try Int.fetchOne(db, sql: "PRAGMA synchronous"))
                 if fails { throw Mishap() }
@@ -155,7 +156,7 @@ struct SchemaRunTests {
     func observers() throws {
         let commits = Commits()
         queue.add(transactionObserver: commits, extent: .databaseLifetime)
-        try SchemaMigrator(migrations: [CodeMigration(1, "CREATE TABLE a(x)")]).migrate(queue)
+        try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")]).migrate(queue)
         #expect(commits.sawChange)
     }
 
@@ -163,16 +164,16 @@ struct SchemaRunTests {
     func meantime() throws {
         let other = try folder.queue()
         let plan = try SchemaMigrator(migrations: [
-            CodeMigration(0, ""), CodeMigration(1, "CREATE TABLE a(x)"),
-            CodeMigration(2, "CREATE TABLE b(x)"),
+            CodeMigration(0, sql: ""), CodeMigration(1, sql: "CREATE TABLE a(x)"),
+            CodeMigration(2, sql: "CREATE TABLE b(x)"),
         ])
         // The first group ends where foreign keys change: there another connection gets in.
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(0, foreignKeys: .on) { db in
+            CodeMigration(0, "Code0", foreignKeys: .immediate) { db in
                 db.afterNextTransaction { _ in _ = try? plan.migrate(other) }
             },
-            CodeMigration(1, "CREATE TABLE a(x)"), CodeMigration(2, "CREATE TABLE b(x)"),
-            CodeMigration(3, ""),
+            CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, sql: "CREATE TABLE b(x)"),
+            CodeMigration(3, sql: ""),
         ])
         #expect(try schema.migrate(queue).applied == [0, 3])
         #expect(try queue.ledger() == [0, 1, 2, 3])

@@ -15,7 +15,7 @@ struct SimultaneousTests {
         var files = ["1_log.sql": "CREATE TABLE log(version INTEGER)"]
         for version in 2...12 {
             // Groups end where foreign keys change: others get in between.
-            let header = version.isMultiple(of: 3) ? "-- migrations: foreign-keys=on\n" : ""
+            let header = version.isMultiple(of: 3) ? "-- migrations: foreign-keys=immediate\n" : ""
             files["\(version)_x.sql"] =
                 "\(header)CREATE TABLE t\(version)(x); INSERT INTO log VALUES (\(version));"
         }
@@ -47,8 +47,8 @@ struct SimultaneousTests {
                 do {
                     let database: any DatabaseWriter =
                         kind == "pool"
-                        ? try DatabasePool.opening(path: path, waitingFor: .seconds(600))
-                        : try DatabaseQueue.opening(path: path, waitingFor: .seconds(600))
+                        ? try DatabaseFile(path: path, waitingFor: .seconds(600)).openPool()
+                        : try DatabaseFile(path: path, waitingFor: .seconds(600)).openQueue()
                     let report = try schema.migrate(database)
                     applied.withLock { $0 += report.applied }
                 } catch {

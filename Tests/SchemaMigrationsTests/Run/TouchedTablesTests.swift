@@ -85,7 +85,7 @@ struct TouchedTablesTests {
     @Test("looks at tables that a migration in Swift touched, and at no others")
     func code() throws {
         let schema = try SchemaMigrator(migrations: [
-            CodeMigration(1, ""), CodeMigration(2, "INSERT INTO log VALUES (101)"),
+            CodeMigration(1, sql: ""), CodeMigration(2, sql: "INSERT INTO log VALUES (101)"),
         ])
         #expect(try schema.migrate(queue).warnings == [Self.childWarning])
     }
@@ -94,7 +94,7 @@ struct TouchedTablesTests {
     func both() throws {
         let report = try migrate([
             "2_a.sql": "UPDATE parent SET name = 'B';", "3_b.sql": "UPDATE child SET id = 2 WHERE id = 1;",
-            "4_c.sql": "-- migrations: foreign-keys=on\nINSERT INTO other_parent VALUES (1);",
+            "4_c.sql": "-- migrations: foreign-keys=immediate\nINSERT INTO other_parent VALUES (1);",
             "5_d.sql": "UPDATE parent SET name = 'C';",
         ])
         #expect(report.warnings == [Self.childWarning, Self.otherWarning])
@@ -110,8 +110,8 @@ struct TouchedTablesTests {
         ], [false, true])
     func madeAgain(sql: String, inSwift: Bool) throws {
         let migration: any SchemaMigration =
-            inSwift ? CodeMigration(2, sql) : SQLMigration(version: 2, name: "x", sql: sql)
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, ""), migration])
+            inSwift ? CodeMigration(2, sql: sql) : SQLMigration(version: 2, name: "x", sql: sql)
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), migration])
         let error = try failure { try schema.migrate(queue) }
         #expect(
             error.message
@@ -124,16 +124,16 @@ struct TouchedTablesTests {
     func newestMadeAgain() throws {
         let newest = "CREATE TABLE newest(id INTEGER PRIMARY KEY);"
         let migrations = [
-            CodeMigration(1, ""),
+            CodeMigration(1, sql: ""),
             CodeMigration(
                 2,
-                """
-                CREATE TABLE referring(id INTEGER REFERENCES newest(id)); \(newest)
-                INSERT INTO newest VALUES (1); INSERT INTO referring VALUES (1);
-                """),
+                sql: """
+                    CREATE TABLE referring(id INTEGER REFERENCES newest(id)); \(newest)
+                    INSERT INTO newest VALUES (1); INSERT INTO referring VALUES (1);
+                    """),
         ]
         try SchemaMigrator(migrations: migrations).migrate(queue)
-        let again = CodeMigration(3, "DROP TABLE newest; \(newest)")
+        let again = CodeMigration(3, sql: "DROP TABLE newest; \(newest)")
         let error = try failure {
             try SchemaMigrator(migrations: migrations + [again]).migrate(queue)
         }

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 import TestSupport
 import Testing
@@ -79,7 +80,7 @@ struct SnapshotTests {
     func notRun() throws {
         let runs = Locked<[SchemaVersion]>([])
         func recording(_ version: SchemaVersion) -> CodeMigration {
-            CodeMigration(version) { db in
+            CodeMigration(version, "Code\(version)") { db in
                 runs.withLock { $0.append(version) }
                 try db.execute(sql: "CREATE TABLE t\(version)(x)")
             }
@@ -135,7 +136,7 @@ struct SnapshotTests {
             let path = folder.path("\(round).sqlite")
             DispatchQueue.concurrentPerform(iterations: 2) { [schema] _ in
                 do {
-                    let database = try DatabaseQueue.opening(path: path, waitingFor: .seconds(600))
+                    let database = try DatabaseFile(path: path, waitingFor: .seconds(600)).openQueue()
                     let report = try schema.migrate(database)
                     applied.withLock { $0.append(report.applied) }
                 } catch {
@@ -164,7 +165,7 @@ struct BadSnapshotTests {
     }
 
     private var url: URL { folder.url.appendingPathComponent("snapshot.sql") }
-    private static let remedy = "Write it again with writeSnapshot(to:)."
+    private static let remedy = "Write it again with `app-migrations snapshot write`."
 
     private func expectStale(_ files: [String: String], _ differences: String) throws {
         try schema.writeSnapshot(to: url)
@@ -237,8 +238,7 @@ struct BadSnapshotTests {
         #expect(error.message == message)
         #expect(error.committed == [])
         let remedies = [
-            "If it is meant to do nothing, write a comment into it.", "Write it with writeSnapshot(to:).",
-            Self.remedy,
+            "If it is meant to do nothing, write a comment into it.", Self.remedy,
             "\(Self.remedy) Nothing was changed.",
         ]
         #expect(remedies.contains(error.remedy))
@@ -250,7 +250,7 @@ struct BadSnapshotTests {
         let error = try failure { try schema.migrate(folder.queue()) }
         #expect(error.code == .invalidSnapshot)
         #expect(error.message.hasPrefix("snapshot.sql: cannot be read: "))
-        #expect(error.remedy == "Write it with writeSnapshot(to:).")
+        #expect(error.remedy == Self.remedy)
     }
 
     @Test("is not asked for where a database holds something")

@@ -21,7 +21,7 @@ extension TemporaryFolder {
     }
 
     /// A migrator for the files, which are written into a folder.
-    func migrator(_ files: [String: String], adopting: SchemaMigrator.Adoption? = nil) throws
+    func migrator(_ files: [String: String], adopting: SchemaAdoption? = nil) throws
         -> SchemaMigrator
     {
         try SchemaMigrator(directory: folder(files), adopting: adopting)

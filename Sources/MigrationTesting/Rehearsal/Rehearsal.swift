@@ -1,0 +1,95 @@
+import GRDB
+package import MigrationTools
+public import SchemaMigrations
+
+/// The result of a dry run: what migrating a database would do to it, found out on a copy.
+///
+/// ```swift
+/// let rehearsal = try schema.rehearse(dbQueue)
+/// print(rehearsal.summary)
+/// #expect(rehearsal.losses == [])
+/// ```
+public struct Rehearsal: Sendable {
+    /// A migration that was applied to the copy.
+    public struct Step: Sendable, Hashable {
+        /// The migration's version.
+        public let version: SchemaVersion
+        /// The migration's name.
+        public let name: String
+        /// How long it ran.
+        public let duration: Duration
+    }
+
+    /// The number of rows of a table.
+    public struct RowCount: Sendable, Hashable {
+        /// The table's name.
+        public let table: String
+        /// The number before; nil if the table did not exist.
+        public let before: Int?
+        /// The number after; nil if the table no longer exists.
+        public let after: Int?
+    }
+
+    /// Rows that refer to missing rows.
+    public struct Violation: Sendable, Hashable {
+        /// The table whose rows refer to others.
+        public let table: String
+        /// The table that lacks the rows.
+        public let parent: String
+        /// The number of such rows before.
+        public let before: Int
+        /// The number of such rows after.
+        public let after: Int
+    }
+
+    /// The migrations that were applied, in order.
+    public let steps: [Step]
+    /// How long the migrations took together, commits included, without making the copy.
+    public let duration: Duration
+    /// The changes of the schema.
+    package let schema: SchemaDifference
+    /// The number of rows in each table, by name.
+    public let rows: [RowCount]
+    /// The foreign keys that are violated, before or after.
+    public let violations: [Violation]
+    /// Pre-existing problems in the database, a sentence each.
+    public let warnings: [String]
+    /// The size of the database before, in bytes.
+    public let sizeBefore: Int64
+    /// The size of the database after, in bytes.
+    public let sizeAfter: Int64
+
+    /// The changes of the schema, a sentence each.
+    ///
+    ///     table `entry`: column `mood` was added: TEXT
+    public var schemaChanges: [String] { schema.changes.map(\.sentence) }
+}
+
+extension Rehearsal {
+    /// Migrates a copy, and compares it with what it was.
+    init(
+        of migrator: SchemaMigrator, on copy: DatabaseQueue, migrate: () throws -> SchemaReport
+    ) throws {
+        let before = try copy.read(Inventory.init)
+        var report: SchemaReport?
+        duration = try ContinuousClock().measure { report = try migrate() }
+        let after = try copy.read(Inventory.init)
+        let applied = Set(report?.applied ?? [])
+        steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
+            .map { Step(version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero) }
+        schema = before.schema.difference(to: after.schema)
+        rows = Set(before.rows.keys).union(after.rows.keys).sorted().map {
+            RowCount(table: $0, before: before.rows[$0], after: after.rows[$0])
+        }
+        violations = Set(before.orphans.keys).union(after.orphans.keys)
+            .sorted { ($0.table, $0.parent) < ($1.table, $1.parent) }
+            .map {
+                Violation(
+                    table: $0.table, parent: $0.parent, before: before.orphans[$0, default: 0],
+                    after: after.orphans[$0, default: 0])
+            }
+        warnings = report?.warnings ?? []
+        sizeBefore = before.size
+        sizeAfter = after.size
+    }
+}

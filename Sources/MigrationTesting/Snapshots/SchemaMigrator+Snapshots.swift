@@ -1,0 +1,36 @@
+public import Foundation
+public import GRDB
+import MigrationTools
+public import SchemaMigrations
+
+extension SchemaMigrator {
+    /// Writes a snapshot of the schema, from which a fresh database may start instead of running every migration.
+    ///
+    /// Runs the migrations on an empty database in memory, and saves the rows that they insert, too. The command
+    /// `app-migrations snapshot write` does the same for a folder of files.
+    ///
+    /// - Parameters:
+    ///   - url: the file, which is replaced.
+    ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
+    /// - Throws: `SchemaMigrationError`, also if the snapshot cannot hold what the migrations make, such as rows in a
+    ///   virtual table.
+    public func writeSnapshot(to url: URL, configuration: Configuration = Configuration()) throws {
+        try SnapshotWriter(self, configuration: configuration).write(to: url)
+    }
+
+    /// Verifies that a snapshot and the migrations after it make the same database as all migrations do.
+    ///
+    /// A snapshot is out of date as soon as a migration in it is edited, so verify it in a test:
+    ///
+    /// ```swift
+    /// try schema.verifySnapshot(at: folder.appendingPathComponent("schema.sql"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: the snapshot.
+    ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
+    /// - Throws: `SchemaMigrationError`, which says where they differ.
+    public func verifySnapshot(at url: URL, configuration: Configuration = Configuration()) throws {
+        try SnapshotWriter(self, configuration: configuration).verify(url)
+    }
+}

@@ -1,0 +1,33 @@
+import GRDB
+import TextOutput
+
+/// A database's schema and rows, for comparing them with another's.
+struct DatabaseContents {
+    private let schema: DatabaseSchema
+    private let rows: [String: [[DatabaseValue]]]
+
+    init(_ db: Database) throws {
+        schema = try DatabaseSchema(db)
+        var rows: [String: [[DatabaseValue]]] = [:]
+        for object in schema.objects.values where object.type == "table" {
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT * FROM main.\(object.name.quotedDatabaseIdentifier)")
+            var found: [[DatabaseValue]] = []
+            while let row = try cursor.next() { found.append(Array(row.databaseValues)) }
+            rows[object.name] = found
+        }
+        self.rows = rows
+    }
+
+    /// Returns the differences between two databases, a sentence each.
+    func differences(from other: DatabaseContents, calling here: String, _ there: String) -> [String] {
+        var differences = schema.difference(to: other.schema).changes.map { $0.sentence(after: here, there) }
+        for (table, found) in rows.sorted(by: { $0.key < $1.key }) {
+            guard let others = other.rows[table], others != found else { continue }
+            differences.append(
+                "table \(table.quoted) has \(found.count.counting("row")) after \(here), \(others.count) after \(there)"
+                    + (found.count == others.count ? ", with other values" : ""))
+        }
+        return differences
+    }
+}

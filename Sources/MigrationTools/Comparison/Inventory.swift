@@ -1,0 +1,43 @@
+package import GRDB
+import SchemaMigrations
+
+/// The schema, the number of rows and the broken references of a database at one moment.
+package struct Inventory: Sendable {
+    /// The schema.
+    package let schema: DatabaseSchema
+    /// The number of rows of each table.
+    package let rows: [String: Int]
+    /// The number of rows that refer to missing rows, by foreign key.
+    package let orphans: [Key: Int]
+    /// The size in bytes.
+    package let size: Int64
+
+    /// Two tables, one of which refers to the other.
+    package struct Key: Hashable, Sendable {
+        /// The table that refers.
+        package let table: String
+        /// The table that is referred to.
+        package let parent: String
+    }
+
+    /// Reads a database.
+    package init(_ db: Database) throws {
+        schema = try DatabaseSchema(db)
+        var rows: [String: Int] = [:]
+        for object in schema.objects.values where object.type == "table" {
+            // A virtual table may need a module that is not registered; then it is left out.
+            rows[object.name] = try? Int.fetchOne(
+                db, sql: "SELECT count(*) FROM main.\(object.name.quotedDatabaseIdentifier)")
+        }
+        self.rows = rows
+        var orphans: [Key: Int] = [:]
+        for row in try Row.fetchAll(db, sql: "PRAGMA main.foreign_key_check") {
+            orphans[Key(table: row["table"], parent: row["parent"]), default: 0] += 1
+        }
+        self.orphans = orphans
+        size =
+            try Int64.fetchOne(
+                db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            ?? 0
+    }
+}

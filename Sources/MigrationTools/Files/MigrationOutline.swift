@@ -1,0 +1,33 @@
+package import SchemaMigrations
+
+/// What a migration would do, as far as its text tells.
+package struct MigrationOutline: Sendable {
+    /// The migration's version.
+    package let version: SchemaVersion
+    /// The name that the ledger would record.
+    package let name: String
+    /// The name that messages use: the file's where there is one.
+    package let title: String
+    /// The number of statements; nil for a migration in Swift.
+    package let statements: Int?
+    /// When foreign keys are enforced while the migration runs.
+    package let foreignKeys: ForeignKeys
+    /// Whether the migration runs in the transaction that records it.
+    package let isInTransaction: Bool
+    /// Whether the migration can be rolled back.
+    package let isReversible: Bool
+
+    /// Reads a migration, without running it.
+    ///
+    /// - Throws: `SchemaMigrationError`, if it must not be run as it is.
+    package init(_ migration: any SchemaMigration) throws {
+        let script = try (migration as? any SQLSource)?.script()
+        version = migration.version
+        name = migration.name
+        title = migration.title
+        statements = script?.statements.count
+        foreignKeys = script?.settings.foreignKeys ?? migration.foreignKeys
+        isInTransaction = script?.settings.transaction != SQLFileSettings.Transaction.none
+        isReversible = migration.isReversible
+    }
+}

@@ -1,0 +1,235 @@
+package import Foundation
+package import GRDB
+import MigrationDiagnostics
+import MigrationFiles
+import SchemaMigrations
+
+/// Reviews a folder of migrations, and runs them on an empty database in memory.
+///
+/// A comment can allow a finding: `-- allow: drop-table`, with one rule or several, on the line above the statement,
+/// or before the file's first statement for what concerns the whole file.
+package struct MigrationReview: Sendable {
+    /// The findings, by file and line.
+    package private(set) var findings: [ReviewFinding] = []
+    /// The number of migrations.
+    package let count: Int
+
+    private var scripts: [String: SQLScript] = [:]
+
+    /// Reviews the migrations of a folder.
+    ///
+    /// - Parameters:
+    ///   - database: a database to compare them with.
+    ///   - now: the date after which a version is in the future.
+    /// - Throws: `SchemaMigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
+    ///   migrations.
+    package init(directory: URL, database: (any DatabaseReader)? = nil, now: Date = Date()) throws {
+        let names = try MigrationFolder.names(in: directory)
+        let set = MigrationFileSet(names: names, .sqlAndSwift)
+        count = set.entries.count
+        if set.entries.isEmpty, set.problems.isEmpty { _ = try MigrationFolder.files(in: directory) }
+
+        for problem in set.problems { add(problem) }
+        for entry in set.entries {
+            if entry.parsed.kind == .up { read(entry.fileName, in: directory) }
+            if let down = entry.down { read(down, in: directory) }
+        }
+        reviewVersions(set, now: now)
+        reviewDowns(set)
+        reviewStatements(of: set.entries.map(\.fileName))
+        // Only names that are in order make a set that can be run.
+        if let migrator = try? SchemaMigrator(sourcesIn: directory) {
+            if !findings.contains(where: { [.unreadableFile, .refusedStatement].contains($0.rule) }) {
+                run(migrator)
+            }
+            if let database { try compare(migrator, with: database) }
+        }
+        findings = findings.filter { !isAllowed($0) }
+        reviewComments()
+        findings.sort { ($0.file, $0.line, $0.rule.rawValue) < ($1.file, $1.line, $1.rule.rawValue) }
+    }
+
+    private mutating func add(_ rule: ReviewRule, _ file: String, line: Int = 1, _ reason: String) {
+        findings.append(ReviewFinding(file: file, line: line, rule: rule, reason: reason))
+    }
+
+    private mutating func add(_ problem: MigrationFileProblem) {
+        add(
+            problem.kind == .doubleVersion ? .doubleVersion : .malformedName, problem.fileName,
+            problem.diagnostic.explanation)
+    }
+
+    // MARK: Files
+
+    private mutating func read(_ name: String, in directory: URL) {
+        do {
+            let data = try Data(contentsOf: directory.appendingPathComponent(name))
+            let script = try SQLScript(data, fileName: name)
+            scripts[name] = script
+            if script.statements.isEmpty {
+                add(
+                    .noStatement, name,
+                    "It has no statement. Once it is applied, statements that are added later never run.")
+            }
+        } catch let error as SchemaMigrationError {
+            add(
+                error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name,
+                line: error.line ?? 1, error.diagnostic.sentence)
+        } catch {
+            add(.unreadableFile, name, "It cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    private mutating func reviewVersions(_ set: MigrationFileSet, now: Date) {
+        // Clocks differ, and a version may have been written in local time.
+        let limit = now.addingTimeInterval(24 * 60 * 60)
+        for entry in set.entries {
+            guard let date = entry.parsed.version.asTimestamp, date > limit else { continue }
+            add(
+                .futureVersion, entry.fileName,
+                """
+                Version \(entry.parsed.version) is in the future, so every new migration until then is out of order. \
+                Name it after the time at which it was written.
+                """)
+        }
+    }
+
+    private mutating func reviewDowns(_ set: MigrationFileSet) {
+        // Older ones were written before the project had down migrations.
+        let withSQL = set.entries.filter { $0.parsed.kind == .up }.drop { $0.down == nil }
+        for entry in withSQL where entry.down == nil {
+            add(
+                .missingDown, entry.fileName,
+                "There is no \(entry.fileName.dropLast(4)).down.sql, but older migrations have one.")
+        }
+    }
+
+    private mutating func reviewStatements(of files: [String]) {
+        // A down migration drops what its migration created.
+        let scripts = files.compactMap { self.scripts[$0] }
+        let parents = scripts.reduce(into: Set<String>()) { $0.formUnion(StatementReview.parents(in: $1)) }
+        for script in scripts { findings += StatementReview(script, parents: parents).findings }
+    }
+
+    // MARK: Running
+
+    /// Runs the migrations on an empty database, as far as it goes without Swift, and rolls them back.
+    private mutating func run(_ migrator: SchemaMigrator) {
+        guard let database = try? DatabaseQueue() else { return }
+        let migrations = migrator.migrations.prefix { $0 is any SQLSource }
+        guard let last = migrations.last else { return }
+        var rule = ReviewRule.doesNotApply
+        var title = last.title
+        do {
+            try migrator.migrate(database, upTo: last.version)
+            rule = .downDoesNotApply
+            // The newest ones that are reversible.
+            for migration in migrations.reversed() {
+                guard let source = migration as? any SQLSource, source.hasDown else { break }
+                title = "\(source.fileName.dropLast(4)).down.sql"
+                let below = migrations.last { $0.version < migration.version }?.version ?? 0
+                try migrator.rollback(database, to: below)
+            }
+        } catch let error as SchemaMigrationError {
+            let file = rule == .downDoesNotApply ? title : error.file ?? title
+            add(rule, file, line: error.line ?? 1, error.diagnostic.sentence)
+        } catch {
+            add(rule, title, "\(error)")
+        }
+    }
+
+    private mutating func compare(_ migrator: SchemaMigrator, with database: any DatabaseReader) throws {
+        let status = try SchemaMigrationError.mapErrors { try database.read(migrator.status) }
+        func file(_ version: SchemaVersion) -> String {
+            migrator.migration(version: version)?.title ?? "\(version)"
+        }
+        for version in status.edited {
+            add(
+                .edited, file(version),
+                "It was edited after it was applied to this database. Undo the edit and write a new migration, or accept it with `app-migrations accept`."
+            )
+        }
+        for version in status.unknown {
+            add(
+                .unknownVersion, "\(version)",
+                "Version \(version) was applied to the database, but it has no file. Was it removed or renamed?"
+            )
+        }
+        guard let current = status.currentVersion else { return }
+        for version in status.pendingVersions where version < current {
+            add(
+                .outOfOrder, file(version),
+                "It is pending, but older than \(current), which was already applied: it will run out of order."
+            )
+        }
+    }
+
+    // MARK: Comments
+
+    private func isAllowed(_ finding: ReviewFinding) -> Bool {
+        guard let script = scripts[finding.file] else { return false }
+        let lines = Dictionary(grouping: script.comments, by: \.line)
+        switch finding.rule {
+        case .dropTable, .dropColumn, .deleteWithoutWhere, .rebuildForeignKeys:
+            // The comments directly above the statement.
+            var line = finding.line - 1
+            while let comments = lines[line] {
+                if comments.contains(where: { $0.allowedRules.contains(finding.rule.rawValue) }) {
+                    return true
+                }
+                line -= 1
+            }
+            return false
+        default:
+            return script.comments.contains {
+                $0.precedesStatements && $0.allowedRules.contains(finding.rule.rawValue)
+            }
+        }
+    }
+
+    /// Reports misspelt rules, which would allow nothing without anybody noticing.
+    private mutating func reviewComments() {
+        for (file, script) in scripts {
+            for comment in script.comments {
+                for rule in comment.allowedRules where ReviewRule(rawValue: rule) == nil {
+                    let known = ReviewRule.allCases.map(\.rawValue).joined(separator: ", ")
+                    add(
+                        .unknownRule, file, line: comment.line,
+                        "There is no rule \(rule). The rules are \(known).")
+                }
+            }
+        }
+    }
+}
+
+extension SQLScript.Comment {
+    /// The rules that the comment allows to break: `-- allow: drop-table, drop-column`.
+    fileprivate var allowedRules: [String] {
+        guard text.hasPrefix("--") else { return [] }
+        let words = text.dropFirst(2).split(whereSeparator: { $0.isWhitespace || $0 == "," })
+        return words.first == "allow:" ? words.dropFirst().map(String.init) : []
+    }
+}
+
+extension SchemaVersion {
+    /// The time that the version stands for, if it is a timestamp: `yyyyMMddHHmmss`, with or without milliseconds, or `yyyyMMdd`.
+    fileprivate var asTimestamp: Date? {
+        let text = "\(self)"
+        guard [8, 14, 17].contains(text.count) else { return nil }
+        let digits = Array(text.padding(toLength: 14, withPad: "0", startingAt: 0))
+        func number(_ range: Range<Int>) -> Int? { Int(String(digits[range])) }
+        var parts = DateComponents()
+        parts.year = number(0..<4)
+        parts.month = number(4..<6)
+        parts.day = number(6..<8)
+        parts.hour = number(8..<10)
+        parts.minute = number(10..<12)
+        parts.second = number(12..<14)
+        guard (1970...9999).contains(parts.year ?? 0), (1...12).contains(parts.month ?? 0),
+            (1...31).contains(parts.day ?? 0)
+        else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar.date(from: parts)
+    }
+}

@@ -1,0 +1,191 @@
+import SchemaMigrations
+import TextOutput
+
+/// Finds the statements of one file that destroy data.
+///
+/// It reads the words of the file alone, so it can be wrong: a comment allows what is intended.
+struct StatementReview {
+    private let script: SQLScript
+    private let statements: [(tokens: [SQLScript.Token], line: Int)]
+    /// The tables of all files that others refer to.
+    private let parents: Set<String>
+    private(set) var findings: [ReviewFinding] = []
+
+    init(_ script: SQLScript, parents: Set<String>) {
+        self.script = script
+        self.parents = parents
+        statements = script.statements.map { (script.tokens(of: $0), $0.line) }
+        for index in statements.indices { review(index) }
+    }
+
+    /// The tables that a file's foreign keys refer to, in lower case.
+    static func parents(in script: SQLScript) -> Set<String> {
+        var parents: Set<String> = []
+        for statement in script.statements {
+            let tokens = script.tokens(of: statement)
+            for (token, next) in zip(tokens, tokens.dropFirst()) where token.keyword == "REFERENCES" {
+                parents.insert(next.name)
+            }
+        }
+        return parents
+    }
+
+    private mutating func review(_ index: Int) {
+        let (tokens, line) = statements[index]
+        if let table = droppedTable(tokens) {
+            reviewDrop(of: table, at: index)
+        } else if let (table, column) = droppedColumn(tokens) {
+            if !isMade(table, before: index) {
+                report(
+                    .dropColumn, line,
+                    "Column \(column.quoted) of table \(table.quoted) is dropped: its values are lost.")
+            }
+        } else if let table = emptiedTable(tokens), !isMade(table, before: index) {
+            report(
+                .deleteWithoutWhere, line,
+                "Every row of table \(table.quoted) is deleted: DELETE has no WHERE.")
+        }
+    }
+
+    private mutating func reviewDrop(of table: String, at index: Int) {
+        let line = statements[index].line
+        switch rebuild(dropping: table, at: index) {
+        case .newTakesItsPlace:
+            if script.settings.foreignKeys == .immediate {
+                report(
+                    .rebuildForeignKeys, line,
+                    """
+                    Table \(table.quoted) is rebuilt with immediate foreign keys: dropping it deletes the rows that refer to \
+                    it with ON DELETE CASCADE. Remove foreign-keys=immediate.
+                    """)
+            }
+        case .oldStoodAside(let name):
+            if parents.contains(name) {
+                report(
+                    .rebuildForeignKeys, line,
+                    """
+                    Table \(name.quoted) was renamed before it was dropped, and the foreign keys that refer to it followed \
+                    the rename. Create the new table under another name, copy the rows, drop the old table, and rename \
+                    the new one.
+                    """)
+            }
+        case .isScratch: break
+        case nil: report(.dropTable, line, "Table \(table.quoted) is dropped: its rows are lost.")
+        }
+    }
+
+    private mutating func report(_ rule: ReviewRule, _ line: Int, _ reason: String) {
+        findings.append(ReviewFinding(file: script.fileName, line: line, rule: rule, reason: reason))
+    }
+
+    // MARK: What a statement does
+
+    private func droppedTable(_ tokens: [SQLScript.Token]) -> String? {
+        guard tokens.opens(with: "DROP", "TABLE") else { return nil }
+        return tokens.dropFirst(tokens.opens(with: "DROP", "TABLE", "IF", "EXISTS") ? 4 : 2).tableName
+    }
+
+    private func droppedColumn(_ tokens: [SQLScript.Token]) -> (table: String, column: String)? {
+        guard tokens.opens(with: "ALTER", "TABLE"), let table = tokens.dropFirst(2).tableName,
+            let drop = tokens.dropFirst(3).firstIndex(where: { $0.keyword == "DROP" && $0.isWord })
+        else { return nil }
+        let rest = tokens[(drop + 1)...].drop { $0.keyword == "COLUMN" && $0.isWord }
+        return rest.first.map { (table, $0.name) }
+    }
+
+    private func emptiedTable(_ tokens: [SQLScript.Token]) -> String? {
+        guard tokens.opens(with: "DELETE") || tokens.opens(with: "WITH"),
+            let delete = tokens.outside.firstIndex(where: { $0.keyword == "DELETE" && $0.isWord })
+        else { return nil }
+        let statement = tokens.outside[delete...]
+        guard statement.dropFirst().first?.keyword == "FROM",
+            !statement.contains(where: { $0.keyword == "WHERE" && $0.isWord })
+        else { return nil }
+        return statement.dropFirst(2).tableName
+    }
+
+    private func createdTable(_ tokens: [SQLScript.Token]) -> String? {
+        var rest = tokens.dropFirst()
+        guard tokens.opens(with: "CREATE") else { return nil }
+        if rest.first?.keyword == "TEMP" || rest.first?.keyword == "TEMPORARY"
+            || rest.first?.keyword == "VIRTUAL"
+        {
+            rest.removeFirst()
+        }
+        guard rest.first?.keyword == "TABLE" else { return nil }
+        rest.removeFirst()
+        if rest.map(\.keyword).starts(with: ["IF", "NOT", "EXISTS"]) { rest = rest.dropFirst(3) }
+        return rest.tableName
+    }
+
+    private func renamed(_ tokens: [SQLScript.Token]) -> (from: String, to: String)? {
+        guard tokens.opens(with: "ALTER", "TABLE"), let from = tokens.dropFirst(2).tableName,
+            let rename = tokens.firstIndex(where: { $0.keyword == "RENAME" && $0.isWord }),
+            rename + 2 < tokens.count, tokens[rename + 1].keyword == "TO"
+        else { return nil }
+        return (from, tokens[rename + 2].name)
+    }
+
+    // MARK: What statements do together
+
+    private enum Rebuild {
+        /// A table that holds its rows takes its name.
+        case newTakesItsPlace
+        /// It was renamed first, and a new table under the old name holds its rows.
+        case oldStoodAside(name: String)
+        /// The file itself created it.
+        case isScratch
+    }
+
+    private func rebuild(dropping table: String, at index: Int) -> Rebuild? {
+        for statement in statements[(index + 1)...] {
+            guard let (from, to) = renamed(statement.tokens), to == table else { continue }
+            if isCopied(from: table, to: from, before: index) { return .newTakesItsPlace }
+        }
+        for statement in statements[..<index] {
+            guard let (from, to) = renamed(statement.tokens), to == table else { continue }
+            if isMade(from, before: index), isCopied(from: table, to: from, before: index) {
+                return .oldStoodAside(name: from)
+            }
+        }
+        return isMade(table, before: index) ? .isScratch : nil
+    }
+
+    private func isMade(_ table: String, before index: Int) -> Bool {
+        statements[..<index].contains { createdTable($0.tokens) == table }
+    }
+
+    private func isCopied(from old: String, to new: String, before index: Int) -> Bool {
+        statements[..<index].contains { statement in
+            let tokens = statement.tokens
+            guard
+                tokens.opens(with: "INSERT") || tokens.opens(with: "REPLACE") || tokens.opens(with: "CREATE")
+                    || tokens.opens(with: "WITH")
+            else { return false }
+            guard tokens.contains(where: { $0.keyword == "SELECT" && $0.isWord }) else { return false }
+            return tokens.contains { $0.name == new } && tokens.contains { $0.name == old }
+        }
+    }
+}
+
+extension [SQLScript.Token] {
+    fileprivate func opens(with words: String...) -> Bool { map(\.keyword).starts(with: words) }
+
+    /// The tokens outside parentheses.
+    fileprivate var outside: [SQLScript.Token] {
+        var depth = 0
+        return filter { token in
+            if token.keyword == "(" { depth += 1 }
+            if token.keyword == ")" { depth -= 1 }
+            return depth == 0
+        }
+    }
+}
+
+extension ArraySlice<SQLScript.Token> {
+    /// The name that a table has here, without its schema's.
+    fileprivate var tableName: String? {
+        let names = Array(prefix(3))
+        return names.count == 3 && names[1].keyword == "." ? names[2].name : names.first?.name
+    }
+}

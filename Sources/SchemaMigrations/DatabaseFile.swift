@@ -1,0 +1,74 @@
+import Foundation
+public import GRDB
+
+/// A SQLite database file that several processes may open at the same time.
+///
+/// ```swift
+/// let dbPool = try DatabaseFile(path: url.path).openPool()
+/// ```
+///
+/// With GRDB's own initializers, processes that create a file at the same moment can fail with `SQLITE_BUSY`, which no
+/// busy timeout covers, and a connection does not wait for others unless you ask for it.
+public struct DatabaseFile: Sendable {
+    package let path: String
+    private let configuration: Configuration
+    private let limit: Duration
+
+    /// Creates a description of a file, without opening it.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - configuration: GRDB's, used as it is. If nil, connections wait for up to five seconds while another
+    ///     connection writes.
+    ///   - limit: how long opening may wait for another process.
+    public init(path: String, configuration: Configuration? = nil, waitingFor limit: Duration = .seconds(10))
+    {
+        self.path = path
+        self.configuration = configuration ?? Self.waiting
+        self.limit = limit
+    }
+
+    private static var waiting: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        return configuration
+    }
+
+    /// Opens the file, or creates it.
+    public func openQueue() throws -> DatabaseQueue {
+        try waitWhileBusy(upTo: limit) { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    /// Opens the file in WAL mode, or creates it.
+    public func openPool() throws -> DatabasePool {
+        try waitWhileBusy(upTo: limit) { try DatabasePool(path: path, configuration: configuration) }
+    }
+
+    /// Opens an existing file for reading, and leaves it and its folder as they are, as far as SQLite can.
+    package func openReadOnly() throws -> DatabaseQueue {
+        var configuration = configuration
+        configuration.readonly = true
+        return try DatabaseQueue(path: immutableURI ?? path, configuration: configuration)
+    }
+
+    /// The address of a file in WAL mode that nobody has open.
+    ///
+    /// To read one SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot remove them
+    /// (wal.html, "Read-Only Databases"). Without them nobody is using it, and it can be read as `immutable`.
+    private var immutableURI: String? {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),
+            let file = FileHandle(forReadingAtPath: path)
+        else { return nil }
+        defer { try? file.close() }
+        // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL.
+        guard let header = try? file.read(upToCount: 20), header.count == 20, header[19] == 2 else {
+            return nil
+        }
+        var components = URLComponents()
+        components.scheme = "file"
+        components.path = URL(fileURLWithPath: path).path
+        components.queryItems = [URLQueryItem(name: "immutable", value: "1")]
+        return components.string
+    }
+}

@@ -1,0 +1,55 @@
+package import Foundation
+
+extension Int {
+    /// The number with a noun, such as `1 migration` or `2 migrations`.
+    package func counting(_ noun: String, _ plural: String? = nil) -> String {
+        self == 1 ? "1 \(noun)" : "\(self) \(plural ?? noun + "s")"
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds or seconds.
+    package var asText: String {
+        self < .seconds(1)
+            ? String(format: "%.1f ms", self / .milliseconds(1))
+            : String(format: "%.2f s", self / .seconds(1))
+    }
+}
+
+extension Int64 {
+    /// The number of bytes, in the unit that suits it.
+    package var asSize: String {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+        var value = Double(self)
+        var unit = 0
+        while value >= 1_024, unit < units.count - 1 {
+            value /= 1_024
+            unit += 1
+        }
+        return unit == 0 ? "\(self) B" : String(format: "%.1f \(units[unit])", value)
+    }
+}
+
+extension Date {
+    /// The date and the time, in UTC.
+    package var asText: String { formatted(.iso8601) }
+}
+
+extension String {
+    /// The name in backticks, as sentences show it.
+    package var quoted: String { "`\(self)`" }
+
+    /// The text, filled up with blanks on its right.
+    package func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}
+
+extension Sequence<String> {
+    /// The texts as a list in a sentence, such as `1, 2 and 3`.
+    package var asList: String {
+        let all = Array(self)
+        guard all.count > 1, let last = all.last else { return all.first ?? "" }
+        return all.dropLast().joined(separator: ", ") + " and " + last
+    }
+}

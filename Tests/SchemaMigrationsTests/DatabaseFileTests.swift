@@ -1,0 +1,51 @@
+import Dispatch
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("A database file")
+struct DatabaseFileTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("opens while another connection holds it, and gives up in the end")
+    func opening() throws {
+        let queue = try DatabaseFile(path: folder.path("app.sqlite")).openQueue()
+        #expect(try queue.integer("PRAGMA busy_timeout") == 5_000)
+        let pool = try DatabaseFile(path: folder.path("pool.sqlite")).openPool()
+        #expect(try pool.strings("PRAGMA journal_mode") == ["wal"])
+
+        try queue.execute("CREATE TABLE a(x)")
+        let blocker = try folder.queue()
+        try blocker.inDatabase { db in
+            try db.execute(sql: "BEGIN EXCLUSIVE")
+            let error = try #require(throws: DatabaseError.self) {
+                try DatabaseFile(
+                    path: folder.path("app.sqlite"), configuration: Configuration(),
+                    waitingFor: .milliseconds(30)
+                ).openPool()
+            }
+            #expect(error.resultCode == .SQLITE_BUSY)
+            try db.execute(sql: "COMMIT")
+        }
+        let isLocked = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? blocker.inDatabase { db in
+                try db.execute(sql: "BEGIN EXCLUSIVE")
+                isLocked.signal()
+                Thread.sleep(forTimeInterval: 0.1)
+                try db.execute(sql: "COMMIT")
+            }
+        }
+        isLocked.wait()
+        let opened = try DatabaseFile(
+            path: folder.path("app.sqlite"), configuration: Configuration(), waitingFor: .seconds(600)
+        ).openPool()
+        #expect(try opened.tables() == ["a"])
+    }
+}
