@@ -89,7 +89,8 @@ struct SampleMigrationsTests {
         let error = try failure { try SchemaMigrator(directory: SampleMigrations.doubleVersion.folder) }
         #expect(
             error.description == """
-                002_add_supplier.sql and 2_add_packets.sql both have version 2. Give the newer one a version of its own.
+                2_add_packets.sql: has version 2, which 002_add_supplier.sql has too. Give the newer one a version of \
+                its own.
                 """)
     }
 }
