@@ -1,3 +1,4 @@
+import AppMigrations
 package import GRDB
 import MigrationDiagnostics
 
@@ -168,13 +169,13 @@ package struct Ledger: Sendable {
 
     /// Writes that a migration was applied, or rolled back.
     static func record(
-        _ job: MigrationJob, _ work: MigrationJob.Work, app: String?, _ db: Database
+        _ job: MigrationJob, _ work: MigrationJob.Work, app: AppVersion?, _ db: Database
     ) throws {
         switch job.direction {
         case .up:
             let entry = Entry(
                 version: job.version, name: job.migration.name, origin: .applied, checksum: job.checksum,
-                seconds: work.seconds, app: app)
+                seconds: work.seconds, app: app?.description)
             try insert(entry, db)
         case .down:
             try remove(job.version, db)

@@ -135,7 +135,7 @@ final class SchemaRun {
                 let savepoint = try Savepoint(db)
                 do {
                     let work = try job.run(db, interrupter)
-                    try Ledger.record(job, work, app: migrator.options.appVersion?.description, db)
+                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
                     try inspection.inspect(job, touched: work.tables)
                     try savepoint.release(after: job)
                     group.succeed()
@@ -164,7 +164,7 @@ final class SchemaRun {
             let work = try job.runWithoutTransaction(db, interrupter, waitingUpTo: limit)
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 if try prepareLedger().needs(job) {
-                    try Ledger.record(job, work, app: migrator.options.appVersion?.description, db)
+                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
                 }
                 try db.notifyObservers(of: .anything)
             }
