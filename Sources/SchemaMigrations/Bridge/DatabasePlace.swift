@@ -16,9 +16,10 @@ package struct DatabasePlace: MigrationPlace {
     package var store: any MigrationStore { records }
 
     package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
+        let limit = moves.compactMap { ($0 as? any DatabaseMove)?.busyTimeout }.max() ?? .defaultBusyTimeout
         do {
             return try SchemaMigrationError.mapErrors {
-                try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
+                try database.readSnapshot(waitingUpTo: limit) { db in
                     let pending = try pending(moves, db)
                     let state = try records.state(of: manager, db)
                     let record = try state.record(of: manager)

@@ -8,6 +8,9 @@ struct GRDBMove: DatabaseMove {
     let target: String?
     let database: any DatabaseWriter
 
+    /// GRDB's migrator has no such option.
+    var busyTimeout: Duration { .defaultBusyTimeout }
+
     func pending(_ db: Database) throws -> [String] {
         if try migrator.hasBeenSuperseded(db) {
             throw SchemaMigrationError(

@@ -4,6 +4,9 @@ import GRDB
 
 /// A move, as far as the place that it is registered for must know it.
 protocol DatabaseMove: MoveWork {
+    /// How long the move waits for another connection.
+    var busyTimeout: Duration { get }
+
     /// What the move would apply to the database as it is, in order.
     func pending(_ db: Database) throws -> [String]
 
@@ -17,6 +20,8 @@ struct SchemaMove: DatabaseMove {
     /// Nil for the latest.
     let target: SchemaVersion?
     let database: any DatabaseWriter
+
+    var busyTimeout: Duration { migrator.options.busyTimeout }
 
     func pending(_ db: Database) throws -> [String] {
         try migrator.plan(for: db, upTo: target).pending.map { "\($0)" }

@@ -110,6 +110,26 @@ struct BridgeHardLuckTests {
         #expect(try manager.pendingVersions() == ["1.2"], "adopted from 1.0, which the database has seen")
     }
 
+    @Test("a database that is in use is waited for no longer than its migrator says")
+    func busy() throws {
+        try app.launch("1.0")
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let blocker = try DatabaseQueue(path: app.databaseURL.path, configuration: configuration)
+        try blocker.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        var schema = try app.schema([10, 12])
+        schema.options.busyTimeout = .milliseconds(50)
+        let manager = try app.manager("1.2")
+        manager.whenMigratingToVersion("1.2", migrate: schema, in: database)
+        let start = ContinuousClock.now
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .unusableDatabase)
+        // By default it would be ten seconds.
+        #expect(ContinuousClock.now - start < .seconds(5))
+        try blocker.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try manager.migrate().moves.map(\.schemaVersions) == [["12"]])
+    }
+
     @Test("a database whose ledger is damaged is not usable, and nothing runs")
     func damagedLedger() throws {
         try app.launch("1.0")
