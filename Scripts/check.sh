@@ -28,6 +28,17 @@ report "build products or resolved versions are tracked" "$found"
 scripts=$(git ls-files --stage -- '*.sh' .ci/run)
 found=$(echo "$scripts" | grep -v '^100755 ' || [ $? = 1 ])
 report "scripts that are not executable" "$found"
+# Words that the documentation avoids, as a regular expression, and what to write instead. In SQL they may be names.
+avoid() {
+    found=$(git grep -nIiwE "$1" -- ':!*.sql' ':!Scripts/check.sh' || [ $? = 1 ])
+    report "$2" "$found"
+}
+avoid 'mend(s|ed|ing)?' 'write "fix" instead of "mend"'
+avoid 'planted' 'write "mutant" instead of "planted bug"'
+avoid 'ways? back' 'write "down migration", "reversible" or "irreversible" instead of "way back"'
+avoid 'kin' 'name the platforms, or whatever is meant, instead of "kin"'
+avoid 'proofs?|prov(e|es|ed|en|ing)' 'write "test", "check", "verify" or "evidence" instead of "proof" or "prove"'
+
 for script in $(git ls-files -- '*.sh'); do
     sh -n "$script" || status=1
 done
