@@ -1,7 +1,7 @@
 public import AppMigrations
 public import Foundation
 
-/// Proves that a store keeps the rules of `MigrationStore`, whoever wrote it.
+/// Tests that a store keeps the rules of `MigrationStore`, whoever wrote it.
 ///
 /// A few lines in a test, with Swift Testing or XCTest:
 ///
