@@ -8,7 +8,7 @@
 /// }
 /// ```
 public enum Launch: Sendable, Hashable {
-    /// There is no record, and the install is proved to be new: there is no old data to migrate.
+    /// There is no record, and the evidence shows a new install: there is no old data to migrate.
     case freshInstall
 
     /// There is no record, but earlier installs without one are known to be at this version.

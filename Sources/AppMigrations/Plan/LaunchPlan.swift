@@ -127,7 +127,7 @@ struct LaunchPlan {
         if case .downgrade = recorded, let recorded { return recorded }
         // An earlier decision holds, unless a newer version of the app has been here meanwhile.
         if let launch = decided?.launches[place.id] ?? recorded { return launch }
-        // An empty store proves nothing: the app may have kept its data elsewhere.
+        // An empty store is no evidence: the app may have kept its data elsewhere.
         var evidence = state.evidence
         if isStore, case .empty = evidence { evidence = .versionsSeen }
         let launch = Launch(

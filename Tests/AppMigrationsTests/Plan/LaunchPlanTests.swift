@@ -85,7 +85,7 @@ struct LaunchPlanTests {
                 steps("2.0"), [PlaceState(record: record, seen: [:], evidence: evidence)], decided: decided)
         }
         #expect(needs(nil, .versionsSeen))
-        #expect(needs(nil, .empty), "an empty store proves nothing")
+        #expect(needs(nil, .empty), "an empty store is no evidence")
         #expect(!needs(record(completed: "1.0"), .versionsSeen))
         #expect(try !needs(nil, .versionsSeen, plan(steps("2.0"), nil).decision))
         #expect(try plan(steps("1.0", "2.0"), nil, adopted: "1.0").pending.map(\.step.version) == ["2.0"])

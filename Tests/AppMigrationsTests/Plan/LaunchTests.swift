@@ -28,7 +28,7 @@ struct LaunchTests {
         #expect(record.launch(current: "2.0") == expected)
     }
 
-    @Test("without a record, a store that has seen no earlier version proves a fresh install")
+    @Test("without a record, a store that has seen no earlier version means a fresh install")
     func fresh() {
         #expect(
             Launch(seen: [], evidence: .versionsSeen, adopted: nil, current: "2.0")

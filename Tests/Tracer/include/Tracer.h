@@ -27,7 +27,7 @@ struct tracer_call {
 enum tracer_order {
     tracer_go_on,
     tracer_kill,
-    /// Has its third argument halved: of `write` and its kin, the length.
+    /// Has its third argument halved: of `write` and similar calls, the length.
     tracer_halve,
     /// Is left out, and returns an error; one that is done returns the error all the same.
     tracer_fail,
