@@ -18,8 +18,8 @@ public struct DatabaseFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - configuration: GRDB's, used as it is. If nil, connections wait for up to five seconds while another
-    ///     connection writes.
+    ///   - configuration: GRDB's configuration, used unchanged. If nil, connections wait for up to five seconds
+    ///     while another connection writes.
     ///   - limit: how long opening may wait for another process.
     public init(path: String, configuration: Configuration? = nil, waitingFor limit: Duration = .seconds(10))
     {
@@ -44,17 +44,18 @@ public struct DatabaseFile: Sendable {
         try waitWhileBusy(upTo: limit) { try DatabasePool(path: path, configuration: configuration) }
     }
 
-    /// Opens an existing file for reading, and leaves it and its folder as they are, as far as SQLite can.
+    /// Opens an existing file for reading, without changing it or its folder, as far as SQLite allows.
     package func openReadOnly() throws -> DatabaseQueue {
         var configuration = configuration
         configuration.readonly = true
         return try DatabaseQueue(path: immutableURI ?? path, configuration: configuration)
     }
 
-    /// The address of a file in WAL mode that nobody has open.
+    /// The URI of a file in WAL mode that no connection has open; nil for other files.
     ///
-    /// To read one SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot remove them
-    /// (wal.html, "Read-Only Databases"). Without them nobody is using it, and it can be read as `immutable`.
+    /// To read such a file SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot remove
+    /// them (wal.html, "Read-Only Databases"). If both are missing, no connection uses the file, and it can be read
+    /// as `immutable`.
     private var immutableURI: String? {
         let files = FileManager.default
         guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),

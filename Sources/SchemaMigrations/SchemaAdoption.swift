@@ -1,6 +1,6 @@
 public import GRDB
 
-/// Finds the version of a database that has tables but no ledger, so that it need not be migrated from the start.
+/// A way to find the version of a database that has tables but no ledger, so that only later migrations run.
 ///
 /// ```swift
 /// let schema = try SchemaMigrator(

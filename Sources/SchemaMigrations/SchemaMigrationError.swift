@@ -1,7 +1,7 @@
 public import Foundation
 package import MigrationDiagnostics
 
-/// Says why a database could not be migrated, and what to do about it.
+/// An error that says why a database could not be migrated, and what to do about it.
 ///
 /// The migration that failed was rolled back; those before it are complete, and ``committed`` lists them. Switch over
 /// ``code``; new codes may be added in minor versions.
@@ -14,7 +14,7 @@ package import MigrationDiagnostics
 /// }
 /// ```
 public struct SchemaMigrationError: Error, Sendable {
-    /// The kind of a failure: one for each that an app or a tool answers in its own way.
+    /// The kind of a failure, with one code for each failure that an app or a tool handles in its own way.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's name.
         public let rawValue: String
@@ -24,7 +24,7 @@ public struct SchemaMigrationError: Error, Sendable {
             self.rawValue = rawValue
         }
 
-        // The migrations, before one is run.
+        // Problems with the migrations, found before one runs.
 
         /// A folder of migrations does not exist, cannot be read, or holds no migration.
         public static let noMigrations = Code(rawValue: "noMigrations")
@@ -32,26 +32,26 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let invalidMigration = Code(rawValue: "invalidMigration")
         /// A migration asks for something that SQLite cannot do in its transaction.
         public static let refusedStatement = Code(rawValue: "refusedStatement")
-        /// A snapshot cannot be used, or is not what the migrations make.
+        /// A snapshot cannot be used, or does not match the migrations.
         public static let invalidSnapshot = Code(rawValue: "invalidSnapshot")
         /// The call asks for a version that no migration has, rolls back an irreversible migration, or is made inside
         /// a transaction.
         public static let invalidRequest = Code(rawValue: "invalidRequest")
 
-        // The database, as it was found.
+        // Problems with the database, found before a migration runs.
 
         /// A newer version of the app has migrated the database.
         public static let newerDatabase = Code(rawValue: "newerDatabase")
-        /// The database has tables, and nothing says which migrations they come from.
+        /// The database has tables, and no ledger says which migrations they come from.
         public static let unmanagedDatabase = Code(rawValue: "unmanagedDatabase")
-        /// The database has had other migrations, and none of these.
+        /// Other migrations were applied to the database, and none of these.
         public static let differentSet = Code(rawValue: "differentSet")
         /// A file was edited after it had been applied.
         public static let editedMigration = Code(rawValue: "editedMigration")
         /// The `schema_migrations` table is malformed.
         public static let damagedLedger = Code(rawValue: "damagedLedger")
 
-        // The run.
+        // Failures of the run.
 
         /// A migration failed, ended its transaction, or left rows, views or triggers broken.
         public static let migrationFailed = Code(rawValue: "migrationFailed")
@@ -70,7 +70,7 @@ public struct SchemaMigrationError: Error, Sendable {
     /// The place and the problem, in a sentence.
     public var message: String { diagnostic.message }
 
-    /// What to do about it, in a sentence.
+    /// The remedy, in a sentence.
     public package(set) var remedy: String {
         get { diagnostic.remedy }
         set { diagnostic.remedy = newValue }
@@ -97,7 +97,7 @@ public struct SchemaMigrationError: Error, Sendable {
     /// SQLite's extended result code.
     public package(set) var sqliteCode: Int32?
 
-    /// The versions that the same call committed before, which stay.
+    /// The versions that the same call committed before the failure, which stay.
     public package(set) var committed: [SchemaVersion] = []
 
     /// The error that caused this one.
@@ -127,6 +127,6 @@ extension SchemaMigrationError: CustomStringConvertible, LocalizedError {
     /// The place and the problem.
     public var failureReason: String? { message }
 
-    /// What to do about it.
+    /// The remedy.
     public var recoverySuggestion: String? { remedy }
 }

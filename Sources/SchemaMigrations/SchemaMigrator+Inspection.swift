@@ -2,9 +2,9 @@ import AppMigrations
 public import GRDB
 
 extension SchemaMigrator {
-    /// Returns what a database has had, and what is pending.
+    /// Returns the applied, pending and edited migrations of a database.
     ///
-    /// Reads the database, and the files that it has had; changes nothing.
+    /// Reads the database and the files of its applied migrations, and changes nothing.
     ///
     /// ```swift
     /// let status = try dbQueue.read(schema.status)
@@ -40,8 +40,7 @@ extension SchemaMigrator {
         return try plan(for: db, upTo: version).pending
     }
 
-    /// Returns every migration that a database has had, ascending: when it ran, for how long, and by which version of
-    /// the app.
+    /// Returns the migrations in a database's ledger, ascending, with their dates, durations and app versions.
     ///
     /// ```swift
     /// let history = try dbQueue.read(schema.history)
@@ -52,17 +51,19 @@ extension SchemaMigrator {
         try AppliedMigration.fetchAll(db)
     }
 
-    /// Returns the known migration of a version.
+    /// Returns the known migration with a version, or nil if there is none.
     public func migration(version: SchemaVersion) -> (any SchemaMigration)? {
         migrations.first { $0.version == version }
     }
 
-    /// Returns the known migration of a name; the oldest one, if there are several.
+    /// Returns the known migration with a name, or nil if there is none.
+    ///
+    /// If several migrations have the name, returns the oldest one.
     public func migration(named name: String) -> (any SchemaMigration)? {
         migrations.first { $0.name == name }
     }
 
-    /// Returns the versions whose text is no longer what was applied.
+    /// Returns the versions of the migrations whose text was edited after they were applied.
     func edited(in history: [AppliedMigration]) throws -> [SchemaVersion] {
         try history.filter { applied in
             guard let checksum = applied.checksum,

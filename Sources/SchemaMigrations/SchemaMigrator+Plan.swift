@@ -2,26 +2,26 @@ import AppMigrations
 import GRDB
 import MigrationDiagnostics
 
-/// What a run is to do with a database, as a look without a lock has found it.
+/// The work of a run on a database, found by a look without a lock.
 struct SchemaPlan {
     /// The versions to apply, ascending.
     var pending: [SchemaVersion] = []
-    /// Whether the ledger has to be written for a database that is adopted.
+    /// Whether the run has to write the ledger of an adopted database.
     var isAdoption = false
-    /// Whether the database has neither a ledger nor tables, so that it may start from a snapshot.
+    /// Whether the database has neither a ledger nor tables, and so may start from a snapshot.
     var isForNewDatabase = false
 
-    /// Whether there is nothing to do.
+    /// Whether the run has nothing to do.
     var isSettled: Bool { pending.isEmpty && !isAdoption }
 }
 
-// Decides and reads; writes nothing.
+// These methods read and decide. They write nothing.
 extension SchemaMigrator {
     /// Plans a migration of a database that this migrator may migrate.
     ///
-    /// On nearly every launch nothing is pending, and one statement tells it.
+    /// On nearly every launch nothing is pending, and one statement is enough to find that out.
     ///
-    /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
+    /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
         if options.editedMigrations == .allow, let applied = try Ledger.versions(db) {
             if isUpToDate(applied, target) { return SchemaPlan() }
@@ -40,7 +40,7 @@ extension SchemaMigrator {
         }
     }
 
-    /// Whether a database certainly has every known migration up to a version, and nothing that is to be refused.
+    /// Returns true if a database certainly has every known migration up to a version, and no reason to refuse it.
     private func isUpToDate(_ applied: [SchemaVersion], _ target: SchemaVersion?) -> Bool {
         guard options.newerDatabases == .allow || applied.last ?? 0 <= versions.last ?? 0 else {
             return false
@@ -48,16 +48,17 @@ extension SchemaMigrator {
         return applied.starts(with: versions.prefix { $0 <= target ?? .max })
     }
 
-    /// The one rule: known, above the floor, not applied yet, and at most the target.
+    /// Returns the pending migrations: known, above the floor, not applied yet, and at most the target.
     func pending(in ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {
         MigrationPlan(known: versions, floor: ledger.floor, settled: ledger.applied, target: target)
     }
 
-    /// Reads the ledger of a database that this migrator may migrate; that of an adopted one as it will be.
+    /// Reads the ledger of a database that this migrator may migrate.
     ///
-    /// Uses several statements, which have to see one state of the database.
+    /// For an adopted database, returns the ledger that the run will write. Uses several statements, which have to
+    /// see one state of the database.
     ///
-    /// - Throws: ``SchemaMigrationError``, when the database must not be migrated by this migrator.
+    /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func ledger(of db: Database) throws -> Ledger {
         let ledger = try Ledger(db)
         try checkIsOurs(ledger)
@@ -110,7 +111,7 @@ extension SchemaMigrator {
             remedy: "Undo the edit and write a new migration, or accept the edit with acceptEdits(_:of:).")
     }
 
-    /// Refuses a version that no migration has.
+    /// Throws an error if no known migration has the version.
     func check(_ version: SchemaVersion) throws {
         guard versions.contains(version) else { throw unknown(version) }
     }

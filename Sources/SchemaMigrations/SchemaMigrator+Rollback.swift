@@ -29,7 +29,7 @@ extension SchemaMigrator {
         }
     }
 
-    /// Looks through the down migrations, in the order given.
+    /// Returns the down migrations of versions, in the order given, after checking each one.
     private func downMigrations(of versions: [SchemaVersion]) throws -> [MigrationJob] {
         var jobs: [MigrationJob] = []
         var irreversible: [String] = []

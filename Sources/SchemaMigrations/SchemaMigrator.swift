@@ -30,8 +30,8 @@ public struct SchemaMigrator: Sendable {
     /// - Parameters:
     ///   - directory: the folder. Subfolders are ignored, and so are files whose names do not begin with a digit or
     ///     do not end in `.sql`.
-    ///   - snapshot: a file that `app-migrations snapshot write` has written. An empty database starts from it instead of
-    ///     running every migration, unless it holds a version above the one asked for.
+    ///   - snapshot: a file written by `app-migrations snapshot write`. An empty database starts from it instead of
+    ///     running every migration, unless the snapshot holds a version above the target.
     ///   - options: how the migrator commits, waits and reports.
     ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that version
     ///     are marked as applied and not run.
@@ -61,7 +61,7 @@ public struct SchemaMigrator: Sendable {
     /// - Parameters:
     ///   - bundle: for instance `.main` or `.module`.
     ///   - subdirectory: the folder among the resources; nil for the resources themselves.
-    ///   - migrations: those that are written in Swift.
+    ///   - migrations: the migrations written in Swift.
     ///   - snapshot: as for the other initializers.
     ///   - options: how the migrator commits, waits and reports.
     ///   - adopting: as for the other initializers.

@@ -1,7 +1,7 @@
 public import AppMigrations
 public import Foundation
 
-/// How a ``SchemaMigrator`` works.
+/// Options of a ``SchemaMigrator``.
 ///
 /// Most apps leave every option at its default.
 ///
@@ -16,7 +16,7 @@ public struct SchemaOptions: Sendable {
 
     /// How to handle a database newer than every known migration: one that a newer version of the app migrated.
     ///
-    /// By default, migrating it is an error. `.allow` applies what is pending all the same.
+    /// By default, migrating it is an error. `.allow` applies the pending migrations all the same.
     public var newerDatabases: Policy
 
     /// How to handle a file that was edited after it was applied.
@@ -25,13 +25,13 @@ public struct SchemaOptions: Sendable {
     /// ``SchemaMigrator/acceptEdits(_:of:)`` is called, and reads every file at every launch.
     public var editedMigrations: Policy
 
-    /// How the database is copied before it is changed; nil, the default, for no copy.
+    /// The backup to make before the database is changed; nil, the default, for none.
     public var backup: Backup?
 
     /// The version of the app, which the ledger records beside each migration that it applies.
     public var appVersion: AppVersion?
 
-    /// How long a migration waits while another connection, in this process or another one, writes.
+    /// The longest time that a migration waits while another connection writes, in this process or another one.
     ///
     /// The default is ten seconds.
     public var busyTimeout: Duration
@@ -55,8 +55,8 @@ public struct SchemaOptions: Sendable {
     public enum Commits: Sendable, Hashable {
         /// Many migrations share a commit, so that a hundred small files cost one sync.
         ///
-        /// What was committed stays when a later migration fails, when the run is cancelled, and when the process
-        /// dies. A group is committed when everything is done, or when it has run for this long.
+        /// Committed migrations stay when a later one fails, when the run is cancelled, and when the process dies.
+        /// The migrator commits a group when everything is done, or when the group has run for this long.
         case grouped(after: Duration = .milliseconds(250))
 
         /// All migrations share one commit: when one fails, none stays.
@@ -65,7 +65,7 @@ public struct SchemaOptions: Sendable {
         case allOrNothing
     }
 
-    /// Whether migrating is an error in a case that may be intended.
+    /// A choice between an error and going on, for a situation that may be intended.
     public enum Policy: Sendable {
         /// The migration goes on.
         case allow
@@ -80,7 +80,7 @@ public struct SchemaOptions: Sendable {
 
         /// Copies the database into a folder whenever a migration is pending and the database is not empty.
         ///
-        /// SQLite makes the copy while nobody else writes. The copy is named after the database and the date.
+        /// SQLite makes the copy while no other connection writes. Its name is that of the database, and the date.
         /// ``SchemaMigrator/restore(_:to:)`` restores it.
         ///
         /// - Parameters:

@@ -25,7 +25,7 @@ public struct CodeMigration: ReversibleSchemaMigration {
     public let version: SchemaVersion
     /// The name that messages and the ledger use.
     public let name: String
-    /// When foreign keys are enforced while the migration runs.
+    /// The mode of foreign keys while the migration runs.
     public let foreignKeys: ForeignKeys
 
     private let up: @Sendable (Database) throws -> Void
@@ -36,7 +36,7 @@ public struct CodeMigration: ReversibleSchemaMigration {
     /// - Parameters:
     ///   - version: unique, and at least 0; preferably a timestamp.
     ///   - name: the name that messages and the ledger use.
-    ///   - foreignKeys: when foreign keys are enforced.
+    ///   - foreignKeys: the mode of foreign keys while the migration runs.
     ///   - migrate: changes the schema.
     ///   - rollback: undoes the change; nil for an irreversible migration.
     public init(

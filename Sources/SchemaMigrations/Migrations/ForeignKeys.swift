@@ -1,4 +1,4 @@
-/// When foreign keys are enforced while a migration runs, in GRDB's words.
+/// The mode of foreign keys while a migration runs, named as in GRDB.
 ///
 /// A `.sql` file chooses in a comment before its first statement, and a migration in Swift with its
 /// ``SchemaMigration/foreignKeys``:

@@ -5,8 +5,8 @@ public typealias SchemaVersion = Int64
 
 /// One change of a database's schema, written in Swift.
 ///
-/// Write one for what SQL cannot say. Prefer a `.sql` file for everything else: no later change of the app's code
-/// can alter a file.
+/// Write one for a change that SQL cannot express. Prefer a `.sql` file for everything else: no later change of
+/// the app's code can alter a file.
 ///
 /// ```swift
 /// struct AddMoods: SchemaMigration {
@@ -23,10 +23,10 @@ public protocol SchemaMigration: Sendable {
     /// The migration's place in the order of all migrations: unique, and at least 0.
     var version: SchemaVersion { get }
 
-    /// The name that messages and the ledger use. The default is the name of the type.
+    /// The name that messages and the ledger use; by default, the name of the type.
     var name: String { get }
 
-    /// When foreign keys are enforced while the migration runs. The default is ``ForeignKeys/deferred``.
+    /// The mode of foreign keys while the migration runs; by default, ``ForeignKeys/deferred``.
     var foreignKeys: ForeignKeys { get }
 
     /// Changes the schema, and the data with it.
@@ -40,12 +40,12 @@ extension SchemaMigration {
     /// The name of the type.
     public var name: String { "\(type(of: self))" }
 
-    /// Deferred: checked before the commit.
+    /// Deferred foreign keys, which are checked before the commit.
     public var foreignKeys: ForeignKeys { .deferred }
 }
 
 extension SchemaMigration {
-    /// The name that messages use: the file's where there is one.
+    /// The name that messages use: the file's name if there is a file, or else the migration's name.
     package var title: String { (self as? any FileMigration)?.fileName ?? name }
 
     /// Whether the migration can be rolled back.
@@ -58,7 +58,7 @@ extension SchemaMigration {
     }
 }
 
-/// A migration that messages call by the name of its file.
+/// A migration whose file name is its name in messages.
 package protocol FileMigration: SchemaMigration {
     /// The name of the file.
     var fileName: String { get }
