@@ -42,7 +42,8 @@ package struct SwiftLiteral {
         return longest + 1
     }
 
-    /// A scalar as it is, but for those that the compiler changes or refuses, or that an editor does not show.
+    /// A scalar as it is, but for those that the compiler changes or refuses, or that an editor does not
+    /// show.
     private static func escaped(_ scalar: Unicode.Scalar, _ hashes: String) -> String {
         switch scalar.properties.generalCategory {
         case .control where scalar == "\n" || scalar == "\t": String(scalar)

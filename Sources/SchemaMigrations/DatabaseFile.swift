@@ -7,8 +7,8 @@ public import GRDB
 /// let dbPool = try DatabaseFile(path: url.path).openPool()
 /// ```
 ///
-/// With GRDB's own initializers, processes that create a file at the same moment can fail with `SQLITE_BUSY`, which no
-/// busy timeout covers, and a connection does not wait for others unless you ask for it.
+/// With GRDB's own initializers, processes that create a file at the same moment can fail with `SQLITE_BUSY`,
+/// which no busy timeout covers, and a connection does not wait for others unless you ask for it.
 public struct DatabaseFile: Sendable {
     package let path: String
     private let configuration: Configuration
@@ -18,8 +18,8 @@ public struct DatabaseFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - configuration: GRDB's configuration, used unchanged. If nil, connections wait for up to five seconds
-    ///     while another connection writes.
+    ///   - configuration: GRDB's configuration, used unchanged. If nil, connections wait for up to five
+    ///     seconds while another connection writes.
     ///   - limit: how long opening may wait for another process.
     public init(path: String, configuration: Configuration? = nil, waitingFor limit: Duration = .seconds(10))
     {
@@ -53,9 +53,9 @@ public struct DatabaseFile: Sendable {
 
     /// The URI of a file in WAL mode that no connection has open; nil for other files.
     ///
-    /// To read such a file SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot remove
-    /// them (wal.html, "Read-Only Databases"). If both are missing, no connection uses the file, and it can be read
-    /// as `immutable`.
+    /// To read such a file SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot
+    /// remove them (wal.html, "Read-Only Databases"). If both are missing, no connection uses the file, and
+    /// it can be read as `immutable`.
     private var immutableURI: String? {
         let files = FileManager.default
         guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),

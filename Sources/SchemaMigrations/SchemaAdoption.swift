@@ -8,8 +8,8 @@ public import GRDB
 ///     adopting: .userVersion(means: [1: 20240110090000000, 2: 20240203181500000]))
 /// ```
 ///
-/// The migrator marks every migration up to that version as applied: it takes the tables as a *baseline*. The factory
-/// methods read what other tools leave behind; write a closure for anything else:
+/// The migrator marks every migration up to that version as applied: it takes the tables as a *baseline*. The
+/// factory methods read what other tools leave behind; write a closure for anything else:
 ///
 /// ```swift
 /// let adoption = SchemaAdoption { db in
@@ -17,15 +17,15 @@ public import GRDB
 /// }
 /// ```
 ///
-/// Databases of FMDBMigrationManager and SQLiteMigrationManager.swift need no adoption: their `schema_migrations`
-/// table is this package's own.
+/// Databases of FMDBMigrationManager and SQLiteMigrationManager.swift need no adoption: their
+/// `schema_migrations` table is this package's own.
 public struct SchemaAdoption: Sendable {
     package let version: @Sendable (Database) throws -> SchemaVersion?
 
     /// Creates an adoption from a closure.
     ///
-    /// - Parameter version: returns the version of a database that has tables but no ledger, or nil if it is unknown,
-    ///   which makes migrating an error.
+    /// - Parameter version: returns the version of a database that has tables but no ledger, or nil if it is
+    ///   unknown, which makes migrating an error.
     public init(_ version: @escaping @Sendable (_ db: Database) throws -> SchemaVersion?) {
         self.version = version
     }

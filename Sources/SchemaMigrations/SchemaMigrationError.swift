@@ -3,8 +3,8 @@ package import MigrationDiagnostics
 
 /// An error that says why a database could not be migrated, and what to do about it.
 ///
-/// The migration that failed was rolled back; those before it are complete, and ``committed`` lists them. Switch over
-/// ``code``; new codes may be added in minor versions.
+/// The migration that failed was rolled back; those before it are complete, and ``committed`` lists them.
+/// Switch over ``code``; new codes may be added in minor versions.
 ///
 /// ```swift
 /// do {
@@ -34,8 +34,8 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let refusedStatement = Code(rawValue: "refusedStatement")
         /// A snapshot cannot be used, or does not match the migrations.
         public static let invalidSnapshot = Code(rawValue: "invalidSnapshot")
-        /// The call asks for a version that no migration has, rolls back an irreversible migration, or is made inside
-        /// a transaction.
+        /// The call asks for a version that no migration has, rolls back an irreversible migration, or is
+        /// made inside a transaction.
         public static let invalidRequest = Code(rawValue: "invalidRequest")
 
         // Problems with the database, found before a migration runs.

@@ -40,7 +40,8 @@ extension SchemaMigrator {
         return try plan(for: db, upTo: version).pending
     }
 
-    /// Returns the migrations in a database's ledger, ascending, with their dates, durations and app versions.
+    /// Returns the migrations in a database's ledger, ascending, with their dates, durations and app
+    /// versions.
     ///
     /// ```swift
     /// let history = try dbQueue.read(schema.history)

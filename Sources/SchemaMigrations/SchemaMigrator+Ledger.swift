@@ -11,8 +11,8 @@ extension SchemaMigrator {
 
     /// Marks every known migration up to a version as applied, without running any.
     ///
-    /// Use it for a database that already has the tables of these migrations. To adopt databases at launch, pass
-    /// `adopting` to ``init(directory:snapshot:options:adopting:)``.
+    /// Use it for a database that already has the tables of these migrations. To adopt databases at launch,
+    /// pass `adopting` to ``init(directory:snapshot:options:adopting:)``.
     ///
     /// - Throws: ``SchemaMigrationError``, also when no migration has the version.
     public func markApplied(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws {

@@ -10,19 +10,19 @@ extension SchemaMigrator {
     /// report.applied                        // [20240110090000000, 20240601120000000]
     /// ```
     ///
-    /// Call it outside any access to the database, before the app uses it, and before you add observers, which
-    /// would buffer every row. If nothing is pending, it locks nothing, writes nothing, and reads no migration.
-    /// It never migrates down: migrations already applied above the version stay.
+    /// Call it outside any access to the database, before the app uses it, and before you add observers,
+    /// which would buffer every row. If nothing is pending, it locks nothing, writes nothing, and reads no
+    /// migration. It never migrates down: migrations already applied above the version stay.
     ///
     /// - Parameters:
     ///   - database: the database; the calling thread waits while its own queue works.
     ///   - version: the version of the last migration to apply; nil for the latest.
-    ///   - progress: gets a total that reflects the work to do, and counts up. Its user info names the migration
-    ///     that was applied last, under `.migrationName`. Cancelling it stops the run, inside a statement too where
-    ///     SQLite can be interrupted, and rolls back uncommitted migrations.
+    ///   - progress: gets a total that reflects the work to do, and counts up. Its user info names the
+    ///     migration that was applied last, under `.migrationName`. Cancelling it stops the run, inside a
+    ///     statement too where SQLite can be interrupted, and rolls back uncommitted migrations.
     /// - Returns: a report of the applied migrations.
-    /// - Throws: ``SchemaMigrationError``, or `CancellationError`. Migrations that were already committed stay;
-    ///   ``SchemaMigrationError/committed`` lists them.
+    /// - Throws: ``SchemaMigrationError``, or `CancellationError`. Migrations that were already committed
+    ///   stay; ``SchemaMigrationError/committed`` lists them.
     @discardableResult
     public func migrate(
         _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
@@ -91,7 +91,8 @@ extension SchemaMigrator {
         }
     }
 
-    /// Runs the body on a reading connection, outside any transaction, and retries while the database is busy.
+    /// Runs the body on a reading connection, outside any transaction, and retries while the database is
+    /// busy.
     private func withReader<Value>(
         _ database: any DatabaseReader, _ body: (Database) throws -> Value
     ) throws -> Value {

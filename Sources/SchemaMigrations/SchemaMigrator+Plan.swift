@@ -40,7 +40,8 @@ extension SchemaMigrator {
         }
     }
 
-    /// Returns true if a database certainly has every known migration up to a version, and no reason to refuse it.
+    /// Returns true if a database certainly has every known migration up to a version, and no reason to
+    /// refuse it.
     private func isUpToDate(_ applied: [SchemaVersion], _ target: SchemaVersion?) -> Bool {
         guard options.newerDatabases == .allow || applied.last ?? 0 <= versions.last ?? 0 else {
             return false
@@ -55,8 +56,8 @@ extension SchemaMigrator {
 
     /// Reads the ledger of a database that this migrator may migrate.
     ///
-    /// For an adopted database, returns the ledger that the run will write. Uses several statements, which have to
-    /// see one state of the database.
+    /// For an adopted database, returns the ledger that the run will write. Uses several statements, which
+    /// have to see one state of the database.
     ///
     /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func ledger(of db: Database) throws -> Ledger {

@@ -3,8 +3,8 @@ public import GRDB
 extension SchemaMigrator {
     /// Rolls back every migration above a version, newest first.
     ///
-    /// For use during development: nothing else ever migrates down. Checks that every migration is reversible first;
-    /// an empty `.down.sql` does not count.
+    /// For use during development: nothing else ever migrates down. Checks that every migration is reversible
+    /// first; an empty `.down.sql` does not count.
     ///
     /// ```swift
     /// try schema.rollback(dbQueue, to: 20240110090000000)

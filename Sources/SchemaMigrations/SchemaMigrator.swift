@@ -8,8 +8,9 @@ import MigrationDiagnostics
 /// try schema.migrate(dbQueue)
 /// ```
 ///
-/// A database's `schema_migrations` table, the *ledger*, lists the migrations that were applied to it. The migrator
-/// commits a migration together with its row there, so that a crash or a power cut leaves both or neither.
+/// A database's `schema_migrations` table, the *ledger*, lists the migrations that were applied to it. The
+/// migrator commits a migration together with its row there, so that a crash or a power cut leaves both or
+/// neither.
 ///
 /// One database has one set of migrations: to use several folders, join them in one migrator.
 public struct SchemaMigrator: Sendable {
@@ -28,15 +29,15 @@ public struct SchemaMigrator: Sendable {
     /// Creates a migrator for the `.sql` files of a folder.
     ///
     /// - Parameters:
-    ///   - directory: the folder. Subfolders are ignored, and so are files whose names do not begin with a digit or
-    ///     do not end in `.sql`.
-    ///   - snapshot: a file written by `app-migrations snapshot write`. An empty database starts from it instead of
-    ///     running every migration, unless the snapshot holds a version above the target.
+    ///   - directory: the folder. Subfolders are ignored, and so are files whose names do not begin with a
+    ///     digit or do not end in `.sql`.
+    ///   - snapshot: a file written by `app-migrations snapshot write`. An empty database starts from it
+    ///     instead of running every migration, unless the snapshot holds a version above the target.
     ///   - options: how the migrator commits, waits and reports.
-    ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that version
-    ///     are marked as applied and not run.
-    /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a file's name is
-    ///   malformed, and when two files have one version.
+    ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that
+    ///     version are marked as applied and not run.
+    /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a
+    ///   file's name is malformed, and when two files have one version.
     public init(
         directory: URL, snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
         adopting: SchemaAdoption? = nil
@@ -79,7 +80,8 @@ public struct SchemaMigrator: Sendable {
 
     /// Creates a migrator for migrations in any order.
     ///
-    /// - Throws: ``SchemaMigrationError``, if there are none, if two have the same version, or if a version is below 0.
+    /// - Throws: ``SchemaMigrationError``, if there are none, if two have the same version, or if a version
+    ///   is below 0.
     public init(
         migrations: [any SchemaMigration], snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
         adopting: SchemaAdoption? = nil

@@ -14,15 +14,16 @@ public struct SchemaOptions: Sendable {
     /// When migrations are committed.
     public var commits: Commits
 
-    /// How to handle a database newer than every known migration: one that a newer version of the app migrated.
+    /// How to handle a database newer than every known migration: one that a newer version of the app
+    /// migrated.
     ///
     /// By default, migrating it is an error. `.allow` applies the pending migrations all the same.
     public var newerDatabases: Policy
 
     /// How to handle a file that was edited after it was applied.
     ///
-    /// By default, it is allowed; ``SchemaStatus/edited`` lists such files. `.refuse` makes migrating an error until
-    /// ``SchemaMigrator/acceptEdits(_:of:)`` is called, and reads every file at every launch.
+    /// By default, it is allowed; ``SchemaStatus/edited`` lists such files. `.refuse` makes migrating an
+    /// error until ``SchemaMigrator/acceptEdits(_:of:)`` is called, and reads every file at every launch.
     public var editedMigrations: Policy
 
     /// The backup to make before the database is changed; nil, the default, for none.
@@ -31,7 +32,8 @@ public struct SchemaOptions: Sendable {
     /// The version of the app, which the ledger records beside each migration that it applies.
     public var appVersion: AppVersion?
 
-    /// The longest time that a migration waits while another connection writes, in this process or another one.
+    /// The longest time that a migration waits while another connection writes, in this process or another
+    /// one.
     ///
     /// The default is ten seconds.
     public var busyTimeout: Duration
@@ -55,13 +57,15 @@ public struct SchemaOptions: Sendable {
     public enum Commits: Sendable, Hashable {
         /// Many migrations share a commit, so that a hundred small files cost one sync.
         ///
-        /// Committed migrations stay when a later one fails, when the run is cancelled, and when the process dies.
-        /// The migrator commits a group when everything is done, or when the group has run for this long.
+        /// Committed migrations stay when a later one fails, when the run is cancelled, and when the process
+        /// dies. The migrator commits a group when everything is done, or when the group has run for this
+        /// long.
         case grouped(after: Duration = .milliseconds(250))
 
         /// All migrations share one commit: when one fails, none stays.
         ///
-        /// Requires that all of them use the same foreign key mode, and that every file runs in a transaction.
+        /// Requires that all of them use the same foreign key mode, and that every file runs in a
+        /// transaction.
         case allOrNothing
     }
 
@@ -80,8 +84,8 @@ public struct SchemaOptions: Sendable {
 
         /// Copies the database into a folder whenever a migration is pending and the database is not empty.
         ///
-        /// SQLite makes the copy while no other connection writes. Its name is that of the database, and the date.
-        /// ``SchemaMigrator/restore(_:to:)`` restores it.
+        /// SQLite makes the copy while no other connection writes. Its name is that of the database, and the
+        /// date. ``SchemaMigrator/restore(_:to:)`` restores it.
         ///
         /// - Parameters:
         ///   - folder: created when it is missing. Choose one that the system does not clear.

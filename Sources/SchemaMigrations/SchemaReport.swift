@@ -12,8 +12,8 @@ public struct SchemaReport: Sendable, Hashable {
 
     /// Pre-existing problems in the database, a sentence each.
     ///
-    /// They do not stop the migration. They are rows that refer to missing rows, and views and triggers that do not
-    /// compile.
+    /// They do not stop the migration. They are rows that refer to missing rows, and views and triggers that
+    /// do not compile.
     public internal(set) var warnings: [String] = []
 
     /// The copy that was made before the database was changed; nil if the options ask for none.

@@ -50,8 +50,8 @@ struct BackupMaker {
             path = (path as NSString).deletingLastPathComponent
         }
         for path in missing.reversed() {
-            // Foundation, asked for folders above as well, looks for an end above the root when it cannot look at it.
-            // Another process may make it at the same moment, which is no error.
+            // Foundation, asked for folders above as well, looks for an end above the root when it cannot
+            // look at it. Another process may make it at the same moment, which is no error.
             guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw POSIXError.current }
             try DurableFile(at: URL(fileURLWithPath: path)).syncName()
         }
@@ -81,7 +81,8 @@ struct BackupMaker {
             let source = try DatabaseQueue(path: file.path, configuration: configuration)
             let destination = try DatabaseQueue(path: partial.path)
             try source.backup(to: destination)
-            // One file, also where the original has a write-ahead log: reading the copy leaves none beside it.
+            // One file, also where the original has a write-ahead log: reading the copy leaves none beside
+            // it.
             try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
             try destination.close()
             try source.close()

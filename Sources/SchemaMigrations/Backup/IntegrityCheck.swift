@@ -15,8 +15,8 @@ package struct IntegrityCheck {
 
     /// Looks through a database.
     ///
-    /// SQLite 3.40.0 to 3.41.0 find a null in columns that hold none, in tables `WITHOUT ROWID` whose primary key is
-    /// not their first columns: what is said of nulls is looked up.
+    /// SQLite 3.40.0 to 3.41.0 find a null in columns that hold none, in tables `WITHOUT ROWID` whose primary
+    /// key is not their first columns: what is said of nulls is looked up.
     ///
     /// - Parameter limit: how many problems are enough.
     package init(_ db: Database, _ depth: Depth, limit: Int) throws {

@@ -32,8 +32,8 @@ struct GRDBMove: DatabaseMove {
         return MoveOutcome(applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) })
     }
 
-    /// How far to go: GRDB does not go up to a migration when a later one has run, so that a late one is run by
-    /// going up to that.
+    /// How far to go: GRDB does not go up to a migration when a later one has run, so that a late one is run
+    /// by going up to that.
     private func furthest(of applied: Set<String>) -> String? {
         guard let target else { return nil }
         let all = migrator.migrations

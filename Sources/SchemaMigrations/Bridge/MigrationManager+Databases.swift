@@ -2,8 +2,8 @@ public import AppMigrations
 public import GRDB
 
 extension MigrationManager {
-    /// Registers a move: when the app is launched in this version or a later one, the database is brought to a
-    /// schema version, before the closure of the same version runs.
+    /// Registers a move: when the app is launched in this version or a later one, the database is brought to
+    /// a schema version, before the closure of the same version runs.
     ///
     /// What is pending is told by the database alone, from its `schema_migrations` table: a new database, a
     /// restored backup and a replaced file each get exactly what they lack. Moves run on fresh installs too.
@@ -11,8 +11,8 @@ extension MigrationManager {
     /// - Parameters:
     ///   - version: the app version; at most one move for each database and version.
     ///   - migrator: the database's one set of migrations.
-    ///   - target: the schema version to go to, at least that of the move before it; nil for the latest. Known
-    ///     migrations above the last move's are an error, so that none is forgotten.
+    ///   - target: the schema version to go to, at least that of the move before it; nil for the latest.
+    ///     Known migrations above the last move's are an error, so that none is forgotten.
     ///   - database: the database.
     ///   - fileID: where it is registered, for messages: the file.
     ///   - line: the line in it.
@@ -65,8 +65,8 @@ extension MigrationManager {
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - fileID: where it is registered, for messages: the file.
     ///   - line: the line in it.
-    ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through its
-    ///     argument is undone when it throws or the process dies.
+    ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
+    ///     its argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
         fileID: StaticString = #fileID, line: UInt = #line,

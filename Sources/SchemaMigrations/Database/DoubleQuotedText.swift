@@ -3,8 +3,9 @@ import GRDB
 extension Database {
     /// A hint about a missing column that is written in double quotes; nil for other failures.
     ///
-    /// SQLite takes such a name for a text where there is no such column (quirks.html, 8). GRDB's connections do
-    /// not, unless they are asked to; so views and triggers of databases that other libraries made can fail.
+    /// SQLite takes such a name for a text where there is no such column (quirks.html, 8). GRDB's connections
+    /// do not, unless they are asked to; so views and triggers of databases that other libraries made can
+    /// fail.
     ///
     /// - Parameters:
     ///   - error: the failure.

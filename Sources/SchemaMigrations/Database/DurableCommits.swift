@@ -12,7 +12,8 @@ extension Database {
         let isWAL = try waitWhileBusy(upTo: limit) {
             try String.fetchOne(self, sql: "PRAGMA main.journal_mode") == "wal"
         }
-        // pragma.html, synchronous: in rollback mode a commit is the unlinking of the journal, which only EXTRA syncs.
+        // pragma.html, synchronous: in rollback mode a commit is the unlinking of the journal, which only
+        // EXTRA syncs.
         try execute(sql: "PRAGMA main.synchronous = \(max(settings.synchronous, isWAL ? 2 : 3))")
         do {
             try body()

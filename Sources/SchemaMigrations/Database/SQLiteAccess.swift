@@ -5,7 +5,8 @@ import GRDBSQLite
 // What GRDB does not offer, by way of SQLite's C interface. All of it is here.
 
 extension Statement {
-    /// The statement's text as it stands in the file, with the blanks, comments and lone semicolons before it.
+    /// The statement's text as it stands in the file, with the blanks, comments and lone semicolons before
+    /// it.
     var sourceText: String {
         sqlite3_sql(sqliteStatement).map { String(cString: $0) } ?? sql
     }

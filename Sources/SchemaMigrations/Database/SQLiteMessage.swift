@@ -1,7 +1,7 @@
 import GRDB
 
-// The one place that looks into the text of SQLite's messages. All of these failures have the code SQLITE_ERROR, and
-// SQLite has no extended code that tells them apart (rescode.html).
+// The one place that looks into the text of SQLite's messages. All of these failures have the code
+// SQLITE_ERROR, and SQLite has no extended code that tells them apart (rescode.html).
 
 extension DatabaseError {
     /// Whether a view cannot be changed because no `INSTEAD OF` trigger takes this kind of change.
@@ -15,6 +15,7 @@ extension DatabaseError {
 }
 
 extension IntegrityCheck {
-    /// How `PRAGMA integrity_check` begins a row about a null in a column that is `NOT NULL`: a text is all it answers.
+    /// How `PRAGMA integrity_check` begins a row about a null in a column that is `NOT NULL`: a text is all
+    /// it answers.
     static let nullValue = "NULL value in "
 }

@@ -1,12 +1,13 @@
 import GRDB
 
 extension Database {
-    /// Runs the body in a transaction that may write; commits when the body returns, rolls back when it throws.
+    /// Runs the body in a transaction that may write; commits when the body returns, rolls back when it
+    /// throws.
     ///
-    /// Waits while another connection is in the way: before the transaction begins, while others write; before it
-    /// commits, in rollback mode, while others read. GRDB's own time-out is not used for that: it is off by
-    /// default, it may be too long, and it cannot be interrupted. A busy callback of the app's stays, since it could
-    /// not be put back.
+    /// Waits while another connection is in the way: before the transaction begins, while others write;
+    /// before it commits, in rollback mode, while others read. GRDB's own time-out is not used for that: it
+    /// is off by default, it may be too long, and it cannot be interrupted. A busy callback of the app's
+    /// stays, since it could not be put back.
     func withWriteTransaction<Result>(
         waitingUpTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Result
     ) throws -> Result {
@@ -19,7 +20,8 @@ extension Database {
             clearSchemaCache()
             let result = try body()
             try interrupter?.check()
-            // lang_transaction.html: a COMMIT that fails with SQLITE_BUSY leaves the transaction open, for a retry.
+            // lang_transaction.html: a COMMIT that fails with SQLITE_BUSY leaves the transaction open, for a
+            // retry.
             try withoutBusyTimeout {
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) { try commit() }
             }

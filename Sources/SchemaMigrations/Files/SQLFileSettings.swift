@@ -7,8 +7,8 @@ import MigrationDiagnostics
 ///     -- migrations: foreign-keys=deferred|immediate|unchecked
 ///     -- migrations: transaction=none
 ///
-/// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would ignore it in
-/// the file's transaction (pragma.html), so it is read before that begins.
+/// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would
+/// ignore it in the file's transaction (pragma.html), so it is read before that begins.
 package struct SQLFileSettings: Hashable, Sendable {
     package enum Transaction: Hashable, Sendable {
         /// The file runs in a transaction, together with its record.

@@ -1,6 +1,7 @@
 import MigrationDiagnostics
 
-/// Reads a file's tokens once, and collects what looking ahead needs: the statements, the comments, a checksum.
+/// Reads a file's tokens once, and collects what looking ahead needs: the statements, the comments, a
+/// checksum.
 struct SQLReader {
     private let bytes: [UInt8]
     private let fileName: String

@@ -94,7 +94,8 @@ struct Findings {
         }
     }
 
-    /// Compiles a statement, and does not run it: SQLite resolves what a view or a trigger names when it is used.
+    /// Compiles a statement, and does not run it: SQLite resolves what a view or a trigger names when it is
+    /// used.
     @discardableResult
     private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws -> Bool {
         do {

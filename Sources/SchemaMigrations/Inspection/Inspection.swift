@@ -1,10 +1,11 @@
 import GRDB
 
-/// Looks for what a group of migrations leaves broken: rows that refer to none, views and triggers that no longer
-/// compile.
+/// Looks for what a group of migrations leaves broken: rows that refer to none, views and triggers that no
+/// longer compile.
 ///
-/// The first attempt at a group is inspected once, at its end, and only where something was touched; what is broken
-/// then may be old. In a second attempt each migration is inspected, which tells new findings from old ones.
+/// The first attempt at a group is inspected once, at its end, and only where something was touched; what is
+/// broken then may be old. In a second attempt each migration is inspected, which tells new findings from old
+/// ones.
 struct Inspection {
     private let db: Database
     private let foreignKeys: ForeignKeys

@@ -23,7 +23,8 @@ struct Suspects {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
         let changed = before.objects.symmetricDifference(after.objects).map { $0.table.lowercased() }
-        // The schema was changed, and looks the same: something was dropped and made again. In a file, that is known.
+        // The schema was changed, and looks the same: something was dropped and made again. In a file, that
+        // is known.
         if changed.isEmpty, includesCode { isEverything = true }
         tables.formUnion(changed)
     }

@@ -112,7 +112,8 @@ package struct Ledger: Sendable {
         throw damaged("holds \(other ?? .null), which is not an integer")
     }
 
-    /// The origin, unless this package ran that migration: then everything came by replaying, and nothing is below.
+    /// The origin, unless this package ran that migration: then everything came by replaying, and nothing is
+    /// below.
     private static func floor(
         at origin: SchemaVersion, hasDetails: Bool, _ db: Database
     ) throws -> SchemaVersion? {

@@ -12,8 +12,8 @@
 public enum ForeignKeys: Sendable, Hashable {
     /// Foreign keys are checked before the commit, and are not enforced until then. The default.
     ///
-    /// With immediate enforcement, dropping a table in order to rebuild it would delete the rows that refer to it
-    /// (`ON DELETE CASCADE`).
+    /// With immediate enforcement, dropping a table in order to rebuild it would delete the rows that refer
+    /// to it (`ON DELETE CASCADE`).
     case deferred
 
     /// Every statement enforces foreign keys, as in the app.

@@ -5,8 +5,8 @@ public typealias SchemaVersion = Int64
 
 /// One change of a database's schema, written in Swift.
 ///
-/// Write one for a change that SQL cannot express. Prefer a `.sql` file for everything else: no later change of
-/// the app's code can alter a file.
+/// Write one for a change that SQL cannot express. Prefer a `.sql` file for everything else: no later change
+/// of the app's code can alter a file.
 ///
 /// ```swift
 /// struct AddMoods: SchemaMigration {
@@ -31,8 +31,8 @@ public protocol SchemaMigration: Sendable {
 
     /// Changes the schema, and the data with it.
     ///
-    /// Runs inside the transaction that also records the migration, so it must neither end that transaction nor
-    /// begin another one. If it throws, SQLite rolls back everything that it did.
+    /// Runs inside the transaction that also records the migration, so it must neither end that transaction
+    /// nor begin another one. If it throws, SQLite rolls back everything that it did.
     func migrate(_ db: Database) throws
 }
 

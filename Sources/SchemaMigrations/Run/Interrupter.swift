@@ -10,7 +10,8 @@ final class Interrupter: Sendable {
         /// The connection that may be interrupted now.
         var connection: Connection?
         var isInterrupting = false
-        /// Its handler may be called a while after it was cancelled, and refers to this object: hence it is weak.
+        /// Its handler may be called a while after it was cancelled, and refers to this object: hence it is
+        /// weak.
         weak var progress: Progress?
 
         var isToStop: Bool { isCancelled || progress?.isCancelled == true }
@@ -73,8 +74,8 @@ final class Interrupter: Sendable {
         }
     }
 
-    /// Sendable although unchecked: `sqlite3_interrupt` is made to be called from other threads, as long as the
-    /// connection is open, which ``allowInterrupts(of:_:)`` sees to.
+    /// Sendable although unchecked: `sqlite3_interrupt` is made to be called from other threads, as long as
+    /// the connection is open, which ``allowInterrupts(of:_:)`` sees to.
     private struct Connection: @unchecked Sendable {
         let pointer: SQLiteConnection
     }

@@ -6,7 +6,8 @@ struct MigrationGroup {
     let suspects: Suspects?
     /// The migrations that ran, in order.
     private(set) var done: [MigrationJob] = []
-    /// The migrations that are left; those at the front belong to this group, as long as ``next(for:)`` returns one.
+    /// The migrations that are left; those at the front belong to this group, as long as ``next(for:)``
+    /// returns one.
     private(set) var left: ArraySlice<MigrationJob>
     /// Why a migration did not succeed; what ran before it is complete.
     private(set) var failure: (any Error)?
@@ -63,8 +64,8 @@ struct MigrationGroup {
     /// Notes that the next migration failed, so that those before it can be committed.
     ///
     /// - Parameter isUndone: whether nothing of it is left in the transaction.
-    /// - Throws: the error, when nothing of the group is to stay; ``SuspectGroup``, when the others have to run again
-    ///   without this one.
+    /// - Throws: the error, when nothing of the group is to stay; ``SuspectGroup``, when the others have to
+    ///   run again without this one.
     mutating func fail(_ error: any Error, isUndone: Bool) throws {
         if error is CancellationError || timeLimit == nil { throw error }
         failure = error

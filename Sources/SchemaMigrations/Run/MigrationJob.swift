@@ -14,7 +14,8 @@ struct MigrationJob {
     let foreignKeys: ForeignKeys
     let transaction: SQLFileSettings.Transaction
     let checksum: String?
-    /// The tables that a file drops: one that is made anew under its old name is hard to tell from the old one.
+    /// The tables that a file drops: one that is made anew under its old name is hard to tell from the old
+    /// one.
     let droppedTables: Set<String>
     /// How much there is to do, for progress.
     let weight: Int64

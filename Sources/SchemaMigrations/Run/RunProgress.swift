@@ -7,8 +7,8 @@ struct RunProgress {
     /// The run's: it counts.
     private let child: Progress
 
-    /// Creates a progress for the whole of a run: what it counts shows in the other one, and cancelling that one is
-    /// heard.
+    /// Creates a progress for the whole of a run: what it counts shows in the other one, and cancelling that
+    /// one is heard.
     init(in parent: Progress, stopping interrupter: Interrupter) {
         self.parent = parent
         parent.totalUnitCount = max(1, parent.totalUnitCount)

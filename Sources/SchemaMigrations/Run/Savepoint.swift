@@ -25,13 +25,14 @@ struct Savepoint {
 
     /// Undoes what was done since.
     ///
-    /// - Returns: false when that is impossible, because the migration has ended the transaction or SQLite has no
-    ///   memory left; then the transaction must not be committed.
+    /// - Returns: false when that is impossible, because the migration has ended the transaction or SQLite
+    ///   has no memory left; then the transaction must not be committed.
     func undo() -> Bool {
         defer { db.clearSchemaCache() }
         do {
             try db.execute(sql: "ROLLBACK TO \(Self.name); RELEASE \(Self.name)")
-            // A savepoint of this name outside our transaction was the migration's own, and began another one.
+            // A savepoint of this name outside our transaction was the migration's own, and began another
+            // one.
             return db.isInsideTransaction
         } catch {
             return false

@@ -5,12 +5,13 @@ import MigrationDiagnostics
 
 /// Runs migrations of one database in transactions that hold their work and their rows in the ledger.
 ///
-/// Commits are grouped: migrations run one after the other in one transaction, so that a hundred small files cost
-/// one sync. A group ends when all is done, when it has run for a while, and where the treatment of foreign keys
-/// changes, which SQLite allows only between transactions.
+/// Commits are grouped: migrations run one after the other in one transaction, so that a hundred small files
+/// cost one sync. A group ends when all is done, when it has run for a while, and where the treatment of
+/// foreign keys changes, which SQLite allows only between transactions.
 ///
-/// Each group passes through ``commit(_:)``. A group that leaves something broken is rolled back, and its migrations
-/// run again one at a time: that names the culprit, and tells new findings from old ones. Old ones are warnings.
+/// Each group passes through ``commit(_:)``. A group that leaves something broken is rolled back, and its
+/// migrations run again one at a time: that names the culprit, and tells new findings from old ones. Old ones
+/// are warnings.
 final class SchemaRun {
     private let migrator: SchemaMigrator
     private let db: Database
@@ -70,7 +71,8 @@ final class SchemaRun {
         try checkCommits(jobs)
         progress?.begin(with: jobs)
         var left = jobs[...]
-        // At least once: an adopted database at the latest version has nothing to run, but a ledger to be written.
+        // At least once: an adopted database at the latest version has nothing to run, but a ledger to be
+        // written.
         repeat {
             if let job = left.first, job.transaction == .none {
                 try runAlone(job)
@@ -105,7 +107,8 @@ final class SchemaRun {
         } catch let suspicion as SuspectGroup {
             try retry(group.done, suspicion.suspects)
         } catch {
-            // In a damaged database even the commit of nothing can fail, and says less than the migration's own error.
+            // In a damaged database even the commit of nothing can fail, and says less than the migration's
+            // own error.
             throw group.done.isEmpty ? group.failure ?? error : error
         }
         if let failure = group.failure { throw failure }
@@ -123,8 +126,8 @@ final class SchemaRun {
 
     /// Runs the migrations of a group and commits them, each with its row in the ledger.
     ///
-    /// The one place where migrations become permanent. The transaction commits when its body returns; an error, a
-    /// cancellation or a crash before that undoes the whole group.
+    /// The one place where migrations become permanent. The transaction commits when its body returns; an
+    /// error, a cancellation or a crash before that undoes the whole group.
     private func commit(_ group: inout MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
         let warnings = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
@@ -188,7 +191,8 @@ final class SchemaRun {
 
     // MARK: The ledger
 
-    /// Reads the ledger under the lock, where another process may have been faster, and makes it ready for rows.
+    /// Reads the ledger under the lock, where another process may have been faster, and makes it ready for
+    /// rows.
     ///
     /// Before that, and so before the first change, the database is copied if that is asked for.
     ///

@@ -2,8 +2,8 @@ import GRDB
 
 /// Keeps a migration from ending the transaction that it is run in, and notes which tables it changes.
 ///
-/// A commit is refused before it happens (c3ref/commit_hook.html), so that no work stays without its record; a
-/// rollback is noticed after.
+/// A commit is refused before it happens (c3ref/commit_hook.html), so that no work stays without its record;
+/// a rollback is noticed after.
 final class TransactionWatch: TransactionObserver {
     private struct CommitRefused: Error {}
 

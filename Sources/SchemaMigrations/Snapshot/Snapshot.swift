@@ -57,8 +57,8 @@ package struct Snapshot {
 }
 
 extension SchemaMigrator {
-    /// Reads the snapshot with which a new database may begin; nil where there is none, and where it holds more than
-    /// is asked for.
+    /// Reads the snapshot with which a new database may begin; nil where there is none, and where it holds
+    /// more than is asked for.
     func snapshot(upTo target: SchemaVersion?) throws -> Snapshot? {
         guard let snapshotURL else { return nil }
         let snapshot = try Snapshot(contentsOf: snapshotURL)

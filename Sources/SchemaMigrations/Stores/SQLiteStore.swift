@@ -9,8 +9,8 @@ import MigrationDiagnostics
 /// let store = SQLiteStore(dbQueue)
 /// ```
 ///
-/// The database may be one of the app's own, or one that holds nothing else. If steps and moves are registered for
-/// the database, the same table keeps their records.
+/// The database may be one of the app's own, or one that holds nothing else. If steps and moves are
+/// registered for the database, the same table keeps their records.
 public struct SQLiteStore: MigrationStore {
     /// The table's name.
     static let table = "app_migrations"
@@ -103,8 +103,8 @@ public struct SQLiteStore: MigrationStore {
         }
     }
 
-    /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a database
-    /// in memory.
+    /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a
+    /// database in memory.
     public func lock(_ manager: String) throws -> StoreLock {
         guard let file else { return try MemoryLocks.lock(placeID, manager) }
         do {
@@ -221,8 +221,8 @@ extension SQLiteStore {
 
     /// The rows that concern one manager; nil where there is no table.
     ///
-    /// One statement sees one state of the database, also outside a transaction, and nearly always the table is
-    /// there.
+    /// One statement sees one state of the database, also outside a transaction, and nearly always the table
+    /// is there.
     private func rows(of manager: String, _ db: Database) throws -> [Row]? {
         func fetch() throws -> [Row] {
             // All managers of a launch ask the same; compiling it takes longer than running it.
