@@ -7,8 +7,8 @@ extension Adoption {
     /// This package's own tables do not count.
     ///
     /// - Parameters:
-    ///   - database: the database, opened, and not yet filled by this launch.
-    ///   - version: the version that its tables mean.
+    ///   - database: the open database, before this launch writes to it.
+    ///   - version: the version of an install whose database has tables.
     public static func databaseHasTables(
         _ database: any DatabaseReader, means version: AppVersion
     ) -> Adoption {

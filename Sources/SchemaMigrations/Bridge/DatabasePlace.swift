@@ -1,7 +1,7 @@
 package import AppMigrations
 package import GRDB
 
-/// A database in which a manager's steps and moves do their work, and record it.
+/// A database in which a manager's steps and moves do and record their work.
 package struct DatabasePlace: MigrationPlace {
     package let database: any DatabaseWriter
     let records: SQLiteStore
@@ -37,7 +37,7 @@ package struct DatabasePlace: MigrationPlace {
         }
     }
 
-    /// Adopting a database means an old install, of which the store knows nothing yet.
+    /// Returns the error's remedy, with a hint for an old install that the store does not know yet.
     private static func remedy(for error: SchemaMigrationError) -> String {
         guard error.code == .unmanagedDatabase else { return error.remedy }
         return """
@@ -56,7 +56,7 @@ package struct DatabasePlace: MigrationPlace {
         }
     }
 
-    /// The evidence of a database in which the manager has no record.
+    /// Returns the evidence in a database that has no record of the manager.
     private func evidence(_ moves: [any MoveWork], _ db: Database) throws -> Evidence {
         if try records.hasRecords(db) { return .versionsSeen }
         if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }

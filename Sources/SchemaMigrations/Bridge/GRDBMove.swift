@@ -1,14 +1,14 @@
 import AppMigrations
 import GRDB
 
-/// "Bring this database to that migration", by a migrator of GRDB's.
+/// A move of a database to a migration, run by GRDB's `DatabaseMigrator`.
 struct GRDBMove: DatabaseMove {
     let migrator: DatabaseMigrator
-    /// Nil for the latest.
+    /// The identifier of the migration to go to; nil for the latest.
     let target: String?
     let database: any DatabaseWriter
 
-    /// GRDB's migrator has no such option.
+    /// The default time-out, since GRDB's migrator has no such option.
     var busyTimeout: Duration { .defaultBusyTimeout }
 
     func pending(_ db: Database) throws -> [String] {
@@ -32,8 +32,10 @@ struct GRDBMove: DatabaseMove {
         return MoveOutcome(applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) })
     }
 
-    /// How far to go: GRDB does not go up to a migration when a later one has run, so that a late one is run
-    /// by going up to that.
+    /// Returns the migration to go to: the target, or the last applied one if that is later.
+    ///
+    /// GRDB refuses to migrate up to a migration if a later one has run. Going up to the later one also runs
+    /// those that are out of order.
     private func furthest(of applied: Set<String>) -> String? {
         guard let target else { return nil }
         let all = migrator.migrations

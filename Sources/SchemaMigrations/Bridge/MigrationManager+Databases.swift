@@ -2,20 +2,23 @@ public import AppMigrations
 public import GRDB
 
 extension MigrationManager {
-    /// Registers a move: when the app is launched in this version or a later one, the database is brought to
-    /// a schema version, before the closure of the same version runs.
+    /// Registers a move, which migrates a database to a schema version when this version of the app, or a
+    /// later one, launches.
     ///
-    /// What is pending is told by the database alone, from its `schema_migrations` table: a new database, a
-    /// restored backup and a replaced file each get exactly what they lack. Moves run on fresh installs too.
+    /// The move runs before the closure of the same version.
+    ///
+    /// The database's `schema_migrations` table alone decides which migrations are pending. A new database, a
+    /// restored backup and a replaced file each get exactly the migrations that they lack. Moves run on fresh
+    /// installs too.
     ///
     /// - Parameters:
     ///   - version: the app version; at most one move for each database and version.
     ///   - migrator: the database's one set of migrations.
     ///   - target: the schema version to go to, at least that of the move before it; nil for the latest.
-    ///     Known migrations above the last move's are an error, so that none is forgotten.
+    ///     Known migrations above the last move's target are an error, so that none is forgotten.
     ///   - database: the database.
-    ///   - fileID: where it is registered, for messages: the file.
-    ///   - line: the line in it.
+    ///   - fileID: the file that registers it, for messages.
+    ///   - line: the line in that file.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: SchemaMigrator, upTo target: SchemaVersion? = nil,
         in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
@@ -25,15 +28,15 @@ extension MigrationManager {
             source: SourceLocation(fileID: fileID, line: line))
     }
 
-    /// Registers a move by a migrator of GRDB's own, so that an app keeps the migrations that it has.
+    /// Registers a move by GRDB's own `DatabaseMigrator`, so that an app keeps its existing migrations.
     ///
     /// - Parameters:
     ///   - version: the app version; at most one move for each database and version.
     ///   - migrator: the database's one migrator.
-    ///   - target: the identifier of the migration to go to, that included; nil for the latest.
+    ///   - target: the identifier of the last migration to apply; nil for the latest.
     ///   - database: the database.
-    ///   - fileID: where it is registered, for messages: the file.
-    ///   - line: the line in it.
+    ///   - fileID: the file that registers it, for messages.
+    ///   - line: the line in that file.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
         in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
@@ -52,19 +55,19 @@ extension MigrationManager {
         )
     }
 
-    /// Registers a step that works in one database, *exactly once*: its work and its record are committed
-    /// together, in that database.
+    /// Registers a step that works in one database, *exactly once*: the database commits its work and its
+    /// record together.
     ///
-    /// Whether it has run is told by the database alone. A database that is new when a launch first looks at
-    /// it, without tables, does not need its steps: one that fills a new database from elsewhere is to be
-    /// registered with `onFreshInstall: .run`.
+    /// The database alone decides whether the step has run. A database that has no tables when a launch first
+    /// looks at it does not need its steps. Register a step that fills a new database from elsewhere with
+    /// `onFreshInstall: .run`.
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before.
+    ///   - version: the app version, above that of every step registered before.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - fileID: where it is registered, for messages: the file.
-    ///   - line: the line in it.
+    ///   - fileID: the file that registers it, for messages.
+    ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
     ///     its argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
@@ -77,7 +80,7 @@ extension MigrationManager {
         ) { db, _ in try body(db) }
     }
 
-    /// Registers a step that works in one database and wants to know about the launch that runs it.
+    /// Registers a step that works in one database and gets the context of the launch that runs it.
     public func whenMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -2,22 +2,22 @@ import AppMigrations
 import Foundation
 import GRDB
 
-/// A move, as far as the place that it is registered for must know it.
+/// A move that a database place can plan and check.
 protocol DatabaseMove: MoveWork {
-    /// How long the move waits for another connection.
+    /// The longest time that the move waits for another connection.
     var busyTimeout: Duration { get }
 
-    /// What the move would apply to the database as it is, in order.
+    /// Returns the migrations that the move would apply to the database, in order.
     func pending(_ db: Database) throws -> [String]
 
-    /// The mistakes in how the moves of one database, of which this is the first, are registered.
+    /// Returns the mistakes in the registration of one database's moves, of which this move is the first.
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake]
 }
 
-/// "Bring this database to that schema version", by a ``SchemaMigrator``.
+/// A move of a database to a schema version, run by a ``SchemaMigrator``.
 struct SchemaMove: DatabaseMove {
     let migrator: SchemaMigrator
-    /// Nil for the latest.
+    /// The schema version to go to; nil for the latest.
     let target: SchemaVersion?
     let database: any DatabaseWriter
 
@@ -46,15 +46,15 @@ struct SchemaMove: DatabaseMove {
     }
 }
 
-/// Finds what is wrong with how the moves of one database are registered.
+/// Finds mistakes in the registration of one database's moves.
 struct DatabaseMoveReview<Key: Hashable> {
     /// The migrations of the first move, in order.
     let set: [Key]
     let database: String
-    /// As messages call a migration.
+    /// Returns the name of a migration in messages.
     let title: (Key) -> String
 
-    /// The mistakes.
+    /// Returns the mistakes.
     ///
     /// - Parameter moves: each move's migrations and target; nil for a move of another kind.
     func mistakes(in moves: [(set: [Key], target: Key?)?]) -> [MoveMistake] {

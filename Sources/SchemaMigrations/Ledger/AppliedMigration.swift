@@ -3,7 +3,7 @@ public import Foundation
 package import GRDB
 import MigrationDiagnostics
 
-/// A migration in a database's ledger, with what the ledger knows about it.
+/// A migration in a database's ledger, with its details.
 ///
 /// ```swift
 /// for migration in try dbQueue.read(schema.history) {
@@ -11,7 +11,7 @@ import MigrationDiagnostics
 /// }
 /// ```
 public struct AppliedMigration: Sendable, Hashable {
-    /// How a migration entered the ledger.
+    /// The way in which a migration entered the ledger.
     public enum Origin: String, Sendable {
         /// The migrator ran it.
         case applied
@@ -27,22 +27,22 @@ public struct AppliedMigration: Sendable, Hashable {
     public let version: SchemaVersion
     /// The name that the migration had; nil if unknown.
     public let name: String?
-    /// How the migration entered the ledger.
+    /// The way in which the migration entered the ledger.
     public let origin: Origin
-    /// When the migration entered the ledger; nil if unknown.
+    /// The date at which the migration entered the ledger; nil if unknown.
     public let date: Date?
-    /// How long the migration ran; nil if it did not run.
+    /// The time that the migration took; nil if it did not run.
     public let duration: Duration?
     /// The version of the app that applied the migration; nil if unknown.
     public let appVersion: AppVersion?
     let checksum: String?
 
-    /// Reads every migration that a database has had, ascending.
+    /// Reads every migration in a database's ledger, ascending.
     package static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
         try fetchAll(db, in: Ledger(db))
     }
 
-    /// Reads what is known of the migrations in a ledger that has been read, ascending.
+    /// Reads the details of the migrations in a ledger, ascending.
     static func fetchAll(_ db: Database, in ledger: Ledger) throws -> [AppliedMigration] {
         let details = try Dictionary(
             fetchDetails(db).compactMap { row in SchemaVersion.fromDatabaseValue(row[0]).map { ($0, row) } },
@@ -65,7 +65,7 @@ public struct AppliedMigration: Sendable, Hashable {
 
     private static let columns = "version, name, origin, checksum, applied, seconds, app"
 
-    /// Reads a row of details; what is not of its type counts as not known.
+    /// Reads a row of details, in which a value of the wrong type counts as unknown.
     private init(version: SchemaVersion, details row: Row?) {
         self.version = version
         func value<Value: DatabaseValueConvertible>(_ index: Int) -> Value? {

@@ -2,12 +2,13 @@ import AppMigrations
 package import GRDB
 import MigrationDiagnostics
 
-/// The `schema_migrations` table of a database, as it was read: which migrations it has had.
+/// The `schema_migrations` table of a database, which lists the migrations that were applied to it.
 ///
-/// Always read afresh, and by plain SQL: GRDB caches what tables there are, and other processes make some.
+/// It is always read afresh and by plain SQL, because GRDB caches the schema, and other processes can create
+/// tables.
 package struct Ledger: Sendable {
-    /// Exactly as FMDBMigrationManager and SQLiteMigrationManager.swift create it, so that databases go on
-    /// where they are, and back.
+    /// The table's definition, exactly as in FMDBMigrationManager and SQLiteMigrationManager.swift, so that
+    /// databases can move between these packages and this one.
     static let definition = "schema_migrations(version INTEGER UNIQUE NOT NULL)"
 
     static let detailsDefinition = """
@@ -27,23 +28,23 @@ package struct Ledger: Sendable {
         "schema_migrations", "schema_migrations_details", SQLiteStore.table, SQLiteStore.historyTable,
     ]
 
-    /// The table in which GRDB's own migrator remembers what it has applied.
+    /// The table in which GRDB's own migrator records its applied migrations.
     package static let tableOfGRDB = "grdb_migrations"
 
-    /// Whether the table is there.
+    /// Whether the table exists.
     let exists: Bool
-    /// The versions that the database has had.
+    /// The applied versions.
     let applied: Set<SchemaVersion>
-    /// The versions that the database is known to have had, and that have to be written down.
+    /// The applied versions that are not in the table yet and have to be written.
     private(set) var unmarked: Set<SchemaVersion> = []
-    /// Nothing at or below it is pending; nil where the database was built by replaying.
+    /// The version at or below which nothing is pending; nil if the database was built by replaying.
     let floor: SchemaVersion?
 
     /// The lowest version.
     var originVersion: SchemaVersion? { applied.min() }
     /// The highest version.
     package var currentVersion: SchemaVersion? { applied.max() }
-    /// Whether the database has neither a ledger nor anything that stands for one.
+    /// Whether the database has neither a ledger nor adopted versions.
     var isNew: Bool { !exists && unmarked.isEmpty }
 
     // MARK: Reading
@@ -73,7 +74,7 @@ package struct Ledger: Sendable {
             floor: try versions.first.flatMap { try Self.floor(at: $0, hasDetails: hasDetails, db) })
     }
 
-    /// Takes the versions of a ledger that has no floor, or one that does not matter.
+    /// Creates a ledger from its versions, without a floor or with one that does not matter.
     init(versions: [SchemaVersion]) {
         self.init(exists: true, applied: Set(versions), floor: nil)
     }
@@ -84,7 +85,7 @@ package struct Ledger: Sendable {
         self.floor = floor
     }
 
-    /// The ledger, to be written yet, of a database that is known to have had these versions.
+    /// Returns the ledger, still to be written, of an adopted database with these applied versions.
     static func adopting(_ versions: some Sequence<SchemaVersion>) -> Ledger {
         let versions = Set(versions)
         var ledger = Ledger(exists: false, applied: versions, floor: versions.min())
@@ -92,9 +93,9 @@ package struct Ledger: Sendable {
         return ledger
     }
 
-    /// The versions that a database has had, ascending; nil where there is no ledger.
+    /// Reads the applied versions of a database, ascending, or returns nil if it has no ledger.
     ///
-    /// By one statement, which sees one state of the database without a transaction.
+    /// It uses one statement, which sees one state of the database without a transaction.
     static func versions(_ db: Database) throws -> [SchemaVersion]? {
         do {
             return try fetchVersions(db)
@@ -112,8 +113,9 @@ package struct Ledger: Sendable {
         throw damaged("holds \(other ?? .null), which is not an integer")
     }
 
-    /// The origin, unless this package ran that migration: then everything came by replaying, and nothing is
-    /// below.
+    /// Returns the origin as the floor, or nil if this package ran that migration.
+    ///
+    /// In that case the database was built by replaying, and nothing is below the origin.
     private static func floor(
         at origin: SchemaVersion, hasDetails: Bool, _ db: Database
     ) throws -> SchemaVersion? {
@@ -133,7 +135,7 @@ package struct Ledger: Sendable {
             underlyingError: error)
     }
 
-    /// Whether the database has tables of its own.
+    /// Returns true if the database has tables other than this package's own.
     static func hasOtherTables(_ db: Database) throws -> Bool {
         let names = try String.fetchAll(
             db,
@@ -144,21 +146,21 @@ package struct Ledger: Sendable {
         return names.contains { !isOwn(table: $0) }
     }
 
-    /// Whether a table is one that this package keeps.
+    /// Returns true if this package keeps the table.
     package static func isOwn(table: String) -> Bool {
         tables.contains(table) || table.hasPrefix(SQLiteStore.asidePrefix)
     }
 
     // MARK: Writing
 
-    /// Creates the tables that are missing.
+    /// Creates the missing tables.
     static func create(_ db: Database) throws {
         for definition in [definition, detailsDefinition] {
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS main.\(definition)")
         }
     }
 
-    /// What is known about a version that enters the ledger.
+    /// The details of a version that enters the ledger.
     struct Entry {
         let version: SchemaVersion
         let name: String
@@ -168,7 +170,7 @@ package struct Ledger: Sendable {
         var app: String?
     }
 
-    /// Writes that a migration was applied, or rolled back.
+    /// Records that a migration was applied or rolled back.
     static func record(
         _ job: MigrationJob, _ work: MigrationJob.Work, app: AppVersion?, _ db: Database
     ) throws {
@@ -192,7 +194,7 @@ package struct Ledger: Sendable {
         {
             throw damaged("takes no version: \(error.message ?? "a constraint failed")", error)
         }
-        // SQLite tells the time faster than Foundation does.
+        // SQLite formats the time faster than Foundation does.
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO main.schema_migrations_details

@@ -15,34 +15,34 @@ public struct SQLiteStore: MigrationStore {
     /// The table's name.
     static let table = "app_migrations"
     static let historyTable = "app_migrations_history"
-    /// Before the date, in the name of a table that was set aside.
+    /// The prefix of the date in the name of a table that was set aside.
     static let asidePrefix = "app_migrations_damaged_"
 
     /// The database file's name.
     public let name: String
 
-    /// Told once: it asks the file system.
+    /// The database's file, determined once because that asks the file system.
     private let file: URL?
 
     private let writer: any DatabaseWriter
 
     /// Creates a store in a database that the app has opened.
     ///
-    /// The table is made with the first record.
+    /// The store creates the table with the first record.
     public init(_ database: any DatabaseWriter) {
         writer = database
         file = database.file
         name = database.displayName
     }
 
-    /// Creates a store in a database file, which is made if there is none.
+    /// Creates a store in a database file, and the file if it does not exist.
     ///
-    /// - Throws: what GRDB throws when it cannot open the file.
+    /// - Throws: GRDB's error, when it cannot open the file.
     public init(path: String) throws {
         try self.init(DatabaseFile(path: path).openQueue())
     }
 
-    /// Returns what the database says that concerns one manager.
+    /// Returns the state of one manager.
     public func read(_ manager: String) throws -> StoreState {
         try describing(.unreadableStore, "read") {
             try waitWhileBusy(upTo: .defaultBusyTimeout) {
@@ -51,7 +51,7 @@ public struct SQLiteStore: MigrationStore {
         }
     }
 
-    /// Changes what concerns one manager, in a transaction.
+    /// Changes the state of one manager, in a transaction.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
@@ -81,7 +81,7 @@ public struct SQLiteStore: MigrationStore {
             .compactMap { SettledStep(json: Data($0.utf8)) }
     }
 
-    /// Renames the table to `app_migrations_damaged_<date>`, and makes it anew, in one transaction.
+    /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
     public func setAside(replacingWith state: StoreState) throws {
         try describing(.unwritableStore, "written") {
             try writer.unsafeReentrantWrite { db in
@@ -103,8 +103,9 @@ public struct SQLiteStore: MigrationStore {
         }
     }
 
-    /// Tries to lock a manager for a run: by a lock file beside the database, or in this process for a
-    /// database in memory.
+    /// Tries to lock a manager for a run.
+    ///
+    /// The lock is a file beside the database. For a database in memory, it is held in this process.
     public func lock(_ manager: String) throws -> StoreLock {
         guard let file else { return try MemoryLocks.lock(placeID, manager) }
         do {
@@ -142,7 +143,7 @@ extension SQLiteStore: IdentifiableStore {
     package var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(writer)) }
 }
 
-// Inside an access to the database, for whoever has opened it already.
+// These methods work inside an access to the database that the caller has opened.
 extension SQLiteStore {
     func state(of manager: String, _ db: Database) throws -> StoreState {
         try MigrationError.locating(at: .store(name)) {
@@ -151,7 +152,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Changes what concerns one manager, in the transaction that is open.
+    /// Changes the state of one manager, in the open transaction.
     func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws {
         try MigrationError.locating(at: .store(name)) {
             var state = try state(of: manager, db)
@@ -200,7 +201,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether any manager has a record in the database.
+    /// Returns true if any manager has a record in the database.
     func hasRecords(_ db: Database) throws -> Bool {
         try db.hasTable(Self.table)
             && Bool.fetchOne(
@@ -219,13 +220,13 @@ extension SQLiteStore {
         return StoreState.Row(part: part, name: name, value: value)
     }
 
-    /// The rows that concern one manager; nil where there is no table.
+    /// Returns the rows of one manager, or nil if there is no table.
     ///
     /// One statement sees one state of the database, also outside a transaction, and nearly always the table
     /// is there.
     private func rows(of manager: String, _ db: Database) throws -> [Row]? {
         func fetch() throws -> [Row] {
-            // All managers of a launch ask the same; compiling it takes longer than running it.
+            // All managers of a launch run the same query, and compiling it takes longer than running it.
             try Row.fetchAll(
                 db.cachedStatement(
                     sql:
@@ -236,7 +237,7 @@ extension SQLiteStore {
         do {
             return try fetch()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // Only where there certainly is no table is there no record.
+            // Return nil only if the table certainly does not exist.
             return try db.readSnapshot { try db.hasTable(Self.table) ? fetch() : nil }
         }
     }
