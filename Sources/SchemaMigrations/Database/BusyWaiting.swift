@@ -2,14 +2,15 @@ import Foundation
 import GRDB
 
 extension Duration {
-    /// How long stores and steps wait for another connection; a migrator's options say it for migrations.
+    /// The longest time that stores and steps wait for another connection; migrations use the migrator's
+    /// options.
     static let defaultBusyTimeout: Duration = .seconds(10)
 }
 
 /// Runs the body again, with short pauses, while another connection is in the way.
 ///
 /// - Parameters:
-///   - limit: how long to wait; after that, the last error is thrown.
+///   - limit: the longest time to wait, after which the last error is thrown.
 ///   - interrupter: ends the waiting with a `CancellationError` once it is cancelled.
 func waitWhileBusy<Value>(
     upTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Value
@@ -28,7 +29,7 @@ func waitWhileBusy<Value>(
 }
 
 extension DatabaseError {
-    /// Whether another connection is in the way, so that waiting may help.
+    /// Whether another connection caused the error, so that waiting may help.
     var isBusy: Bool {
         // SQLITE_SCHEMA: others have changed the schema again and again while a statement was compiled.
         [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)

@@ -1,16 +1,16 @@
 import GRDB
 
 extension Database {
-    /// Whether there is a table of this name.
+    /// Returns true if the database has a table of this name.
     ///
-    /// By plain SQL: GRDB caches what tables there are, and another process may have made one.
+    /// It uses plain SQL, because GRDB caches the schema, and another process may have created a table.
     func hasTable(_ name: String) throws -> Bool {
         try Bool.fetchOne(
             self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
             arguments: [name]) ?? false
     }
 
-    /// The integer that a pragma answers.
+    /// Returns the integer value of a pragma.
     func pragma(_ name: String) throws -> Int {
         try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
     }

@@ -2,7 +2,7 @@ import GRDB
 import MigrationDiagnostics
 
 extension SchemaMigrationError {
-    /// Runs the body, and turns what SQLite reports into an error that says what to do.
+    /// Runs the body, and turns SQLite's errors into errors that say what to do.
     package static func mapErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -12,7 +12,7 @@ extension SchemaMigrationError {
         }
     }
 
-    /// Creates an error from what SQLite reports.
+    /// Creates an error from an error of SQLite's.
     init(
         _ code: Code, at place: Diagnostic.Place? = nil, _ error: DatabaseError, remedy: String
     ) {
@@ -27,7 +27,7 @@ extension DatabaseError {
         "\(message ?? "the database failed") (SQLite \(extendedResultCode.rawValue))"
     }
 
-    /// What to do when the database failed, and not what was asked of it; nil for other errors.
+    /// The remedy for a failure of the database itself; nil for failures of the statement.
     package var remedy: String? {
         switch resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
@@ -42,16 +42,16 @@ extension DatabaseError {
 }
 
 extension Error {
-    /// What SQLite reported, where that is the cause.
+    /// The error that SQLite reported, if that is the cause.
     var databaseError: DatabaseError? {
         ((self as? SchemaMigrationError)?.underlyingError ?? self) as? DatabaseError
     }
 }
 
 extension Database {
-    /// What to do about a failed statement: what SQLite's code asks for, or else to fix the statement.
+    /// Returns the remedy for a failed statement: the one for SQLite's code, or else to fix the statement.
     ///
-    /// - Parameter fix: what to do when the statement itself is to blame.
+    /// - Parameter fix: the remedy when the statement itself is to blame.
     func remedy(for error: DatabaseError, fixing fix: String) -> String {
         if let remedy = error.remedy { return remedy }
         return [hintAtDoubleQuotedText(error, in: error.sql), fix].compactMap(\.self).joined(separator: " ")

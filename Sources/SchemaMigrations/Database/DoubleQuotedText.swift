@@ -1,15 +1,15 @@
 import GRDB
 
 extension Database {
-    /// A hint about a missing column that is written in double quotes; nil for other failures.
+    /// Returns a hint about a missing column that is written in double quotes, or nil for other failures.
     ///
-    /// SQLite takes such a name for a text where there is no such column (quirks.html, 8). GRDB's connections
-    /// do not, unless they are asked to; so views and triggers of databases that other libraries made can
+    /// If there is no such column, SQLite takes the name for a text (quirks.html, 8). GRDB's connections do
+    /// so only if they are configured to, so views and triggers of databases that other libraries created can
     /// fail.
     ///
     /// - Parameters:
     ///   - error: the failure.
-    ///   - sql: the statement that failed, where it may hold the name as well.
+    ///   - sql: the statement that failed, if it may hold the name as well.
     func hintAtDoubleQuotedText(_ error: DatabaseError, in sql: String? = nil) -> String? {
         guard let name = error.missingColumn else { return nil }
         let quoted = "\"\(name)\""

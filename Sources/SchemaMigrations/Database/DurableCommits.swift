@@ -1,11 +1,11 @@
 import GRDB
 
 extension Database {
-    /// Runs the body with commits that survive a power cut, and puts the connection's settings back.
+    /// Runs the body with commits that survive a power cut, and then restores the connection's settings.
     ///
-    /// Foreign keys are put back as well, so that the body may change them.
+    /// It restores the foreign key setting as well, so that the body may change it.
     ///
-    /// - Parameter limit: how long to wait while another connection is in the way.
+    /// - Parameter limit: the longest time to wait for another connection.
     func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
         let settings = try ConnectionSettings(self)
         // Asking for the journal mode reads the file.

@@ -15,7 +15,7 @@ extension Database {
 }
 
 extension DatabaseReader {
-    /// Runs several queries on one state of the database, and waits while another connection is in the way.
+    /// Runs several queries on one state of the database, and waits while another connection blocks them.
     func readSnapshot<Value>(
         waitingUpTo limit: Duration, _ body: (Database) throws -> Value
     ) throws -> Value {

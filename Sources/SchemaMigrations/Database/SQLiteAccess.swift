@@ -2,18 +2,17 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-// What GRDB does not offer, by way of SQLite's C interface. All of it is here.
+// All calls of SQLite's C interface, for features that GRDB does not offer.
 
 extension Statement {
-    /// The statement's text as it stands in the file, with the blanks, comments and lone semicolons before
-    /// it.
+    /// The statement's text from the file, with the blanks, comments and lone semicolons before it.
     var sourceText: String {
         sqlite3_sql(sqliteStatement).map { String(cString: $0) } ?? sql
     }
 
-    /// The integers in the first column, row by row; nil where anything else is in it.
+    /// Returns the integers in the first column, row by row, or nil if it holds anything else.
     ///
-    /// GRDB's own ways of reading a column take a multiple of the time that SQLite takes for a row.
+    /// GRDB's own methods take several times as long to read a column as SQLite takes for a row.
     func integers() throws -> [Int64]? {
         var integers: [Int64] = []
         var isAllIntegers = true
@@ -27,7 +26,7 @@ extension Statement {
 }
 
 extension Database {
-    /// Sets how long SQLite waits by itself while another connection is in the way.
+    /// Sets the time that SQLite waits by itself for another connection.
     func setBusyTimeout(milliseconds: Int32) {
         sqlite3_busy_timeout(sqliteConnection, milliseconds)
     }

@@ -4,10 +4,10 @@ import GRDB
 // SQLITE_ERROR, and SQLite has no extended code that tells them apart (rescode.html).
 
 extension DatabaseError {
-    /// Whether a view cannot be changed because no `INSTEAD OF` trigger takes this kind of change.
+    /// Whether the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
     var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
 
-    /// The name of the column that a statement asks for and that does not exist.
+    /// The name of the missing column, if a statement failed because of one.
     var missingColumn: String? {
         guard let message, let range = message.firstRange(of: "no such column: ") else { return nil }
         return message[range.upperBound...].prefix { $0 != " " }.filter { $0 != "\"" }
@@ -15,7 +15,8 @@ extension DatabaseError {
 }
 
 extension IntegrityCheck {
-    /// How `PRAGMA integrity_check` begins a row about a null in a column that is `NOT NULL`: a text is all
-    /// it answers.
+    /// The prefix of a row of `PRAGMA integrity_check` about a null in a column that is `NOT NULL`.
+    ///
+    /// The pragma returns only text.
     static let nullValue = "NULL value in "
 }

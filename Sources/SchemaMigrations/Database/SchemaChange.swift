@@ -1,15 +1,15 @@
 import GRDB
 
-/// A change of the schema, of which GRDB's observers have to be told: SQLite tells them of rows only.
+/// A change of the schema to report to GRDB's observers, because SQLite reports only changes of rows.
 enum SchemaChange {
-    /// There are new tables, views, indexes or triggers.
+    /// Only new tables, views, indexes or triggers.
     case additions
-    /// Something was changed or dropped.
+    /// Any change, including changed or dropped tables, views, indexes or triggers.
     case anything
 }
 
 extension Database {
-    /// Tells the app's observers that the schema has changed.
+    /// Notifies the app's observers that the schema has changed.
     func notifyObservers(of change: SchemaChange) throws {
         switch change {
         // Nobody can observe a new table yet, except those who observe everything, the ledger included.

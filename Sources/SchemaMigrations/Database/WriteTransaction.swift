@@ -1,13 +1,13 @@
 import GRDB
 
 extension Database {
-    /// Runs the body in a transaction that may write; commits when the body returns, rolls back when it
+    /// Runs the body in a write transaction, which commits when the body returns and rolls back when it
     /// throws.
     ///
-    /// Waits while another connection is in the way: before the transaction begins, while others write;
-    /// before it commits, in rollback mode, while others read. GRDB's own time-out is not used for that: it
-    /// is off by default, it may be too long, and it cannot be interrupted. A busy callback of the app's
-    /// stays, since it could not be put back.
+    /// Waits for other connections: before the transaction begins, while others write; before it commits, in
+    /// rollback mode, while others read. It does not use GRDB's own time-out for that, which is off by
+    /// default, may be too long, and cannot be interrupted. A busy callback of the app's stays, since it
+    /// could not be restored.
     func withWriteTransaction<Result>(
         waitingUpTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Result
     ) throws -> Result {
@@ -16,7 +16,7 @@ extension Database {
             try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginTransaction(.immediate) }
         }
         do {
-            // GRDB's memory of the schema may be older than what another process has made of it.
+            // GRDB's schema cache may be older than another process's changes.
             clearSchemaCache()
             let result = try body()
             try interrupter?.check()
@@ -36,7 +36,7 @@ extension Database {
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
         guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
         setBusyTimeout(milliseconds: 0)
-        // By a C function and not by a pragma, which could fail and leave the new transaction open.
+        // Uses a C function instead of a pragma, which could fail and leave the new transaction open.
         defer { setBusyTimeout(milliseconds: Int32(clamping: Int(seconds * 1_000))) }
         try body()
     }

@@ -3,15 +3,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Stops a migration that is running, when it is cancelled: from any thread, and inside a statement too.
+/// Stops a running migration when it is cancelled, from any thread and inside a statement too.
 final class Interrupter: Sendable {
     private struct State {
         var isCancelled = false
         /// The connection that may be interrupted now.
         var connection: Connection?
         var isInterrupting = false
-        /// Its handler may be called a while after it was cancelled, and refers to this object: hence it is
-        /// weak.
+        /// The observed progress, which is weak because its handler refers to this object and may run late.
         weak var progress: Progress?
 
         var isToStop: Bool { isCancelled || progress?.isCancelled == true }
@@ -21,17 +20,17 @@ final class Interrupter: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isToStop } }
 
-    /// Throws `CancellationError` once it is cancelled.
+    /// Throws `CancellationError` once the run is cancelled.
     func check() throws {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Stops when a progress is cancelled that has ``cancel()`` as its handler.
+    /// Makes ``cancel()`` the handler of a progress, so that cancelling the progress stops the run.
     func listen(to progress: Progress) {
         state.withLock { $0.progress = progress }
     }
 
-    /// Stops what is running, and all that would run after it.
+    /// Stops the running statement, and everything that would run after it.
     func cancel() {
         let begins = state.withLock { state in
             state.isCancelled = true
@@ -51,18 +50,19 @@ final class Interrupter: Sendable {
                 state.isInterrupting = false
                 return false
             }
-            // Under the lock: `allowInterrupts` cannot return, and nobody commit, while this is going on.
+            // Under the lock, so that meanwhile `allowInterrupts` cannot return and no transaction can
+            // commit.
             sqlite3_interrupt(connection.pointer)
             return true
         }
     }
 
-    /// Runs the body, whose statements may be interrupted; nothing before or after it is.
+    /// Runs the body, whose statements may be interrupted, unlike those before and after it.
     ///
-    /// - Throws: `CancellationError` when it was cancelled, or what the body throws.
+    /// - Throws: `CancellationError` when the run was cancelled, or the body's error.
     func allowInterrupts(of db: Database, _ body: () throws -> Void) throws {
         try state.withLock { state in
-            // Under one lock: a cancellation comes before, and is seen here, or after, and interrupts.
+            // Under one lock: an earlier cancellation is seen here, and a later one interrupts.
             if state.isToStop { throw CancellationError() }
             state.connection = db.sqliteConnection.map(Connection.init)
         }
@@ -74,8 +74,10 @@ final class Interrupter: Sendable {
         }
     }
 
-    /// Sendable although unchecked: `sqlite3_interrupt` is made to be called from other threads, as long as
-    /// the connection is open, which ``allowInterrupts(of:_:)`` sees to.
+    /// A connection that other threads may interrupt.
+    ///
+    /// It can be sendable because `sqlite3_interrupt` may be called from other threads as long as the
+    /// connection is open, which ``allowInterrupts(of:_:)`` ensures.
     private struct Connection: @unchecked Sendable {
         let pointer: SQLiteConnection
     }

@@ -1,23 +1,24 @@
-/// Migrations that share a transaction, and how far they are.
+/// Migrations that share a transaction, with their progress.
 struct MigrationGroup {
-    /// How foreign keys are treated, which SQLite cannot change inside a transaction.
+    /// The mode of foreign keys, which SQLite cannot change inside a transaction.
     let foreignKeys: ForeignKeys
-    /// What a first attempt may have broken; nil in the first attempt.
+    /// The tables that the first attempt may have broken; nil in the first attempt.
     let suspects: Suspects?
     /// The migrations that ran, in order.
     private(set) var done: [MigrationJob] = []
-    /// The migrations that are left; those at the front belong to this group, as long as ``next(for:)``
-    /// returns one.
+    /// The remaining migrations.
+    ///
+    /// Those at the front belong to this group, as long as ``next(for:)`` returns one.
     private(set) var left: ArraySlice<MigrationJob>
-    /// Why a migration did not succeed; what ran before it is complete.
+    /// The error of the migration that failed; the migrations before it are complete.
     private(set) var failure: (any Error)?
 
-    /// For how long the group may run; nil where all of it is committed, or nothing.
+    /// The time that the group may run; nil if either all of it is committed or nothing.
     private let timeLimit: Duration?
     private let progress: RunProgress?
     private var start: ContinuousClock.Instant?
 
-    /// Begins a first attempt, at the front of the migrations that are left.
+    /// Begins a first attempt, at the front of the remaining migrations.
     init(of left: ArraySlice<MigrationJob>, _ commits: SchemaOptions.Commits, _ progress: RunProgress?) {
         self.left = left
         self.progress = progress
@@ -30,7 +31,7 @@ struct MigrationGroup {
             }
     }
 
-    /// Begins a second attempt, at migrations that ran in a first one.
+    /// Begins a second attempt at migrations that ran in a first one.
     init(retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects) {
         left = Array(jobs)[...]
         progress = nil
@@ -39,7 +40,7 @@ struct MigrationGroup {
         timeLimit = nil
     }
 
-    /// Returns the next migration to run; nil when the group is complete.
+    /// Returns the next migration to run, or nil if the group is complete.
     mutating func next(for ledger: Ledger) -> MigrationJob? {
         start = start ?? .now
         left = left.drop { !ledger.needs($0) }
@@ -54,18 +55,18 @@ struct MigrationGroup {
         return ContinuousClock.now - start >= timeLimit
     }
 
-    /// Notes that the next migration ran.
+    /// Records that the next migration ran.
     mutating func succeed() {
         let job = left.removeFirst()
         done.append(job)
         progress?.advance(job)
     }
 
-    /// Notes that the next migration failed, so that those before it can be committed.
+    /// Records that the next migration failed, so that those before it can be committed.
     ///
-    /// - Parameter isUndone: whether nothing of it is left in the transaction.
-    /// - Throws: the error, when nothing of the group is to stay; ``SuspectGroup``, when the others have to
-    ///   run again without this one.
+    /// - Parameter isUndone: true if the transaction holds none of the migration's changes.
+    /// - Throws: the error, when nothing of the group may stay; ``SuspectGroup``, when the others have to run
+    ///   again without this one.
     mutating func fail(_ error: any Error, isUndone: Bool) throws {
         if error is CancellationError || timeLimit == nil { throw error }
         failure = error
@@ -74,7 +75,7 @@ struct MigrationGroup {
 }
 
 extension Ledger {
-    /// Whether a migration has still to run: another process may have been faster.
+    /// Returns true if a migration still has to run, since another process may have run it already.
     func needs(_ job: MigrationJob) -> Bool {
         switch job.direction {
         case .up: !applied.contains(job.version) && job.version > floor ?? .min

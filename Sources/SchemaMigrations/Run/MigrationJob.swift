@@ -3,9 +3,10 @@ import Foundation
 import GRDB
 import MigrationDiagnostics
 
-/// A migration that is to run, up or down, with what looking through it has found.
+/// A migration to run, up or down, with the results of checking it beforehand.
 ///
-/// Does not keep the contents of large files: a thousand files are looked through before the first one runs.
+/// It does not keep the contents of large files, since all files are checked before the first one runs, and
+/// there may be a thousand.
 struct MigrationJob {
     enum Direction { case up, down }
 
@@ -14,20 +15,21 @@ struct MigrationJob {
     let foreignKeys: ForeignKeys
     let transaction: SQLFileSettings.Transaction
     let checksum: String?
-    /// The tables that a file drops: one that is made anew under its old name is hard to tell from the old
-    /// one.
+    /// The tables that a file drops.
+    ///
+    /// A table that is created again under its old name is hard to tell from the old one.
     let droppedTables: Set<String>
-    /// How much there is to do, for progress.
+    /// The amount of work, for progress.
     let weight: Int64
-    /// Whether there is anything to run: a down migration may be missing, or hold no statement.
+    /// Whether the migration has a body: a down migration may be missing, or hold no statement.
     let hasBody: Bool
     /// The migration's name in messages: that of its file, where it has one.
     let title: String
-    /// What was looked through, where it is small; looking through it takes as long as running it.
+    /// The parsed file, kept if it is small, because parsing takes as long as running.
     private let script: SQLScript?
     private static let smallSize = 4_096
 
-    /// Looks through a migration.
+    /// Creates a job from a migration, and checks it.
     ///
     /// - Throws: ``SchemaMigrationError``, when it must not run as it is.
     init(_ migration: any SchemaMigration, _ direction: Direction = .up) throws {
@@ -52,7 +54,7 @@ struct MigrationJob {
 
     var version: SchemaVersion { migration.version }
 
-    /// Whether it is written in Swift.
+    /// Whether the migration is written in Swift.
     var isCode: Bool { checksum == nil }
 
     /// Runs the migration's body.
@@ -78,15 +80,15 @@ struct MigrationJob {
 // MARK: Running
 
 extension MigrationJob {
-    /// What running a migration took and touched.
+    /// The duration of a migration's run, and the tables that it touched.
     struct Work {
-        /// How long it ran.
+        /// The time that the migration took.
         let seconds: Double
-        /// The tables whose rows it has changed, and those that it has dropped.
+        /// The tables whose rows the migration changed, and those that it dropped.
         let tables: Set<String>
     }
 
-    /// Runs the migration inside a transaction that is open, and sees to it that the transaction stays open.
+    /// Runs the migration inside an open transaction, and makes sure that the transaction stays open.
     func run(_ db: Database, _ interrupter: Interrupter) throws -> Work {
         let watch = TransactionWatch()
         let seconds = try ContinuousClock().measureSeconds {
@@ -129,7 +131,7 @@ extension MigrationJob {
 // MARK: Failing
 
 extension MigrationJob {
-    /// What to do about a migration that failed by its own fault.
+    /// The remedy for a migration that failed by its own fault.
     static let remedy = "It was rolled back; earlier migrations are applied. Fix it and migrate again."
 
     /// The error of a migration that has ended the transaction that it ran in.
@@ -141,7 +143,7 @@ extension MigrationJob {
         return error
     }
 
-    /// Runs the body, and names the migration in what it throws.
+    /// Runs the body, and names the migration in the errors that it throws.
     private func mapErrors(_ db: Database, _ body: () throws -> Void) throws {
         do {
             try body()

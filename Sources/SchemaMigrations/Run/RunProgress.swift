@@ -1,14 +1,15 @@
 public import Foundation
 
-/// How far a run is, as it shows in the progress that the app has passed.
+/// The progress of a run, reported to the progress that the app has passed.
 struct RunProgress {
-    /// The app's: it tells the names, and is cancelled.
+    /// The app's progress, which names the migrations and can be cancelled.
     private let parent: Progress
-    /// The run's: it counts.
+    /// The run's progress, which counts.
     private let child: Progress
 
-    /// Creates a progress for the whole of a run: what it counts shows in the other one, and cancelling that
-    /// one is heard.
+    /// Creates a progress for the whole of a run.
+    ///
+    /// The parent shows its count, and cancelling the parent stops the run.
     init(in parent: Progress, stopping interrupter: Interrupter) {
         self.parent = parent
         parent.totalUnitCount = max(1, parent.totalUnitCount)
@@ -28,12 +29,12 @@ struct RunProgress {
         child.completedUnitCount += job.weight
     }
 
-    /// Counts everything as done, also what another process did.
+    /// Counts everything as done, including the work of another process.
     func finish() {
         child.completedUnitCount = child.totalUnitCount
     }
 
-    /// Counts everything as done where there was nothing to do.
+    /// Completes the progress of a run that had nothing to do.
     static func finish(_ progress: Progress) {
         progress.totalUnitCount = max(1, progress.totalUnitCount)
         progress.completedUnitCount = progress.totalUnitCount

@@ -1,8 +1,11 @@
 import GRDB
 
-/// Lets one migration of a transaction be undone, and those before it stay (lang_savepoint.html).
+/// A savepoint that can undo one migration of a transaction and keep those before it (lang_savepoint.html).
 struct Savepoint {
-    /// Also how a transaction that a migration has replaced is noticed: the new one has no such savepoint.
+    /// The savepoint's name.
+    ///
+    /// If a migration ends the transaction and begins another one, the new transaction has no savepoint of
+    /// this name.
     private static let name = "schema_migrations_savepoint"
 
     private let db: Database
@@ -12,7 +15,7 @@ struct Savepoint {
         try db.cachedStatement(sql: "SAVEPOINT \(Self.name)").execute()
     }
 
-    /// Keeps what was done since.
+    /// Keeps the changes made since the savepoint.
     ///
     /// - Throws: an error that blames the migration, which must have ended the savepoint.
     func release(after job: MigrationJob) throws {
@@ -23,7 +26,7 @@ struct Savepoint {
         }
     }
 
-    /// Undoes what was done since.
+    /// Undoes the changes made since the savepoint.
     ///
     /// - Returns: false when that is impossible, because the migration has ended the transaction or SQLite
     ///   has no memory left; then the transaction must not be committed.

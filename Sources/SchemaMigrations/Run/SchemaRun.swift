@@ -3,22 +3,22 @@ import Foundation
 import GRDB
 import MigrationDiagnostics
 
-/// Runs migrations of one database in transactions that hold their work and their rows in the ledger.
+/// A run of one database's migrations, in transactions that hold their work and their rows in the ledger.
 ///
 /// Commits are grouped: migrations run one after the other in one transaction, so that a hundred small files
-/// cost one sync. A group ends when all is done, when it has run for a while, and where the treatment of
+/// cost one sync. A group ends when everything is done, when it has run for a while, and where the mode of
 /// foreign keys changes, which SQLite allows only between transactions.
 ///
-/// Each group passes through ``commit(_:)``. A group that leaves something broken is rolled back, and its
-/// migrations run again one at a time: that names the culprit, and tells new findings from old ones. Old ones
-/// are warnings.
+/// Each group passes through ``commit(_:)``. If a group leaves something broken, the run rolls it back and
+/// runs its migrations again one at a time. That identifies the migration at fault, and tells new findings
+/// from old ones, which are warnings.
 final class SchemaRun {
     private let migrator: SchemaMigrator
     private let db: Database
     private let interrupter: Interrupter
     private let progress: RunProgress?
     private let limit: Duration
-    /// What copies the database before its first change; nil once that is done.
+    /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
     private var report = SchemaReport()
 
@@ -32,7 +32,7 @@ final class SchemaRun {
         backup = migrator.options.backup.map(BackupMaker.init)
     }
 
-    /// Applies what is pending, up to a version.
+    /// Applies the pending migrations, up to a version.
     func migrate(_ plan: SchemaPlan, upTo target: SchemaVersion?) throws -> SchemaReport {
         try run {
             var plan = plan
@@ -43,14 +43,14 @@ final class SchemaRun {
                 }
             }
             if plan.isSettled { return }
-            // Every file is read and looked through before the first one runs.
+            // Every file is read and checked before the first one runs.
             let pending = Set(plan.pending)
             try runAll(
                 migrator.migrations.filter { pending.contains($0.version) }.map { try MigrationJob($0) })
         }
     }
 
-    /// Rolls migrations back, in the order given.
+    /// Rolls back migrations, in the order given.
     func rollBack(_ jobs: [MigrationJob]) throws -> SchemaReport {
         try run { try runAll(jobs) }
     }
@@ -71,8 +71,7 @@ final class SchemaRun {
         try checkCommits(jobs)
         progress?.begin(with: jobs)
         var left = jobs[...]
-        // At least once: an adopted database at the latest version has nothing to run, but a ledger to be
-        // written.
+        // Runs at least once: an adopted database at the latest version needs a ledger, but no migration.
         repeat {
             if let job = left.first, job.transaction == .none {
                 try runAlone(job)
@@ -97,9 +96,9 @@ final class SchemaRun {
 
     // MARK: Groups
 
-    /// Runs and commits as many migrations from the front as belong together.
+    /// Runs and commits the migrations at the front that form one group.
     ///
-    /// - Returns: the migrations that are left to run.
+    /// - Returns: the remaining migrations.
     private func runGroup(of jobs: ArraySlice<MigrationJob>) throws -> ArraySlice<MigrationJob> {
         var group = MigrationGroup(of: jobs, migrator.options.commits, progress)
         do {
@@ -107,15 +106,15 @@ final class SchemaRun {
         } catch let suspicion as SuspectGroup {
             try retry(group.done, suspicion.suspects)
         } catch {
-            // In a damaged database even the commit of nothing can fail, and says less than the migration's
-            // own error.
+            // In a damaged database even an empty commit can fail, with an error that says less than the
+            // migration's own.
             throw group.done.isEmpty ? group.failure ?? error : error
         }
         if let failure = group.failure { throw failure }
         return group.left
     }
 
-    /// Runs migrations again, one commit at a time, or all together where that is asked for.
+    /// Runs migrations again, one per commit, or all in one commit if the options ask for that.
     private func retry(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
         let batches = migrator.options.commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
         for batch in batches {
@@ -126,15 +125,15 @@ final class SchemaRun {
 
     /// Runs the migrations of a group and commits them, each with its row in the ledger.
     ///
-    /// The one place where migrations become permanent. The transaction commits when its body returns; an
-    /// error, a cancellation or a crash before that undoes the whole group.
+    /// Only this method makes migrations permanent. The transaction commits when its body returns; an error,
+    /// a cancellation or a crash before that undoes the whole group.
     private func commit(_ group: inout MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
         let warnings = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             let ledger = try prepareLedger()
             var inspection = try Inspection(db, of: group)
             while let job = group.next(for: ledger) {
-                // A migration that fails is undone alone; those before it are complete, and stay.
+                // A migration that fails is undone alone; those before it are complete and stay.
                 let savepoint = try Savepoint(db)
                 do {
                     let work = try job.run(db, interrupter)
@@ -153,9 +152,9 @@ final class SchemaRun {
         report.warnings += warnings.filter { !report.warnings.contains($0) }
     }
 
-    /// Runs the one statement of a file that asks for no transaction, and records it afterwards.
+    /// Runs the one statement of a file without a transaction, and records it afterwards.
     ///
-    /// At least once: when the process dies in between, the statement runs again.
+    /// The statement runs at least once: if the process dies in between, it runs again.
     private func runAlone(_ job: MigrationJob) throws {
         try db.setForeignKeys(job.foreignKeys)
         let isNeeded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
@@ -176,7 +175,7 @@ final class SchemaRun {
         progress?.advance(job)
     }
 
-    /// Creates the schema of a new database at once, unless another process has begun to.
+    /// Creates the schema of a new database from a snapshot, unless another process has begun to.
     private func load(_ snapshot: Snapshot) throws {
         try db.setForeignKeys(.deferred)
         let isLoaded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
@@ -191,10 +190,10 @@ final class SchemaRun {
 
     // MARK: The ledger
 
-    /// Reads the ledger under the lock, where another process may have been faster, and makes it ready for
-    /// rows.
+    /// Reads the ledger under the lock, since another process may have migrated first, and creates its
+    /// tables.
     ///
-    /// Before that, and so before the first change, the database is copied if that is asked for.
+    /// Before that, and so before the first change, it copies the database if the options ask for a backup.
     ///
     /// - Returns: the ledger as it was read.
     private func prepareLedger() throws -> Ledger {
@@ -206,7 +205,7 @@ final class SchemaRun {
         return ledger
     }
 
-    /// Writes down versions that the database has had without running them.
+    /// Writes applied versions to the ledger without running them.
     private func mark(_ versions: Set<SchemaVersion>, as origin: AppliedMigration.Origin) throws {
         for migration in migrator.migrations where versions.contains(migration.version) {
             try Ledger.insert(.init(version: migration.version, name: migration.name, origin: origin), db)

@@ -1,13 +1,13 @@
 import GRDB
 
-/// Keeps a migration from ending the transaction that it is run in, and notes which tables it changes.
+/// An observer that keeps a migration from ending its transaction, and records the tables that it changes.
 ///
-/// A commit is refused before it happens (c3ref/commit_hook.html), so that no work stays without its record;
-/// a rollback is noticed after.
+/// It refuses a commit before it happens (c3ref/commit_hook.html), so that no work stays without its record.
+/// It notices a rollback afterwards.
 final class TransactionWatch: TransactionObserver {
     private struct CommitRefused: Error {}
 
-    /// Whether the transaction has been ended, and with it all that was done in it.
+    /// Whether the migration ended the transaction.
     private(set) var sawEnd = false
 
     /// The tables into which statements write rows, triggers included.
@@ -22,8 +22,9 @@ final class TransactionWatch: TransactionObserver {
         sawEnd = true
     }
 
-    /// Notes the table that a statement is about to change, and declines to hear of its rows: so SQLite may
-    /// truncate tables, and nothing is buffered.
+    /// Records the table that a statement is about to change, and declines to observe its rows.
+    ///
+    /// As a result, SQLite may truncate tables, and nothing is buffered.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
         tables.insert(eventKind.tableName)
         return false
