@@ -2,7 +2,7 @@ package import Foundation
 import MigrationDiagnostics
 import MigrationFiles
 
-/// The migrations of a folder, read from it.
+/// The migrations read from a folder.
 package struct EmbeddedMigrations {
     /// A migration.
     package enum Migration {
@@ -10,13 +10,13 @@ package struct EmbeddedMigrations {
         case code(version: Int64, typeName: String, file: URL)
     }
 
-    /// Ascending by version.
+    /// The migrations, ascending by version.
     package let migrations: [Migration]
 
-    /// Takes migrations that have been read, ascending by version.
+    /// Creates a value from migrations, ascending by version.
     package init(_ migrations: [Migration]) { self.migrations = migrations }
 
-    /// Reads the files.
+    /// Reads the migrations from files.
     ///
     /// - Throws: ``EmbeddingErrors``.
     package init(files: [URL], folder: URL) throws(EmbeddingErrors) {
@@ -99,7 +99,7 @@ package struct EmbeddedMigrations {
 }
 
 extension Data {
-    /// Where the first byte is that is not part of UTF-8 text.
+    /// The index of the first byte that is not part of UTF-8 text.
     fileprivate var firstInvalidUTF8: Int {
         var bytes = makeIterator()
         var decoder = UTF8()

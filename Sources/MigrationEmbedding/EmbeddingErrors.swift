@@ -1,6 +1,6 @@
 package import MigrationDiagnostics
 
-/// The reasons why migrations cannot be embedded, all at once.
+/// All reasons why migrations cannot be embedded.
 package struct EmbeddingErrors: Error {
     package let diagnostics: [Diagnostic]
 }

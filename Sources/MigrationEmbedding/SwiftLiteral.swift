@@ -1,12 +1,12 @@
-/// A text as a literal of Swift, which gives back the very same bytes.
+/// A Swift literal of a text, with exactly the same bytes.
 package struct SwiftLiteral {
     package let text: String
 
     package init(_ value: String) {
-        // Scalars, not characters: CR LF is one character, and each of both counts.
+        // Scalars, not characters: CR LF is one character, but both scalars count.
         let scalars = value.unicodeScalars
         let hashes = String(repeating: "#", count: Self.hashCount(for: scalars))
-        // The compiler takes tabs in literals of several lines only.
+        // The compiler accepts tabs only in literals of several lines.
         let isLong = scalars.contains { $0 == "\n" || $0 == "\t" }
         var body = ""
         for scalar in scalars { body += Self.escaped(scalar, hashes) }
@@ -15,7 +15,7 @@ package struct SwiftLiteral {
             ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
     }
 
-    /// A literal of one line and without `#`, which is all that `#sourceLocation` takes.
+    /// Creates a literal of one line and without `#`, the only kind that `#sourceLocation` accepts.
     init(plain value: String) {
         let body = value.unicodeScalars.map { scalar in
             switch scalar {
@@ -27,7 +27,7 @@ package struct SwiftLiteral {
         text = "\"\(body.joined())\""
     }
 
-    /// As many as no quote and no backslash in the text is followed by, and one more.
+    /// Returns one more than the longest run of `#` that follows a quote or a backslash in the text.
     private static func hashCount(for scalars: String.UnicodeScalarView) -> Int {
         var longest = 0
         var current: Int?
@@ -42,8 +42,7 @@ package struct SwiftLiteral {
         return longest + 1
     }
 
-    /// A scalar as it is, but for those that the compiler changes or refuses, or that an editor does not
-    /// show.
+    /// Returns a scalar, escaped if the compiler would change or refuse it, or an editor would not show it.
     private static func escaped(_ scalar: Unicode.Scalar, _ hashes: String) -> String {
         switch scalar.properties.generalCategory {
         case .control where scalar == "\n" || scalar == "\t": String(scalar)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The Swift file that holds migrations.
+/// A Swift file that holds migrations.
 package struct SwiftSource {
     package private(set) var text: String
 

@@ -13,16 +13,17 @@ package struct MigrationFileName: Hashable, Sendable {
 
     /// The migration's version.
     package let version: Int64
-    /// Empty when the file has none.
+    /// The migration's name; empty if the file has none.
     package let name: String
     /// The contents of the file.
     package let kind: Kind
 
     /// Reads a file's name.
     ///
-    /// - Returns: nil when the file is not meant to be a migration: it does not end in `.sql` or `.swift`, or
-    ///   does not begin with a digit.
-    /// - Throws: ``MigrationFileProblem``, when it is meant to be one and is malformed.
+    /// - Returns: nil when the file is not meant to be a migration, because it does not end in `.sql` or
+    ///   `.swift`, or does not begin with a digit.
+    /// - Throws: ``MigrationFileProblem``, when the file is meant to be a migration and its name is
+    ///   malformed.
     package init?(_ fileName: String) throws(MigrationFileProblem) {
         let digits = fileName.utf8.prefix { (0x30...0x39).contains($0) }
         let isCode = fileName.hasSuffix(".swift")
@@ -74,7 +75,7 @@ package struct MigrationFileName: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether a type may have this name: ASCII letters, digits and `_`, and no digit first.
+    /// Whether a type may have this name: only ASCII letters, digits and `_`, and no digit first.
     fileprivate var isTypeName: Bool {
         let isWord = utf8.allSatisfy { byte in
             (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_")

@@ -1,10 +1,10 @@
-/// The migrations of one folder, by the names of its files, with all problems of these names.
+/// The migrations of one folder, found by file name, with all problems of these names.
 package struct MigrationFileSet: Sendable {
     /// A migration's files.
     package struct Entry: Sendable {
         /// The name of the file that migrates.
         package let fileName: String
-        /// What that name says.
+        /// The parts of that name.
         package let parsed: MigrationFileName
         /// The name of the down migration's file.
         package fileprivate(set) var down: String?

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 
-/// Copies a database before it is changed.
+/// A maker of copies of a database before it is changed.
 struct BackupMaker {
     private let backup: SchemaOptions.Backup
 
@@ -10,11 +10,12 @@ struct BackupMaker {
         self.backup = backup
     }
 
-    /// Copies the database, while its connection keeps others from writing.
+    /// Copies the database while its connection keeps others from writing.
     ///
-    /// The copy is read by a connection of its own: from inside a write transaction SQLite makes none.
+    /// It reads the database through a second connection, because SQLite makes no copy inside a write
+    /// transaction.
     ///
-    /// - Returns: the copy; nil when there is nothing to copy.
+    /// - Returns: the copy, or nil if there is nothing to copy.
     func copy(_ db: Database, _ ledger: Ledger) throws -> URL? {
         guard try ledger.exists || Ledger.hasOtherTables(db) else { return nil }
         let path =
@@ -40,11 +41,11 @@ struct BackupMaker {
         }
     }
 
-    /// Makes a folder, and those above it, so that they survive a power cut.
+    /// Creates a folder, and its missing parents, so that they survive a power cut.
     private func makeFolder(_ folder: URL) throws {
         var missing: [String] = []
         var path = folder.path
-        // Where nothing can be looked at, not even the root seems to be there.
+        // If the process may not look at any folder, even the root seems to be missing.
         while !path.isEmpty, path != "/", !FileManager.default.fileExists(atPath: path) {
             missing.append(path)
             path = (path as NSString).deletingLastPathComponent
@@ -81,13 +82,12 @@ struct BackupMaker {
             let source = try DatabaseQueue(path: file.path, configuration: configuration)
             let destination = try DatabaseQueue(path: partial.path)
             try source.backup(to: destination)
-            // One file, also where the original has a write-ahead log: reading the copy leaves none beside
-            // it.
+            // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
             try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
             try destination.close()
             try source.close()
             try FileManager.default.moveItem(at: partial, to: copy)
-            // The migrations will be committed for good, and so must be what leads back.
+            // The migrations will be durable, so the copy that can undo them must be durable too.
             try DurableFile(at: copy).syncName()
         } catch {
             removeUnfinishedCopies(of: file)
@@ -96,7 +96,7 @@ struct BackupMaker {
         return copy
     }
 
-    /// Removes older copies; failing to is no reason not to migrate.
+    /// Removes older copies, and ignores failures, which must not stop the migration.
     private func prune(copiesOf file: URL, like copy: URL) {
         let prefix = file.lastPathComponent + "-"
         // A copy of "app-2" begins like one of "app", and is longer.
@@ -109,9 +109,10 @@ struct BackupMaker {
         }
     }
 
-    /// Removes what is left of copies during which the process has died, and SQLite's files beside them.
+    /// Removes unfinished copies, left when a process died, and SQLite's files beside them.
     ///
-    /// Whoever makes a copy keeps others from writing to the database, and so from copying it.
+    /// No other process is making one: making a copy keeps others from writing to the database, and so from
+    /// copying it.
     private func removeUnfinishedCopies(of file: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
         let unfinished = names.filter { name in

@@ -1,24 +1,24 @@
 package import GRDB
 
-/// What SQLite finds wrong with a database's file.
+/// The result of SQLite's check of a database file.
 package struct IntegrityCheck {
-    /// How much is looked at.
+    /// The depth of the check.
     package enum Depth: String {
-        /// Everything but whether indexes fit their tables.
+        /// Checks everything except that indexes match their tables.
         case quick = "quick_check"
-        /// Everything.
+        /// Checks everything.
         case full = "integrity_check"
     }
 
-    /// A text for each problem; none for a database that is whole.
+    /// A text for each problem; empty for an intact database.
     package let problems: [String]
 
-    /// Looks through a database.
+    /// Checks a database.
     ///
     /// SQLite 3.40.0 to 3.41.0 find a null in columns that hold none, in tables `WITHOUT ROWID` whose primary
-    /// key is not their first columns: what is said of nulls is looked up.
+    /// key is not their first columns. The check therefore looks up every null that SQLite reports.
     ///
-    /// - Parameter limit: how many problems are enough.
+    /// - Parameter limit: the highest number of problems to find.
     package init(_ db: Database, _ depth: Depth, limit: Int) throws {
         var problems: [String] = []
         var nulls: [String: Bool] = [:]
@@ -34,7 +34,7 @@ package struct IntegrityCheck {
         self.problems = problems
     }
 
-    /// For each column, as SQLite would name it, whether there is a null in it.
+    /// Returns, for each `NOT NULL` column, named as in SQLite's messages, whether it holds a null.
     private static func nulls(_ db: Database) throws -> [String: Bool] {
         let columns = try Row.fetchAll(
             db,

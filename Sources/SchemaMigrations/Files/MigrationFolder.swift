@@ -2,7 +2,7 @@ package import Foundation
 import MigrationDiagnostics
 package import MigrationFiles
 
-/// Finds the migrations in a folder, by the names of its files; reads none of them.
+/// A finder of the migrations in a folder, which looks at the names of its files and reads none of them.
 package enum MigrationFolder {
     /// Returns the `.sql` files of a folder.
     package static func files(in folder: URL) throws -> [any SchemaMigration] {
@@ -24,12 +24,12 @@ package enum MigrationFolder {
         }
     }
 
-    /// Returns the migrations among the files of a folder that has been listed.
+    /// Returns the migrations among the named files of a folder.
     package static func files(named names: [String], in folder: URL) throws -> [any SchemaMigration] {
         let set = MigrationFileSet(names: names, .sql)
-        // The migrator refuses two files of one version: it knows the other folders, too.
+        // The migrator refuses two files of one version, since it also knows the other folders.
         let problems = set.problems.filter { $0.kind != .doubleVersion }
-        // An empty folder says more than a file that belongs to a missing one.
+        // The error of a folder without migrations says more than that of a down migration without its file.
         if let problem = problems.first(where: { $0.kind == .malformedName }) {
             throw SchemaMigrationError(problem)
         }
@@ -44,7 +44,7 @@ package enum MigrationFolder {
 }
 
 extension SchemaMigrationError {
-    /// Creates an error for what is wrong with a file's name.
+    /// Creates an error for a problem with a file's name.
     package init(_ problem: MigrationFileProblem) {
         self.init(.invalidMigration, problem.diagnostic)
     }

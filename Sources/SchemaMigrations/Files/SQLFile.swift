@@ -10,7 +10,7 @@ struct SQLFile: SQLSource {
     package let fileName: String
     /// The name of the down migration's file.
     private let downName: String?
-    /// Joined with a name when a file is read: doing so asks the file system, for each file.
+    /// The folder, joined with a name only when a file is read, because joining asks the file system.
     private let folder: URL
 
     init(_ entry: MigrationFileSet.Entry, in folder: URL) {

@@ -1,14 +1,14 @@
 import MigrationDiagnostics
 
-/// The way in which a file asks to be run.
+/// The settings with which a file asks to run.
 ///
-/// A comment before its first statement says so:
+/// A comment before the first statement sets them:
 ///
 ///     -- migrations: foreign-keys=deferred|immediate|unchecked
 ///     -- migrations: transaction=none
 ///
 /// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would
-/// ignore it in the file's transaction (pragma.html), so it is read before that begins.
+/// ignore it in the file's transaction (pragma.html), so the migrator reads it before the transaction begins.
 package struct SQLFileSettings: Hashable, Sendable {
     package enum Transaction: Hashable, Sendable {
         /// The file runs in a transaction, together with its record.
@@ -72,7 +72,7 @@ package struct SQLFileSettings: Hashable, Sendable {
     /// A `PRAGMA` statement, by its opening words: `PRAGMA [schema.]name [= value | (value)]`.
     struct Pragma {
         let name: String
-        /// Nil when the pragma only asks.
+        /// The value to set; nil if the pragma is a query.
         let value: String?
 
         init(_ opening: [String]) {

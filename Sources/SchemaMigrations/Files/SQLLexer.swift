@@ -1,10 +1,12 @@
-/// Splits SQL into tokens, by SQLite's rules (tokenize.c): just enough to look ahead in a file before it is
-/// run, and to tell an edit that matters from one that does not.
+/// A lexer that splits SQL into tokens, by SQLite's rules (tokenize.c).
 ///
-/// Where statements end while a file is run is SQLite's to find. The text must hold no NUL: it is the end for
-/// SQLite, wherever it stands.
+/// It does just enough to check a file before it runs, and to tell an edit that matters from one that does
+/// not.
+///
+/// While a file runs, SQLite itself finds the ends of statements. The text must hold no NUL, because SQLite
+/// takes it for the end, wherever it stands.
 package struct SQLLexer: Sequence, IteratorProtocol {
-    /// What a token is.
+    /// The kind of a token.
     package enum Kind: Hashable {
         /// A keyword, a bare name, or a number.
         case word
@@ -23,23 +25,23 @@ package struct SQLLexer: Sequence, IteratorProtocol {
 
     /// A part of the text.
     package struct Token: Hashable {
-        /// What it is.
+        /// The token's kind.
         package let kind: Kind
-        /// Where it stands.
+        /// The token's place in the bytes.
         package let range: Range<Int>
     }
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The comments that have been passed over, in order.
+    /// The comments that were skipped, in order.
     private(set) var comments: [Range<Int>] = []
 
-    /// Begins to split a text, in UTF-8.
+    /// Creates a lexer for a text in UTF-8.
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The next token; white space and comments are passed over.
+    /// Returns the next token, skipping white space and comments.
     package mutating func next() -> Token? {
         if let open = skipBlanks() { return Token(kind: .unterminated, range: open..<bytes.count) }
         guard position < bytes.count else { return nil }
@@ -50,7 +52,7 @@ package struct SQLLexer: Sequence, IteratorProtocol {
 
     /// Skips white space and comments.
     ///
-    /// - Returns: where a comment begins that never ends.
+    /// - Returns: the start of an unterminated comment, or nil if there is none.
     private mutating func skipBlanks() -> Int? {
         while position < bytes.count {
             let start = position
@@ -112,7 +114,7 @@ package struct SQLLexer: Sequence, IteratorProtocol {
         return .symbol
     }
 
-    /// Skips a text in quotes, in which a doubled quote stands for one.
+    /// Skips a quoted text, in which a doubled quote stands for one.
     private mutating func quoted(by quote: UInt8) -> Bool {
         position += 1
         while position < bytes.count {
@@ -137,7 +139,7 @@ package struct SQLLexer: Sequence, IteratorProtocol {
         return position + 1 < bytes.count && bytes[position] == first && bytes[position + 1] == second
     }
 
-    /// A blank for SQLite where a token may begin, as it does where files have been joined.
+    /// A byte order mark, which SQLite takes for a blank where a token may begin, as in joined files.
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private static func isSpace(_ byte: UInt8) -> Bool {

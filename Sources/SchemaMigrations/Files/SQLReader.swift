@@ -1,19 +1,18 @@
 import MigrationDiagnostics
 
-/// Reads a file's tokens once, and collects what looking ahead needs: the statements, the comments, a
-/// checksum.
+/// A reader that collects a file's statements, its comments and a checksum in one pass over the tokens.
 struct SQLReader {
     private let bytes: [UInt8]
     private let fileName: String
     private(set) var statements: [SQLScript.Statement] = []
     private(set) var comments: [SQLScript.Comment] = []
 
-    // FNV-1a: an edit is to be noticed, not an attack to be withstood.
+    // FNV-1a, because the checksum has to notice edits, not withstand attacks.
     private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     private var lineOffset = 0
     private var lineNumber = 1
 
-    /// Where in a statement the reader is.
+    /// The reader's position in a statement.
     ///
     /// A trigger ends with `; END ;`, as in SQLite's complete.c.
     private enum State { case plain, trigger, triggerSemicolon, triggerEnd }
@@ -76,7 +75,7 @@ struct SQLReader {
     private mutating func extend(_ token: SQLLexer.Token) {
         var statement =
             current ?? SQLScript.Statement(range: token.range, line: line(at: token.range.lowerBound))
-        // Else each word that is added copies all words before it.
+        // Otherwise each added word copies all words before it.
         current = nil
         statement.range = statement.range.lowerBound..<token.range.upperBound
         let word = statement.opening.count < 12 || state != .plain ? text(token.range).uppercased() : ""
@@ -133,9 +132,9 @@ struct SQLReader {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The line of an offset, from 1.
+    /// Returns the line of an offset, from 1.
     ///
-    /// Offsets come in ascending order.
+    /// Offsets must come in ascending order.
     private mutating func line(at offset: Int) -> Int {
         while lineOffset < offset {
             if bytes[lineOffset] == UInt8(ascii: "\n") { lineNumber += 1 }

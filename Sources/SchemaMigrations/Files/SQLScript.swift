@@ -2,18 +2,18 @@ package import Foundation
 import GRDB
 import MigrationDiagnostics
 
-/// A `.sql` file that has been looked through: what it must not hold is refused before it runs.
+/// A checked `.sql` file, whose forbidden statements were refused before it runs.
 package struct SQLScript {
-    /// A statement, as far as looking ahead can tell.
+    /// A statement, as found by the check.
     package struct Statement {
-        /// Its words, quoted names and symbols, in upper case, as many as are needed to know what it is.
+        /// The first words, quoted names and symbols, in upper case, as many as identify the statement.
         var opening: [String] = []
         package var range: Range<Int>
         package let line: Int
 
         func opens(with words: String...) -> Bool { opening.starts(with: words) }
 
-        /// The opening of what an `EXPLAIN` explains, or of the statement itself.
+        /// The opening of the statement that an `EXPLAIN` explains, or of the statement itself.
         var explained: [String] {
             guard opens(with: "EXPLAIN") else { return opening }
             return Array(opening.dropFirst(opens(with: "EXPLAIN", "QUERY", "PLAN") ? 3 : 1))
@@ -33,10 +33,10 @@ package struct SQLScript {
     package let statements: [Statement]
     package let comments: [Comment]
     package let settings: SQLFileSettings
-    /// Changes with each edit that matters: white space, comments and line ends do not count.
+    /// A checksum that ignores white space, comments and line ends.
     package let checksum: String
 
-    /// Looks through a file's contents.
+    /// Checks a file's contents.
     ///
     /// - Throws: ``SchemaMigrationError``, with file and line.
     package init(_ data: Data, fileName: String) throws {
@@ -57,7 +57,7 @@ package struct SQLScript {
         try refuse()
     }
 
-    /// How much there is to run, for progress.
+    /// The amount of work, for progress.
     var weight: Int64 { Int64(max(1, statements.count)) }
 
     /// The tables that the file drops.
@@ -70,7 +70,7 @@ package struct SQLScript {
             })
     }
 
-    /// A statement's tokens, bare words in upper case and names without their quotes.
+    /// Returns a statement's tokens, with bare words in upper case and names without their quotes.
     package func tokens(of statement: Statement) -> [Token] {
         let part = Array(bytes(of: statement))
         return SQLLexer(part).map { token in
@@ -84,11 +84,11 @@ package struct SQLScript {
 
     /// A part of a statement.
     package struct Token {
-        /// As a keyword or symbol: a bare word in upper case.
+        /// The token read as a keyword or symbol: a bare word in upper case.
         package let keyword: String
-        /// As a name: without quotes, in lower case.
+        /// The token read as a name: without quotes, in lower case.
         package let name: String
-        /// Whether it is a bare word.
+        /// Whether the token is a bare word.
         package let isWord: Bool
     }
 
@@ -150,7 +150,7 @@ package struct SQLScript {
     /// Runs the statements, one after the other.
     ///
     /// - Parameters:
-    ///   - fix: what to do when a statement is to blame for its failure.
+    ///   - fix: the remedy when a statement is to blame for its failure.
     ///   - afterEach: is called after each statement.
     /// - Throws: ``SchemaMigrationError``, with the line and the statement that failed.
     func run(

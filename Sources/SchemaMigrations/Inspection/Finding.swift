@@ -16,7 +16,7 @@ enum Finding: Hashable {
         }
     }
 
-    /// A clause, as in "leaves …".
+    /// Returns a clause that completes "leaves …".
     func description(count: Int) -> String {
         switch self {
         case .orphans(let child, let parent, let columns):
@@ -34,7 +34,7 @@ enum Finding: Hashable {
         if case .brokenObject(_, _, let hint) = self { hint } else { nil }
     }
 
-    /// What to do about it in the migration.
+    /// The remedy: how to change the migration.
     var remedy: String {
         switch self {
         case .orphans: "Keep the rows that others refer to, or delete the rows that refer to them."
@@ -45,9 +45,9 @@ enum Finding: Hashable {
 }
 
 extension SchemaMigrationError {
-    /// Creates an error for something that a migration has left broken.
+    /// Creates an error for a problem that a migration has caused.
     ///
-    /// - Parameter count: how many rows are broken by it.
+    /// - Parameter count: the number of broken rows.
     init(_ finding: Finding, count: Int, leftBy job: MigrationJob) {
         let remedies = [finding.hint, finding.remedy, MigrationJob.remedy]
         self.init(

@@ -1,10 +1,10 @@
 import GRDB
 
-/// What is broken in a database, and how often.
+/// The problems in a database, with their counts.
 struct Findings {
     private var counts: [Finding: Int] = [:]
 
-    /// Looks for what is broken among the suspects, and whatever refers to them.
+    /// Looks for problems in the suspects, and in everything that refers to them.
     init(_ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys) throws {
         if foreignKeys != .unchecked { try countOrphans(db, suspects) }
         if suspects.schemaHasChanged { try findBrokenObjects(db) }
@@ -12,14 +12,14 @@ struct Findings {
 
     var isEmpty: Bool { counts.isEmpty }
 
-    /// What is broken, a sentence each.
+    /// The problems, a sentence each.
     var descriptions: [String] {
         counts.map { "\($0.description(count: $1))." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
     }
 
-    /// Something of which there was less before, and how much there is more.
+    /// Returns the first problem whose count has grown, with the increase, or nil if there is none.
     ///
-    /// What was broken before under another name, of a table or column that has been renamed, is not new.
+    /// An old problem of a table or column that has been renamed is not new.
     func firstNew(since before: Findings) -> (finding: Finding, count: Int)? {
         var gone = before.counts.filter { counts[$0.key] == nil }
         let more = counts.filter { $1 > before.counts[$0, default: 0] }
@@ -57,7 +57,7 @@ struct Findings {
         }
     }
 
-    /// The tables with foreign keys that were touched, or that refer to one that was.
+    /// Returns the tables with foreign keys that are suspects, or that refer to a suspect.
     private func tables(toCheckFor suspects: Suspects, _ db: Database) throws -> [String] {
         guard suspects.isEverything || !suspects.tables.isEmpty else { return [] }
         let references = try Row.fetchAll(
@@ -86,7 +86,7 @@ struct Findings {
         }
         let tables = try String.fetchAll(
             db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
-        // The triggers of a view that is broken do not compile either.
+        // The triggers of a broken view do not compile either.
         for table in tables where !broken.contains(table) {
             for statement in try statementsThatFireTriggers(of: table, db) {
                 try compile(statement, db, blaming: "a trigger of \(table)")
@@ -94,15 +94,14 @@ struct Findings {
         }
     }
 
-    /// Compiles a statement, and does not run it: SQLite resolves what a view or a trigger names when it is
-    /// used.
+    /// Compiles a statement without running it, since SQLite resolves a view's or trigger's names on use.
     @discardableResult
     private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws -> Bool {
         do {
             _ = try db.makeStatement(sql: sql)
             return true
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // A view with triggers for some kinds of changes refuses the others, and is as it should be.
+            // A view with triggers for some kinds of changes refuses the others, which is correct.
             if error.isAboutReadOnlyView { return false }
             let hint = db.hintAtDoubleQuotedText(error)
             counts[.brokenObject(name: name, reason: error.message ?? "unknown error", hint: hint)] = 1

@@ -1,10 +1,11 @@
 import GRDB
 
-/// Looks for what a group of migrations leaves broken: rows that refer to none, views and triggers that no
-/// longer compile.
+/// A search for problems that a group of migrations causes.
 ///
-/// The first attempt at a group is inspected once, at its end, and only where something was touched; what is
-/// broken then may be old. In a second attempt each migration is inspected, which tells new findings from old
+/// They are rows that refer to missing rows, and views and triggers that no longer compile.
+///
+/// The first attempt at a group is inspected once, at its end, and only where it touched something. A problem
+/// found then may be old. In a second attempt each migration is inspected, which tells new findings from old
 /// ones.
 struct Inspection {
     private let db: Database
@@ -12,10 +13,10 @@ struct Inspection {
     private var suspects: Suspects
     /// The schema before the group, in a first attempt.
     private var shape: SchemaShape?
-    /// What is broken so far, in a second attempt.
+    /// The problems so far, in a second attempt.
     private var findings: Findings?
 
-    /// Looks at the database before a group runs.
+    /// Inspects the database before a group runs.
     init(_ db: Database, of group: MigrationGroup) throws {
         self.db = db
         foreignKeys = group.foreignKeys
@@ -27,9 +28,10 @@ struct Inspection {
         }
     }
 
-    /// Inspects what a migration has done; in the first attempt, only notes what it has touched.
+    /// Inspects the changes of a migration, or, in the first attempt, only records the tables that it
+    /// touched.
     ///
-    /// - Throws: ``SchemaMigrationError``, when the migration leaves something broken that was not before.
+    /// - Throws: ``SchemaMigrationError``, when the migration causes a problem that did not exist before.
     mutating func inspect(_ job: MigrationJob, touched tables: Set<String>) throws {
         guard let before = findings else { return suspects.add(tables: tables, by: job) }
         let after = try Findings(db, suspects, foreignKeys)
@@ -39,10 +41,10 @@ struct Inspection {
         findings = after
     }
 
-    /// Inspects what the whole group has done.
+    /// Inspects the changes of the whole group.
     ///
-    /// - Returns: what observers of the database have to hear of.
-    /// - Throws: ``SuspectGroup``, when something is broken that may be old.
+    /// - Returns: the change to report to observers of the database.
+    /// - Throws: ``SuspectGroup``, when there is a problem that may be old.
     mutating func finish() throws -> SchemaChange {
         // A second attempt was inspected migration by migration.
         guard let shape else { return .anything }
@@ -52,11 +54,11 @@ struct Inspection {
         return after.hasAll(of: shape) ? .additions : .anything
     }
 
-    /// What was broken before, and locks nobody out: a sentence each.
+    /// The old problems, a sentence each, which do not stop the migration.
     var warnings: [String] { findings?.descriptions ?? [] }
 }
 
-/// Thrown to roll back a group whose migrations have to run again, one at a time.
+/// An error that rolls back a group whose migrations have to run again, one at a time.
 struct SuspectGroup: Error {
     let suspects: Suspects
 }

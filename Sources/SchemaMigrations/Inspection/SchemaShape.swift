@@ -1,9 +1,9 @@
 import GRDB
 
-/// A database's schema at one moment, to notice changes of it.
+/// A database's schema at one moment, for detecting changes.
 struct SchemaShape {
     struct Object: Hashable {
-        /// Another one, as a rule, when a table was dropped and made again.
+        /// An identifier that usually changes when a table is dropped and created again.
         let id: Int64
         let name: String
         let table: String
@@ -27,7 +27,7 @@ struct SchemaShape {
             })
     }
 
-    /// Whether everything that was there before is there as it was.
+    /// Returns true if everything in the earlier schema still exists unchanged.
     func hasAll(of before: SchemaShape) -> Bool {
         cookie == before.cookie || objects.isSuperset(of: before.objects)
     }

@@ -6,25 +6,25 @@ struct Suspects {
     private(set) var schemaHasChanged = false
     /// Whether any table may have been touched.
     private(set) var isEverything = false
-    /// Whether migrations in Swift ran: nobody knows beforehand what these drop.
+    /// Whether migrations in Swift ran, whose dropped tables are not known beforehand.
     private var includesCode = false
 
     /// Every table, view and trigger.
     static let everything = Suspects(schemaHasChanged: true, isEverything: true)
 
-    /// Adds the tables that a migration has touched.
+    /// Adds the tables that a migration touched.
     mutating func add(tables names: Set<String>, by job: MigrationJob) {
         tables.formUnion(names.map { $0.lowercased() })
         if job.isCode { includesCode = true }
     }
 
-    /// Adds the tables whose definition, or whose place in the file, has changed.
+    /// Adds the tables whose definition, or whose place in the database file, has changed.
     mutating func add(changesSince before: SchemaShape, to after: SchemaShape) {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
         let changed = before.objects.symmetricDifference(after.objects).map { $0.table.lowercased() }
-        // The schema was changed, and looks the same: something was dropped and made again. In a file, that
-        // is known.
+        // The schema was changed, and looks the same: something was dropped and created again. For a `.sql`
+        // file, the dropped tables are known.
         if changed.isEmpty, includesCode { isEverything = true }
         tables.formUnion(changed)
     }

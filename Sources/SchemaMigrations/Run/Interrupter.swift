@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Stops a running migration when it is cancelled, from any thread and inside a statement too.
+/// A switch that stops a running migration, from any thread and inside a statement too.
 final class Interrupter: Sendable {
     private struct State {
         var isCancelled = false
@@ -25,7 +25,7 @@ final class Interrupter: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Makes ``cancel()`` the handler of a progress, so that cancelling the progress stops the run.
+    /// Observes a progress that calls ``cancel()`` when it is cancelled, so that cancelling it stops the run.
     func listen(to progress: Progress) {
         state.withLock { $0.progress = progress }
     }

@@ -2,13 +2,13 @@ package import Foundation
 import GRDB
 import MigrationDiagnostics
 
-/// A schema as SQL that creates it at once, with the versions that it contains.
+/// SQL that creates a whole schema, with the versions that the schema contains.
 ///
 ///     -- snapshot: 20240110090000000 create_entries
 ///     -- snapshot: 20240203181500000 create_tags
 ///     CREATE TABLE entry(…);
 package struct Snapshot {
-    /// What a line that names a migration begins with.
+    /// The prefix of a line that names a migration.
     package static let header = "-- snapshot: "
 
     let versions: Set<SchemaVersion>
@@ -16,7 +16,7 @@ package struct Snapshot {
 
     /// Reads a snapshot.
     ///
-    /// - Throws: ``SchemaMigrationError``, if the file cannot be read or does not say what it contains.
+    /// - Throws: ``SchemaMigrationError``, if the file cannot be read or does not list its migrations.
     init(contentsOf url: URL) throws {
         let data: Data
         do {
@@ -47,7 +47,7 @@ package struct Snapshot {
         try script.run(db, fixing: "\(Self.remedy) Nothing was changed.", afterEach: afterEach)
     }
 
-    /// What to do about a snapshot that cannot be used.
+    /// The remedy for a snapshot that cannot be used.
     package static let remedy = "Write it again with `app-migrations snapshot write`."
 
     package static func invalid(_ url: URL, _ problem: String, remedy: String) -> SchemaMigrationError {
@@ -57,8 +57,9 @@ package struct Snapshot {
 }
 
 extension SchemaMigrator {
-    /// Reads the snapshot with which a new database may begin; nil where there is none, and where it holds
-    /// more than is asked for.
+    /// Reads the snapshot with which a new database may begin.
+    ///
+    /// - Returns: nil if there is no snapshot, or if it holds a version above the target.
     func snapshot(upTo target: SchemaVersion?) throws -> Snapshot? {
         guard let snapshotURL else { return nil }
         let snapshot = try Snapshot(contentsOf: snapshotURL)
@@ -70,7 +71,7 @@ extension SchemaMigrator {
         return snapshot.versions.allSatisfy { $0 <= target ?? .max } ? snapshot : nil
     }
 
-    /// Reads the highest version that the snapshot contains; nil if there is no snapshot.
+    /// Reads the highest version that the snapshot contains, or returns nil if there is no snapshot.
     package func snapshotVersion() throws -> SchemaVersion? {
         try snapshotURL.flatMap { try Snapshot(contentsOf: $0).versions.max() }
     }
