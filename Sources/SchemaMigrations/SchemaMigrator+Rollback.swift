@@ -29,7 +29,7 @@ extension SchemaMigrator {
         }
     }
 
-    /// Returns the down migrations of versions, in the order given, after checking each one.
+    /// Returns the checked down migrations of versions, in the order given.
     private func downMigrations(of versions: [SchemaVersion]) throws -> [MigrationJob] {
         var jobs: [MigrationJob] = []
         var irreversible: [String] = []

@@ -11,19 +11,20 @@ public import Foundation
 /// let schema = try SchemaMigrator(directory: folder, options: options)
 /// ```
 public struct SchemaOptions: Sendable {
-    /// When migrations are committed.
+    /// The grouping of migrations into commits.
     public var commits: Commits
 
-    /// How to handle a database newer than every known migration: one that a newer version of the app
+    /// The handling of a database newer than every known migration, which a newer version of the app
     /// migrated.
     ///
     /// By default, migrating it is an error. `.allow` applies the pending migrations all the same.
     public var newerDatabases: Policy
 
-    /// How to handle a file that was edited after it was applied.
+    /// The handling of a file that was edited after it was applied.
     ///
-    /// By default, it is allowed; ``SchemaStatus/edited`` lists such files. `.refuse` makes migrating an
-    /// error until ``SchemaMigrator/acceptEdits(_:of:)`` is called, and reads every file at every launch.
+    /// By default, edits are allowed, and ``SchemaStatus/edited`` lists such files. `.refuse` makes migrating
+    /// an error until you call ``SchemaMigrator/acceptEdits(_:of:)``, and makes the migrator read every file
+    /// at every launch.
     public var editedMigrations: Policy
 
     /// The backup to make before the database is changed; nil, the default, for none.
@@ -51,9 +52,9 @@ public struct SchemaOptions: Sendable {
         self.busyTimeout = busyTimeout
     }
 
-    /// When migrations are committed.
+    /// A grouping of migrations into commits.
     ///
-    /// Each one is atomic in any case, together with its row in the ledger.
+    /// Each migration is atomic in any case, together with its row in the ledger.
     public enum Commits: Sendable, Hashable {
         /// Many migrations share a commit, so that a hundred small files cost one sync.
         ///

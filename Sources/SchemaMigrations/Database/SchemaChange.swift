@@ -12,7 +12,7 @@ extension Database {
     /// Notifies the app's observers that the schema has changed.
     func notifyObservers(of change: SchemaChange) throws {
         switch change {
-        // Nobody can observe a new table yet, except those who observe everything, the ledger included.
+        // No observer can observe a new table yet, except observers of everything, which includes the ledger.
         case .additions: try notifyChanges(in: Table("schema_migrations"))
         // GRDB asks for the columns of every table to do so.
         case .anything: try notifyChanges(in: .fullDatabase)

@@ -2,7 +2,7 @@ package import Foundation
 import GRDB
 import MigrationDiagnostics
 
-/// A checked `.sql` file, whose forbidden statements were refused before it runs.
+/// A `.sql` file that was checked for forbidden statements before it runs.
 package struct SQLScript {
     /// A statement, as found by the check.
     package struct Statement {

@@ -28,8 +28,9 @@ struct Inspection {
         }
     }
 
-    /// Inspects the changes of a migration, or, in the first attempt, only records the tables that it
-    /// touched.
+    /// Inspects the changes of a migration.
+    ///
+    /// In the first attempt, it only records the tables that the migration touched.
     ///
     /// - Throws: ``SchemaMigrationError``, when the migration causes a problem that did not exist before.
     mutating func inspect(_ job: MigrationJob, touched tables: Set<String>) throws {
