@@ -10,7 +10,8 @@
 ///
 /// SQLite cannot change this inside a transaction, so the migrator sets it before it begins one.
 public enum ForeignKeys: Sendable, Hashable {
-    /// Foreign keys are checked before the commit, and are not enforced until then. The default.
+    /// The default: SQLite enforces no foreign keys while the migration runs, and the migrator checks them
+    /// before the commit.
     ///
     /// With immediate enforcement, dropping a table in order to rebuild it would delete the rows that refer
     /// to it (`ON DELETE CASCADE`).
