@@ -16,7 +16,7 @@ package struct IntegrityCheck {
     /// Checks a database.
     ///
     /// SQLite 3.40.0 to 3.41.0 find a null in columns that hold none, in tables `WITHOUT ROWID` whose primary
-    /// key is not their first columns. The check therefore looks up every null that SQLite reports.
+    /// key is not their first columns. The check therefore looks up the nulls reported in such tables.
     ///
     /// - Parameter limit: the highest number of problems to find.
     package init(_ db: Database, _ depth: Depth, limit: Int) throws {
@@ -34,7 +34,7 @@ package struct IntegrityCheck {
         self.problems = problems
     }
 
-    /// Returns, for each `NOT NULL` column, named as in SQLite's messages, whether it holds a null.
+    /// Returns whether each `NOT NULL` column of the `WITHOUT ROWID` tables holds a null, by SQLite's message.
     private static func nulls(_ db: Database) throws -> [String: Bool] {
         let columns = try Row.fetchAll(
             db,

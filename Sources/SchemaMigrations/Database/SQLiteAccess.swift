@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-// All calls of SQLite's C interface, for features that GRDB does not offer.
+// Calls of SQLite's C interface, for features that GRDB does not offer.
 
 extension Statement {
     /// The statement's text from the file, with the blanks, comments and lone semicolons before it.
