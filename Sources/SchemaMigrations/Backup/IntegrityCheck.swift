@@ -34,7 +34,7 @@ package struct IntegrityCheck {
         self.problems = problems
     }
 
-    /// Returns whether each `NOT NULL` column of the `WITHOUT ROWID` tables holds a null, by SQLite's message.
+    /// Returns whether `NOT NULL` columns of `WITHOUT ROWID` tables hold nulls, by SQLite's message.
     private static func nulls(_ db: Database) throws -> [String: Bool] {
         let columns = try Row.fetchAll(
             db,
