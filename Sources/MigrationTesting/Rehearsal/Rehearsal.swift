@@ -66,7 +66,7 @@ public struct Rehearsal: Sendable {
 }
 
 extension Rehearsal {
-    /// Migrates a copy, and compares it with what it was.
+    /// Migrates a copy, and compares its contents before and after.
     init(
         of migrator: SchemaMigrator, on copy: DatabaseQueue, migrate: () throws -> SchemaReport
     ) throws {
