@@ -1,7 +1,7 @@
 public import AppMigrations
 public import Foundation
 
-/// A simulated device: plays the launches of an app, with the app's own managers, on a temporary folder.
+/// Plays the launches of an app, with the app's own managers, on a folder that stands for a device.
 ///
 /// ```swift
 /// @Test func upgradeOutlivesADeath() throws {

@@ -66,7 +66,7 @@ struct FixtureSample {
         }
     }
 
-    /// Returns the row that a row refers to; nil if a column is null or the row is missing.
+    /// Returns the row that a row refers to; an empty array if a column is null or the row is missing.
     private func parent(
         of values: [DatabaseValue], in table: TableLayout, by reference: TableLayout.Reference
     ) throws -> [(TableLayout, [DatabaseValue])] {
