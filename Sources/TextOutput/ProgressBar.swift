@@ -10,7 +10,7 @@ package struct ProgressBar: Sendable {
     private let file: FileHandle
     private let style: Style
 
-    /// Creates a bar, or returns nil if the output cannot show one.
+    /// Creates a bar; returns nil if the output is not a terminal, or is a dumb one.
     package init?(on file: FileHandle = .standardOutput) {
         guard file.isTerminal, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
         self.file = file

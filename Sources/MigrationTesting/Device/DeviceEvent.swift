@@ -23,7 +23,7 @@ enum DeviceEvent: Sendable, Hashable {
             case 1: events.append(.restore)
             case 2...4 where kills < 2:
                 kills += 1
-                // Prefer an upgrade, and an early moment, since most launches have few moments.
+                // Choose an upgrade if there is one, and prefer an early moment: most launches have few.
                 position = Int.random(
                     in: min(position + 1, versions.count - 1)..<versions.count, using: &random)
                 let last = [6, 12, 24][Int.random(in: 0..<3, using: &random)]

@@ -74,9 +74,9 @@ public final class SimulatedDevice {
         try run(version, as: "launch as", dying: .never)
     }
 
-    /// Launches a lower version of the app than before.
+    /// Launches a lower version of the app than the highest one so far.
     ///
-    /// - Throws: the app's errors.
+    /// - Throws: ``SimulatedDeviceError`` if the version is not lower; the app's errors.
     public func downgrade(to version: AppVersion) throws {
         guard let highest, version < highest else {
             throw SimulatedDeviceError(

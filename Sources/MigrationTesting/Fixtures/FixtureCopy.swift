@@ -182,7 +182,7 @@ struct FixtureCopy {
                 maker.numbers == .replaced && checks.isEmpty && !column.isUnique && !joined.contains(name)
             return isFree ? noise.number(like: value) : value
         case .string, .blob:
-            // The constraint's values are part of the schema, and a random one does not reveal a person's
+            // The schema shows the constraint's values anyway. A random one does not reveal a person's
             // choice.
             let literals = checks.flatMap(\.literals).filter { $0.isText }
             if literals.contains(value) {

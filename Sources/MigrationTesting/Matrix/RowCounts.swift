@@ -7,7 +7,7 @@ public struct RowCounts: Sendable {
     /// It applies to upgrades that run the migration, not to upgrades that begin at its version or above.
     public struct Change: Sendable {
         let version: SchemaVersion
-        /// Changes the numbers by table; removes the number of a table whose rows are not to be counted.
+        /// Changes the numbers by table; removes that of a table that is dropped or not to be counted.
         let apply: @Sendable (inout [String: Int]) -> Void
 
         /// Expects that a migration drops a table and its rows.

@@ -78,7 +78,7 @@ struct UpgradeMatrixRun {
 
     // MARK: Old databases
 
-    /// Migrates a database one version at a time, and upgrades a copy of it at each version.
+    /// Migrates a database one version at a time, and upgrades a copy of it at each version of the matrix.
     private func replay(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
         let wanted = Set(matrix.versions ?? schema.migrations.map(\.version))
         var version: SchemaVersion = 0

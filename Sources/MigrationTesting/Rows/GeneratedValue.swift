@@ -34,7 +34,7 @@ enum GeneratedValue {
         return .text
     }
 
-    /// Returns a value, which differs for each number.
+    /// Returns a value; a unique column gets a different one for each number.
     func value(number: Int64, isUnique: Bool, using random: inout RandomNumbers) -> DatabaseValue {
         let free = isUnique ? number : Int64.random(in: 0...9_999, using: &random)
         switch self {

@@ -193,8 +193,8 @@ private struct TableFilling {
             guard reference.parent.lowercased() == table.name.lowercased() else { return nil }
             return reference.parentColumns.map { name in position(of: name).map { values[$0] } ?? .null }
         }
-        // The first key takes all parents in turn, so that a table whose keys are unique together gets every
-        // pair.
+        // The first key takes the parents in turn, so that a table whose keys are unique together uses them
+        // all.
         return key == 0 ? choice[turn % choice.count] : random.pick(choice)
     }
 

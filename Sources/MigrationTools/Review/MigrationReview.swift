@@ -113,7 +113,7 @@ package struct MigrationReview: Sendable {
 
     // MARK: Running
 
-    /// Runs the migrations on an empty database, up to the first in Swift, and rolls them back.
+    /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
     private mutating func run(_ migrator: SchemaMigrator) {
         guard let database = try? DatabaseQueue() else { return }
         let migrations = migrator.migrations.prefix { $0 is any SQLSource }
@@ -123,7 +123,7 @@ package struct MigrationReview: Sendable {
         do {
             try migrator.migrate(database, upTo: last.version)
             rule = .downDoesNotApply
-            // The newest ones that are reversible.
+            // Roll back the newest ones that are reversible.
             for migration in migrations.reversed() {
                 guard let source = migration as? any SQLSource, source.hasDown else { break }
                 title = "\(source.fileName.dropLast(4)).down.sql"
