@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A bar on the last line of a terminal, over which everything else is printed.
+/// A progress bar on the last line of a terminal, below all other output.
 ///
-/// It is redrawn when somebody calls it, and does not watch a `Progress` by itself: on Linux, a `Progress` is neither
-/// observable nor safe to read while another thread changes it.
+/// The caller redraws the bar. The bar does not observe a `Progress` itself: on Linux, a `Progress` is
+/// neither observable nor safe to read while another thread changes it.
 package struct ProgressBar: Sendable {
     private static let width = 24
 
     private let file: FileHandle
     private let style: Style
 
-    /// Creates a bar; nil where nobody would see it, or where it would be litter.
+    /// Creates a bar; returns nil if the output is not a terminal, or is a dumb one.
     package init?(on file: FileHandle = .standardOutput) {
         guard file.isTerminal, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
         self.file = file
@@ -20,15 +20,15 @@ package struct ProgressBar: Sendable {
     /// Draws the bar over what was drawn before.
     ///
     /// - Parameters:
-    ///   - title: what is running.
-    ///   - fraction: how much of it is done, from 0 to 1.
+    ///   - title: the name of the running work.
+    ///   - fraction: the completed fraction, from 0 to 1.
     package func draw(_ title: String = "", fraction: Double) {
         let done = Int((Double(Self.width) * min(max(fraction, 0), 1)).rounded())
         let bar =
             style.good(String(repeating: "━", count: done))
             + style.faint(String(repeating: "─", count: Self.width - done))
         let percent = "\(Int((fraction * 100).rounded()))%"
-        // Where the terminal is too narrow, the line is cut: of one that wraps, only the end can be erased.
+        // Cut the line if the terminal is too narrow: of a wrapped line, only the end could be erased.
         write("\u{1B}[?7l  \(bar) \(percent.padded(to: 4)) \(style.faint(title))\u{1B}[?7h")
     }
 

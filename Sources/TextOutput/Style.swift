@@ -2,14 +2,14 @@ package import Foundation
 
 /// Colours for text on a terminal.
 ///
-/// There are none elsewhere, nor where `NO_COLOR` is set (no-color.org).
+/// Other outputs get no colours, nor does a terminal if `NO_COLOR` is set (no-color.org).
 package struct Style: Sendable {
     private let isColourful: Bool
 
     /// A style without colours.
     package static var plain: Style { Style(isColourful: false) }
 
-    /// Creates a style for what is written to a file.
+    /// Creates a style for the output to a file.
     package init(for file: FileHandle = .standardOutput) {
         self.init(
             isColourful: file.isTerminal
@@ -32,6 +32,6 @@ package struct Style: Sendable {
 }
 
 extension FileHandle {
-    /// Whether the file is a terminal, so that somebody may be watching.
+    /// Whether the file is a terminal.
     package var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 }

@@ -33,7 +33,7 @@ package struct Table {
         rows.append(texts.map { Cell(text: $0) })
     }
 
-    /// Renders the lines, indented, without blanks at their ends.
+    /// Renders the lines, indented, without trailing spaces.
     package func lines(indentation: Int = 2) -> [String] {
         let widths = alignments.indices.map { index in
             rows.map { $0.indices.contains(index) ? $0[index].text.count : 0 }.max() ?? 0

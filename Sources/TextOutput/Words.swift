@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Int {
-    /// The number with a noun, such as `1 migration` or `2 migrations`.
+    /// Returns the number with a noun, such as `1 migration` or `2 migrations`.
     package func counting(_ noun: String, _ plural: String? = nil) -> String {
         self == 1 ? "1 \(noun)" : "\(self) \(plural ?? noun + "s")"
     }
@@ -17,7 +17,7 @@ extension Duration {
 }
 
 extension Int64 {
-    /// The number of bytes, in the unit that suits it.
+    /// The number of bytes, in a suitable unit.
     package var asSize: String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
         var value = Double(self)
@@ -39,7 +39,7 @@ extension String {
     /// The name in backticks, as sentences show it.
     package var quoted: String { "`\(self)`" }
 
-    /// The text, filled up with blanks on its right.
+    /// Returns the text, padded with spaces on the right.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The command line tool: makes, reviews and runs migrations of SQLite databases.
+/// The command line tool, which makes, reviews and runs migrations of SQLite databases.
 @main
 struct AppMigrationsTool: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ struct AppMigrationsTool: ParsableCommand {
             DumpCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
         ])
 
-    /// Runs a command, and tells a failure in one line of cause and one of remedy.
+    /// Runs a command, and prints a failure as one line of cause and one of remedy.
     static func main() {
         do {
             var command = try parseAsRoot()

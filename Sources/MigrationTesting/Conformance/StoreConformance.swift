@@ -1,9 +1,9 @@
 public import AppMigrations
 public import Foundation
 
-/// Tests that a store keeps the rules of `MigrationStore`, whoever wrote it.
+/// Tests that a store obeys the rules of `MigrationStore`.
 ///
-/// A few lines in a test, with Swift Testing or XCTest:
+/// Call it from a test, with Swift Testing or XCTest:
 ///
 /// ```swift
 /// @Test func storeKeepsTheRules() throws {
@@ -13,14 +13,17 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A store that conforms to `HistoryStore` or `RecoverableStore` is held to their rules as well. That a change survives
-/// a power cut, and that a lock dies with its process, no test in one process can tell.
+/// The suite also tests the rules of `HistoryStore` and `RecoverableStore` if the store conforms to them. It
+/// runs in one process, so it cannot test that a change survives a power cut or that a lock ends with its
+/// process.
 public struct StoreConformance: Sendable {
-    /// How long what a store keeps lasts.
+    /// The lifetime of a store's contents.
     public enum Lifetime: Sendable {
-        /// Another object on the same place finds it. The default.
+        /// The contents stay in the place: another object on the same place finds them.
+        ///
+        /// The default.
         case place
-        /// It ends with the object, as with a store in memory.
+        /// The contents end with the object, as in a store in memory.
         case object
     }
 
@@ -31,11 +34,11 @@ public struct StoreConformance: Sendable {
     /// Creates a suite; ``check()`` runs it.
     ///
     /// - Parameters:
-    ///   - lifetime: how long what the store keeps lasts.
-    ///   - damage: spoils what the store has left in a folder, so that it cannot be understood any more; nil where that
-    ///     is not to be tried.
-    ///   - make: makes a store in a folder, which is empty at first. It is called several times with the same folder,
-    ///     for stores that are open at once.
+    ///   - lifetime: the lifetime of the store's contents.
+    ///   - damage: makes the store's files in a folder unreadable for the store; nil to skip the tests of
+    ///     damage.
+    ///   - make: makes a store in a folder, which is empty at first. The suite calls it several times with
+    ///     the same folder, for stores that are open at once.
     public init(
         _ lifetime: Lifetime = .place, damage: (@Sendable (_ folder: URL) throws -> Void)? = nil,
         making make: @escaping @Sendable (_ folder: URL) throws -> any MigrationStore
@@ -45,9 +48,9 @@ public struct StoreConformance: Sendable {
         self.make = make
     }
 
-    /// Tries every rule, each in a folder of its own.
+    /// Tests every rule, each in its own folder.
     ///
-    /// - Throws: ``StoreConformanceError``, which tells in words every rule that is broken, and not only the first.
+    /// - Throws: ``StoreConformanceError``, which describes every broken rule, not only the first.
     public func check() throws {
         var violations: [String] = []
         var name = "The store"
@@ -59,7 +62,7 @@ public struct StoreConformance: Sendable {
             let trial = StoreTrial(of: rule, folder: folder, suite: self)
             do {
                 name = try trial.store().name
-                // A store that remembers what it has read has something to remember now.
+                // Fill the cache of a store that has one.
                 _ = (try trial.store().read("Library"), try trial.other().read("Library"))
                 try rule.check(trial)
             } catch {

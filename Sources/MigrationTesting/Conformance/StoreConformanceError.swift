@@ -1,21 +1,21 @@
 public import Foundation
 
-/// A store breaks rules of `MigrationStore`.
+/// An error that lists the rules of `MigrationStore` that a store breaks.
 public struct StoreConformanceError: Error, Sendable {
-    /// How the store calls itself.
+    /// The store's description of itself.
     public let store: String
 
-    /// The rules that are broken, and how: a sentence each.
+    /// The broken rules: one sentence for each, which says how the store breaks it.
     public let violations: [String]
 }
 
 extension StoreConformanceError: CustomStringConvertible, LocalizedError {
-    /// A line for each rule that is broken.
+    /// One line for each broken rule.
     public var description: String {
         (["\(store) does not keep the rules of a store:"] + violations.map { "- \($0)" })
             .joined(separator: "\n")
     }
 
-    /// A line for each rule that is broken.
+    /// One line for each broken rule.
     public var errorDescription: String? { description }
 }

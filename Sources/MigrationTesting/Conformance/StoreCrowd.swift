@@ -4,19 +4,19 @@ import Foundation
 
 /// Two threads that update one manager at once.
 struct StoreCrowd {
-    /// How many updates there are in all.
+    /// The total number of updates.
     static let updates = 20
 
     /// A store for each thread.
     let stores: [any MigrationStore]
 
-    /// How many updates are not there in the end.
+    /// Runs the updates and returns the number of updates that the store lost.
     func lostUpdates() throws -> Int {
         let errors = Locked<[any Error]>([])
         let ended = DispatchSemaphore(value: 0)
         let share = Self.updates / stores.count
         for (index, store) in stores.enumerated() {
-            // Threads of its own: a queue may have one thread only, and then nothing happens at once.
+            // Use separate threads: a queue may have only one, and then the updates do not overlap.
             Thread.detachNewThread {
                 defer { ended.signal() }
                 for number in 0..<share {

@@ -1,11 +1,11 @@
 import AppMigrations
 import TextOutput
 
-/// A rule that every store keeps.
+/// A rule that every store obeys.
 struct StoreRule {
-    /// What the rule is about, as messages begin.
+    /// The subject of the rule, with which messages begin.
     let subject: String
-    /// Notes how the rule is broken.
+    /// Tests the rule, and notes how the store breaks it.
     let check: @Sendable (StoreTrial) throws -> Void
 
     static let all = reading + updating + locking + keepingHistory + recovering
@@ -155,7 +155,7 @@ extension StoreRule {
                     return
                 }
                 other()
-                // What a run does all the time: neither waits for the lock.
+                // A run reads and updates all the time: neither waits for the lock.
                 _ = try store.read("Library")
                 try trial.write(StoreSamples.settled("1.1"), to: store)
             }
@@ -181,7 +181,7 @@ extension StoreRule {
             let history = StoreSamples.history(of: "Library")
             let other = StoreSamples.history(of: "Settings")[1]
             try store.update("Library") { $0.newHistory = [history[0]] }
-            // A store without a history keeps none of it.
+            // A store without a history returns an empty one.
             guard try !store.history("Library").isEmpty else { return }
             try store.update("Settings") { $0.newHistory = [other] }
             try store.update("Library") { state in

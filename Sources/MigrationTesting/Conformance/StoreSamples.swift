@@ -2,12 +2,12 @@ import AppMigrations
 import Foundation
 import TextOutput
 
-/// A record, and the versions that a store has seen: what the conformance suite writes and expects to read.
+/// A record and the seen versions that the conformance suite writes and expects to read.
 struct StoreSample {
     var record: MigrationRecord?
     var seen: [String: [SeenVersion]] = [:]
 
-    /// A sample of what a state says about one manager.
+    /// Creates a sample from a state's values for one manager.
     init(_ state: StoreState, of manager: String) throws {
         record = try state.record(of: manager)
         seen = state.seen
@@ -26,7 +26,7 @@ struct StoreSample {
         }
     }
 
-    /// A clause for each field that is not as expected.
+    /// Returns a clause for each field that differs from the expected sample.
     func differences(from expected: StoreSample) -> [String] {
         let difference =
             switch (record, expected.record) {
@@ -57,9 +57,9 @@ extension MigrationRecord {
     }
 }
 
-/// The samples: every field has a value that differs from the others'.
+/// The samples, in which no two fields have the same value.
 enum StoreSamples {
-    /// In whole seconds: a store need not be more exact.
+    /// A date in whole seconds, since a store need not be more exact.
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
     static var full: StoreSample {
@@ -74,7 +74,7 @@ enum StoreSamples {
         return StoreSample(
             record: record,
             seen: [
-                // In the order in which they were seen, which is not that of the versions.
+                // The order in which they were seen differs from the order of the versions.
                 "app": [
                     SeenVersion(version: "1.0", first: date),
                     SeenVersion(version: "2.1", first: date.addingTimeInterval(10)),
@@ -105,6 +105,6 @@ enum StoreSamples {
         ]
     }
 
-    /// Names of managers that are different, and stay so.
+    /// Names of managers that a store must not confuse.
     static let managers = ["Library", "library", "Library 2", "a/b", "Bücher", "x.json", ""]
 }

@@ -3,11 +3,11 @@ import Foundation
 import MigrationDiagnostics
 import TextOutput
 
-/// The trial of one rule, in a folder of its own.
+/// A test of one rule, in its own folder.
 final class StoreTrial {
     let folder: URL
     let suite: StoreConformance
-    /// What is being tried, as a message begins that tells what was thrown.
+    /// The operation under test, with which a message about a thrown error begins.
     var subject: String
     private(set) var violations: [String] = []
     private var first: (any MigrationStore)?
@@ -19,7 +19,7 @@ final class StoreTrial {
         self.suite = suite
     }
 
-    /// The store.
+    /// Returns the store, and opens it on the first call.
     func store() throws -> any MigrationStore {
         if let first { return first }
         let store = try suite.make(folder)
@@ -27,7 +27,8 @@ final class StoreTrial {
         return store
     }
 
-    /// Asks those who must see the same, each with a name for it, until one of them sees what is wrong.
+    /// Calls the body with each store object that must see the same contents, until one of them notes a
+    /// violation.
     func byEachView(_ body: (_ store: any MigrationStore, _ whose: String) throws -> Void) throws {
         let before = violations.count
         try body(try store(), "by the object that has written it")
@@ -36,7 +37,7 @@ final class StoreTrial {
         if violations.count == before { try body(try suite.make(folder), "by an object that was made later") }
     }
 
-    /// Another object on the same place, or the same one where there is no other.
+    /// Returns another object on the same place, or the same object if the contents end with it.
     func other() throws -> any MigrationStore {
         guard suite.lifetime == .place else { return try store() }
         if let second { return second }
@@ -53,7 +54,7 @@ final class StoreTrial {
         if !isKept { note(violation()) }
     }
 
-    /// Compares what a state says about a manager, field by field.
+    /// Compares a state's values for a manager with a sample, field by field.
     func expect(
         _ state: StoreState, of manager: String = "Library", is expected: StoreSample, _ subject: String
     ) throws {

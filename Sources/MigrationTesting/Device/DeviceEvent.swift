@@ -1,21 +1,21 @@
 import AppMigrations
 
-/// Something that happens to a device in a random history.
+/// An event on a device in a random history.
 enum DeviceEvent: Sendable, Hashable {
     case launch(AppVersion)
     case kill(AppVersion, moment: Int)
     case backUp
-    /// The latest backup is put back; nothing, when there is none.
+    /// Restores the latest backup, if there is one.
     case restore
 
-    /// A history that begins with an old version, and ends with the latest.
+    /// Returns a random history that begins with an old version and ends with the latest.
     static func history(of versions: [AppVersion], _ random: inout RandomNumbers) -> [DeviceEvent] {
         guard let latest = versions.last else { return [] }
-        // An early one more often: there is more to come.
+        // Prefer early versions, which leave more upgrades.
         let first = Int.random(in: versions.indices, using: &random)
         var position = Int.random(in: 0...first, using: &random)
         var events: [DeviceEvent] = [.launch(versions[position])]
-        // An app may give up a step that has died three times in one build.
+        // An app may give up a step after three crashes in one build.
         var kills = 0
         for _ in 0..<Int.random(in: 1...7, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
@@ -23,7 +23,7 @@ enum DeviceEvent: Sendable, Hashable {
             case 1: events.append(.restore)
             case 2...4 where kills < 2:
                 kills += 1
-                // An upgrade, where there is one; and an early moment more often: most launches have few.
+                // Choose an upgrade if there is one, and prefer an early moment: most launches have few.
                 position = Int.random(
                     in: min(position + 1, versions.count - 1)..<versions.count, using: &random)
                 let last = [6, 12, 24][Int.random(in: 0..<3, using: &random)]
@@ -40,7 +40,7 @@ enum DeviceEvent: Sendable, Hashable {
         return events + [.launch(latest)]
     }
 
-    /// What may happen instead, the simplest first.
+    /// The simpler events that can replace this one, the simplest first.
     var simpler: [DeviceEvent] {
         guard case .kill(let version, let moment) = self else { return [] }
         return [.launch(version)] + (1..<moment).map { .kill(version, moment: $0) }

@@ -1,7 +1,7 @@
 import AppMigrations
 import TextOutput
 
-/// What the managers of a launch have done, for a log in words.
+/// Notes on the work of a launch's managers, for a log in words.
 struct LaunchNotes: Sendable {
     private struct Manager: Sendable {
         let name: String
@@ -10,9 +10,9 @@ struct LaunchNotes: Sendable {
     }
 
     private var managers: [Manager] = []
-    /// The version of the step that is running, or has ended and is not written down yet.
+    /// The version of the step that is running, or that ended and is not recorded yet.
     private(set) var running: AppVersion?
-    /// The versions whose step or move has begun.
+    /// The versions whose step or move began.
     private(set) var begun: Set<AppVersion> = []
 
     /// Whether no manager was launched.
@@ -31,9 +31,9 @@ struct LaunchNotes: Sendable {
         }
     }
 
-    /// A clause for each manager, such as `upgrade from 1.0, ran 1.1 and 1.1-1`.
+    /// Returns a clause for each manager, such as `upgrade from 1.0, ran 1.1 and 1.1-1`.
     ///
-    /// - Parameter isDead: whether the process was killed. A step that was not written down then does not count.
+    /// - Parameter isDead: whether the process was killed. Then a step that was not recorded does not count.
     func text(isDead: Bool) -> String {
         var clauses = managers.map { manager in
             var parts = [manager.launch?.words ?? "nothing"]
@@ -55,7 +55,7 @@ struct LaunchNotes: Sendable {
 }
 
 extension Launch {
-    /// As a log calls it.
+    /// The words for it in a log.
     fileprivate var words: String {
         switch self {
         case .freshInstall: "fresh install"

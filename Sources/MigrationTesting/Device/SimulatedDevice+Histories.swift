@@ -1,10 +1,11 @@
 public import AppMigrations
 
 extension SimulatedDevice {
-    /// Plays random histories of an app, each on a device of its own, and looks after each launch whether all is well.
+    /// Plays random histories of an app, each on its own device, and checks an invariant after each launch.
     ///
     /// A history has installs, upgrades, downgrades, kills at any moment, backups and restores. It begins with any of
-    /// the versions, and ends with a launch as the latest. One that fails is made as short as it goes.
+    /// the versions, and ends with a launch as the latest. The method shortens a history that fails as far as
+    /// it can.
     ///
     /// ```swift
     /// try SimulatedDevice.histories(versions: ["1.0", "1.1", "2.0"]) { folder, version in
@@ -19,17 +20,19 @@ extension SimulatedDevice {
     /// }
     /// ```
     ///
-    /// A launch after a higher version has been there may be refused by the app, and the invariant is not asked then. At
-    /// most two launches of a history are killed, since an app may give up a step in which it has died three times.
+    /// The app may refuse a launch as a lower version than an earlier launch. The method does not check the
+    /// invariant after such a launch. It kills at most two launches of a history, since an app may give up a
+    /// step after three crashes.
     ///
     /// - Parameters:
-    ///   - seed: the same histories are played for the same seed. The second history is the first one of the next seed.
-    ///   - count: how many histories are played.
+    ///   - seed: the seed, which determines the histories. The second history is the first one of the next
+    ///     seed.
+    ///   - count: the number of histories.
     ///   - versions: the app's versions, in ascending order.
-    ///   - app: what the app does when it is launched.
-    ///   - invariant: is called after each launch that has come to its end, and throws when something is wrong. Use
-    ///     `#require` or `throw`: what `#expect` finds does not end the history, and is not made shorter.
-    /// - Throws: ``SimulatedHistoryError``, with the short history and its seed.
+    ///   - app: the app's code at launch.
+    ///   - invariant: throws if something is wrong. The method calls it after each complete launch. Use
+    ///     `#require` or `throw`: an issue that `#expect` records neither ends nor shortens the history.
+    /// - Throws: ``SimulatedHistoryError``, with the shortened history and its seed.
     public static func histories(
         seed: UInt64 = 1, count: Int = 100, versions: [AppVersion], app: @escaping App,
         invariant: (_ device: SimulatedDevice, _ version: AppVersion) throws -> Void
@@ -41,7 +44,7 @@ extension SimulatedDevice {
             let events = DeviceEvent.history(of: versions, &random)
             guard let found = failure(of: events, app, invariant) else { continue }
             let short = events.shrunk(simpler: \.simpler) { failure(of: $0, app, invariant) != nil }
-            // An app that is not the same each time may not fail again.
+            // An app that does not behave the same each time may not fail again.
             let end = failure(of: short, app, invariant) ?? found
             throw SimulatedHistoryError(
                 seed: seed, events: short.map(\.description), log: end.log,
@@ -49,7 +52,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// What goes wrong in a history; nil when all is well.
+    /// Plays a history and returns its failure; nil if it succeeds.
     private static func failure(
         of events: [DeviceEvent], _ app: @escaping App,
         _ invariant: (SimulatedDevice, AppVersion) throws -> Void
@@ -80,7 +83,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// Plays a launch, which tells whether it has come to its end, and asks the invariant.
+    /// Plays a launch, and checks the invariant if the launch was complete.
     private func play(
         _ version: AppVersion, _ invariant: (SimulatedDevice, AppVersion) throws -> Void,
         _ launch: () throws -> Bool

@@ -24,19 +24,19 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A kill is played inside this process: from some moment on, the stores of the managers throw and write nothing, and
-/// what has not been committed in a database for which steps or moves are registered is rolled back. What steps do
-/// besides, to files for instance, stays done.
+/// The device simulates a kill inside this process. From the kill on, the managers' stores throw and write
+/// nothing. A database for which steps or moves are registered rolls back its uncommitted changes. Other
+/// effects of steps, such as changes to files, stay.
 ///
-/// The folder is removed with the device.
+/// The device removes the folder when it is deallocated.
 public final class SimulatedDevice {
-    /// The app: what its code does when it is launched.
+    /// The app's code at launch.
     ///
-    /// It is given the folder of its data, and the version that is launched; it creates the managers as that version
+    /// It receives the folder of its data and the launched version. It creates the managers as that version
     /// did, on the thread on which it is called, and migrates.
     public typealias App = (_ folder: URL, _ version: AppVersion) throws -> Void
 
-    /// A copy of everything that was in a device's folder.
+    /// A copy of a device's folder.
     public struct Backup: Sendable {
         let number: Int
         let highest: AppVersion?
@@ -45,18 +45,18 @@ public final class SimulatedDevice {
     /// The folder of the app's data.
     public let folder: URL
 
-    /// What has happened to the device: a line for each launch, backup and restore.
+    /// The device's log: a line for each launch, backup and restore.
     public private(set) var log: [String] = []
 
     private let root: URL
     private let app: App
     private var backups = 0
-    /// The highest version that has been launched on what is in the folder.
+    /// The highest version that was launched on the folder's current contents.
     private(set) var highest: AppVersion?
 
-    /// Makes a new device, with an empty folder.
+    /// Creates a device with an empty folder.
     ///
-    /// - Parameter app: what the app does when it is launched.
+    /// - Parameter app: the app's code at launch.
     public init(_ app: @escaping App) throws {
         self.app = app
         root = FileManager.default.temporaryDirectory
@@ -69,14 +69,14 @@ public final class SimulatedDevice {
 
     /// Launches the app.
     ///
-    /// - Throws: what the app throws.
+    /// - Throws: the app's errors.
     public func launch(as version: AppVersion) throws {
         try run(version, as: "launch as", dying: .never)
     }
 
-    /// Launches a lower version of the app than has been launched before.
+    /// Launches a lower version of the app than the highest one so far.
     ///
-    /// - Throws: what the app throws.
+    /// - Throws: ``SimulatedDeviceError`` if the version is not lower; the app's errors.
     public func downgrade(to version: AppVersion) throws {
         guard let highest, version < highest else {
             throw SimulatedDeviceError(
@@ -86,15 +86,17 @@ public final class SimulatedDevice {
         try run(version, as: "downgrade to", dying: .never)
     }
 
-    /// Launches the app, and kills it when a step has begun and is about to write down that it has done something.
+    /// Launches the app, and kills it when a step has begun and is about to record that it has done
+    /// something.
     ///
-    /// A plain step has done its work then, and the record does not say so: the next launch will run it again. A step
+    /// A plain step has then done its work without a record of it, so the next launch runs it again. A step
     /// or a move that works in a database is rolled back.
     ///
     /// - Parameters:
     ///   - step: the version of the step or move.
-    ///   - version: the version that is launched; by default the step's own, without its sub-migration.
-    /// - Throws: ``SimulatedDeviceError``, when the launch has not come to the step; what the app throws before.
+    ///   - version: the version to launch; by default the step's own, without its sub-migration.
+    /// - Throws: ``SimulatedDeviceError`` if the launch does not reach the step; the app's errors before the
+    ///   kill.
     public func kill(during step: AppVersion, launching version: AppVersion? = nil) throws {
         let process = try run(version ?? step.release, as: "launch as", dying: .step(step))
         guard process.isDead else {
@@ -103,19 +105,21 @@ public final class SimulatedDevice {
         }
     }
 
-    /// Launches the app, and kills it at one of the moments before and after everything that its managers write.
+    /// Launches the app, and kills it at a given moment.
+    ///
+    /// There is a moment before and after everything that the app's managers write.
     ///
     /// - Parameters:
     ///   - moment: the number of the moment, from 1.
-    ///   - version: the version that is launched.
-    /// - Returns: whether the launch has come to that moment. If not, it has been completed.
-    /// - Throws: what the app throws before.
+    ///   - version: the version to launch.
+    /// - Returns: whether the launch reached that moment. If not, it completed.
+    /// - Throws: the app's errors before the kill.
     @discardableResult
     public func kill(atMoment moment: Int, launching version: AppVersion) throws -> Bool {
         try run(version, as: "launch as", dying: .moment(moment)).isDead
     }
 
-    /// Copies everything that is in the folder.
+    /// Makes a backup of the folder.
     public func backUp() throws -> Backup {
         backups += 1
         try FileManager.default.copyItem(at: folder, to: copy(backups))
@@ -123,7 +127,7 @@ public final class SimulatedDevice {
         return Backup(number: backups, highest: highest)
     }
 
-    /// Puts everything back in the folder as it was.
+    /// Replaces the folder's contents by those of a backup.
     ///
     /// - Parameter backup: a backup of this device.
     public func restoreBackup(from backup: Backup) throws {
@@ -133,9 +137,9 @@ public final class SimulatedDevice {
         log.append("restore backup \(backup.number)")
     }
 
-    /// Compares the log with what should have happened.
+    /// Compares the log with the expected one.
     ///
-    /// - Throws: ``SimulatedDeviceError``, which shows both.
+    /// - Throws: ``SimulatedDeviceError`` if they differ, which shows both.
     public func expectLog(_ expected: [String]) throws {
         guard log != expected else { return }
         throw SimulatedDeviceError(
@@ -155,7 +159,7 @@ public final class SimulatedDevice {
         let result = Result { try SimulatedLaunch.$witness.withValue(process) { try app(folder, version) } }
         let text = process.notes.text(isDead: process.isDead)
         highest = max(highest ?? version, version)
-        // What the app's code makes of the death is not told: there is nobody left who could.
+        // Ignore the app's errors after the kill: a dead process cannot throw them.
         if !process.isDead, case .failure(let error) = result {
             log.append("\(verb) \(version): \(text.isEmpty ? "" : "\(text), ")failed: \(error)")
             throw error

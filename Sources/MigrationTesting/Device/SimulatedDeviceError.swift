@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A device's history is not what it should be.
+/// An error that says how a device's history differs from the expected one.
 public struct SimulatedDeviceError: Error, Sendable {
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     public let message: String
 
-    /// What has happened to the device.
+    /// The device's log.
     public let log: [String]
 
-    /// What should have happened; nil where that was not said.
+    /// The expected log; nil if the test gave none.
     public let expected: [String]?
 
     init(_ message: String, log: [String], expected: [String]? = nil) {
@@ -19,7 +19,7 @@ public struct SimulatedDeviceError: Error, Sendable {
 }
 
 extension SimulatedDeviceError: CustomStringConvertible, LocalizedError {
-    /// The message, and what has happened; an arrow points at the first line that is not as expected.
+    /// The message and the log, with an arrow at the first line that differs from the expected log.
     public var description: String {
         var lines = [message]
         let other = expected.map { expected in
@@ -39,6 +39,6 @@ extension SimulatedDeviceError: CustomStringConvertible, LocalizedError {
         return lines.joined(separator: "\n")
     }
 
-    /// The message, and what has happened.
+    /// The message and the log.
     public var errorDescription: String? { description }
 }

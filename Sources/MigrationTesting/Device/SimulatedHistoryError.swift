@@ -1,23 +1,23 @@
 public import Foundation
 import TextOutput
 
-/// A random history of launches has come to a bad end.
+/// An error that describes a random history of launches that failed.
 public struct SimulatedHistoryError: Error, Sendable {
-    /// The seed for which the history is the first one.
+    /// The seed whose first history is this one.
     public let seed: UInt64
 
-    /// The shortest history that was found to fail: a line for each event.
+    /// The shortest failing history that was found: a line for each event.
     public let events: [String]
 
-    /// What has happened to the device in that history.
+    /// The device's log of that history.
     public let log: [String]
 
-    /// What the app or the invariant has thrown in the end.
+    /// The error of the app or the invariant that ended the history.
     public let underlyingError: any Error
 }
 
 extension SimulatedHistoryError: CustomStringConvertible, LocalizedError {
-    /// What went wrong, the history, and how to play it again.
+    /// The failure, the history, and how to play it again.
     public var description: String {
         func numbered(_ lines: [String]) -> [String] {
             lines.enumerated().map { "  \($0.offset + 1). \($0.element)" }
@@ -29,6 +29,6 @@ extension SimulatedHistoryError: CustomStringConvertible, LocalizedError {
             .joined(separator: "\n")
     }
 
-    /// What went wrong, the history, and how to play it again.
+    /// The failure, the history, and how to play it again.
     public var errorDescription: String? { description }
 }

@@ -4,20 +4,20 @@ import SchemaMigrations
 
 /// A process that lives until a given moment.
 ///
-/// There is a moment before and after everything that leaves a trace in a store or a database. From the one at which it
-/// is killed on, nothing that the process does there has an effect.
+/// There is a moment before and after every change to a store or a database. From the moment of the kill on,
+/// the process changes nothing there.
 package final class SimulatedProcess: Sendable {
-    /// The process is dead: the work that it was about to do is not done.
+    /// An error that says that the process was killed before it did its next work.
     package struct Killed: Error, CustomStringConvertible {
         package var description: String { "the process was killed" }
     }
 
-    /// When a process is killed.
+    /// The time at which a process is killed.
     package enum Death: Sendable, Hashable {
         case never
-        /// At the moment of that number, from 1.
+        /// The moment with this number, from 1.
         case moment(Int)
-        /// When a step of that version has begun, and is about to write down that it has done something.
+        /// The time when a step of this version has begun, and is about to record that it has done something.
         case step(AppVersion)
     }
 
@@ -38,12 +38,12 @@ package final class SimulatedProcess: Sendable {
     /// Whether the process has been killed.
     package var isDead: Bool { life.withLock(\.isDead) }
 
-    /// What the managers of the process have done.
+    /// Notes on the work of the process's managers.
     var notes: LaunchNotes { life.withLock(\.notes) }
 
-    /// A moment at which the process may be killed.
+    /// Counts a moment, and kills the process if it is the given one.
     ///
-    /// - Throws: ``Killed``, from the one on at which it is.
+    /// - Throws: ``Killed``, from the moment of the kill on.
     package func moment() throws {
         try life.withLock { life in
             guard !life.isDead else { throw Killed() }
@@ -59,19 +59,19 @@ package final class SimulatedProcess: Sendable {
         }
     }
 
-    /// Makes sure that the process is alive.
+    /// Throws ``Killed`` if the process is dead.
     package func checkAlive() throws {
         if isDead { throw Killed() }
     }
 
-    /// Does something during which the process is not killed.
+    /// Runs the body, and does not kill the process meanwhile.
     package func immortally<Result>(_ body: () throws -> Result) rethrows -> Result {
         life.withLock { $0.isImmortal = true }
         defer { life.withLock { $0.isImmortal = false } }
         return try body()
     }
 
-    /// The launch is over: what the app does from now on is no part of it.
+    /// Ends the launch, so that the app's later work is no part of it.
     func end() {
         life.withLock { $0.isImmortal = true }
     }
@@ -85,7 +85,7 @@ extension SimulatedProcess: LaunchWitness {
     package func willUse(_ place: any MigrationPlace) {
         guard let place = place as? DatabasePlace else { return }
         place.database.unsafeReentrantWrite { db in
-            // As long as the database is open: a process that is dead stays so.
+            // Observe as long as the database is open, since a dead process stays dead.
             db.add(transactionObserver: WatchedCommits(self), extent: .databaseLifetime)
         }
     }
@@ -97,7 +97,7 @@ extension SimulatedProcess: LaunchWitness {
     }
 }
 
-/// A database's commits, as a process makes them that may be killed: what it has not committed is rolled back.
+/// Rolls back a database's commits once the process is dead.
 package final class WatchedCommits: TransactionObserver {
     private let process: SimulatedProcess
 

@@ -1,6 +1,6 @@
 package import AppMigrations
 
-/// A store as a process sees it that may be killed.
+/// A store whose calls throw and write nothing once the process is dead.
 package struct WatchedStore: IdentifiableStore {
     private let base: any MigrationStore
     private let process: SimulatedProcess

@@ -4,7 +4,7 @@ import MigrationTools
 import SchemaMigrations
 import TextOutput
 
-/// Writes a fixture: the schema, some rows with noise in the place of texts, and the records.
+/// Writes a fixture: the schema, some rows with noise in place of texts, and the records.
 struct FixtureCopy {
     private let maker: FixtureMaker
     private let source: Database
@@ -13,7 +13,9 @@ struct FixtureCopy {
     private let objects: [SchemaObject]
     private var noise: Noise
     private var report = FixtureReport()
-    /// The columns that foreign keys join, as `table.column`, in lower case: they have one replacement for a value.
+    /// The columns that foreign keys join, as `table.column`, in lower case.
+    ///
+    /// A value has the same replacement in all of them.
     private let joined: Set<String>
 
     init(_ maker: FixtureMaker, _ source: Database, to target: Database) throws {
@@ -33,7 +35,7 @@ struct FixtureCopy {
             })
     }
 
-    /// The tables of which every row is kept: GRDB's own ledger, beside this package's.
+    /// Returns whether the fixture keeps every row of a table: the ledgers of GRDB and of this package.
     private static func isRecord(_ table: String) -> Bool {
         Ledger.isOwn(table: table) || table == Ledger.tableOfGRDB
     }
@@ -45,14 +47,14 @@ struct FixtureCopy {
             for pragma in ["user_version", "application_id"] { try copy(pragma) }
             try copyRecords()
             try create { $0.type == "table" && !$0.isVirtual && !Self.isRecord($0.name) }
-            // Indexes that are unique come first, so that noise that breaks one is found where it can be fixed.
+            // Create unique indexes before the rows, so that a row whose noise breaks one can be fixed.
             try create { $0.type == "index" && $0.isUnique }
             try copyRows()
             try removeOrphans()
             try create { $0.type == "view" }
             try fillVirtualTables()
             try create { $0.type == "index" && !$0.isUnique }
-            // Triggers come last: what they have done is among the rows.
+            // Create triggers last: the rows already contain their effects.
             try create { $0.type == "trigger" }
             return .commit
         }
@@ -81,7 +83,7 @@ struct FixtureCopy {
         for object in objects where isIncluded(object) { try target.execute(sql: object.statement) }
     }
 
-    /// Copies what tells which migrations the database has had.
+    /// Copies the records of the migrations that were applied to the database.
     private func copyRecords() throws {
         let found = try Row.fetchAll(
             source,
@@ -136,12 +138,12 @@ struct FixtureCopy {
         }
     }
 
-    /// Inserts a row with noise in the place of its texts.
+    /// Inserts a row with noise in place of its texts.
     ///
-    /// - Returns: what SQLite has against it; nil when it is there.
+    /// - Returns: SQLite's reason to refuse the row; nil if it was inserted.
     private mutating func insert(_ row: FixtureSample.Row, into table: TableLayout) throws -> String? {
         var names = table.columns.map(\.name.quotedDatabaseIdentifier)
-        // Another name of the row's id is among the columns already.
+        // The columns may already contain the row's id under another name.
         let id = table.columns.contains(where: \.isRowID) ? nil : row.id
         if id != nil, let name = table.rowIDName { names.insert(name, at: 0) }
         let sql =
@@ -180,7 +182,8 @@ struct FixtureCopy {
                 maker.numbers == .replaced && checks.isEmpty && !column.isUnique && !joined.contains(name)
             return isFree ? noise.number(like: value) : value
         case .string, .blob:
-            // What the constraint names is no secret, and which of it a person has chosen is not told.
+            // The schema shows the constraint's values anyway. A random one does not reveal a person's
+            // choice.
             let literals = checks.flatMap(\.literals).filter { $0.isText }
             if literals.contains(value) {
                 return attempt > 20 ? value : literals.randomElement() ?? value
@@ -189,7 +192,7 @@ struct FixtureCopy {
         }
     }
 
-    /// Removes rows that refer to none: such as are in the database itself, or refer to a row that was left out.
+    /// Removes rows that refer to a missing row, in the database itself or because the fixture leaves it out.
     private mutating func removeOrphans() throws {
         var isDone = false
         while !isDone {
@@ -250,7 +253,7 @@ struct FixtureCopy {
         }
     }
 
-    /// Copies rows of a table for full-text search that keeps its texts itself.
+    /// Copies rows of a full-text table that stores its own texts.
     private mutating func copyTexts(_ table: String) throws {
         let name = table.quotedDatabaseIdentifier
         let columns = try String.fetchAll(
@@ -282,7 +285,7 @@ extension SchemaObject {
 
     fileprivate var isFullText: Bool { sql.firstMatch(of: #/(?i)using\s+["\[`]?fts[345]/#) != nil }
 
-    /// Whether it is a table for full-text search whose texts are another table's (fts5.html, 4.4.3).
+    /// Whether another table stores the texts of this full-text table (fts5.html, 4.4.3).
     fileprivate var hasContentElsewhere: Bool {
         isFullText && sql.firstMatch(of: #/(?i)\bcontent\s*=\s*['"]?[\w]/#) != nil
     }

@@ -1,7 +1,7 @@
 public import Foundation
 package import MigrationDiagnostics
 
-/// Says why a fixture could not be made, and what to do about it.
+/// An error that says why a fixture could not be made, and what to do about it.
 public struct FixtureError: Error, Sendable {
     /// The problem and the remedy.
     package let diagnostic: Diagnostic
@@ -9,7 +9,7 @@ public struct FixtureError: Error, Sendable {
     /// The culprit and the cause, in a sentence.
     public var message: String { diagnostic.message }
 
-    /// What to do about it, in a sentence.
+    /// The remedy, in a sentence.
     public var remedy: String { diagnostic.remedy }
 
     /// The error that caused this one.

@@ -3,25 +3,25 @@ public import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
 
-/// Makes a small database from a real one, without what people wrote in it.
+/// Makes a small database from a real one, without its users' texts.
 ///
-/// For the fixtures of an ``UpgradeMatrix``, which a project keeps in its repository: one for each release, made from
-/// a database that the release has left.
+/// Use it to make the fixtures of an ``UpgradeMatrix``. A project keeps them in its repository: one for each
+/// release, made from a database of that release.
 ///
 /// ```swift
 /// try FixtureMaker(rowsPerTable: 50).write(dbQueue, to: folder.appendingPathComponent("1.0.sqlite"))
 /// ```
 ///
-/// Some rows of each table are taken, spread over the whole, and the rows that they refer to. Every text and every
-/// blob is replaced by noise of the same shape: letters by letters, digits by digits, dates by dates, of the same
-/// length, and equal values by equal ones. The file is written anew, so that no page of the real one is in it. The
-/// tables in which this package and GRDB keep their records are copied as they are.
+/// The maker takes some rows from all parts of each table, and the rows that they refer to. It replaces every
+/// text and every blob by noise of the same shape and length: letters by letters, digits by digits, dates by
+/// dates. Equal values get equal replacements. It writes a new file, which contains no page of the real one.
+/// It copies the tables in which this package and GRDB keep their records without changes.
 ///
-/// Numbers stay as they are, unless you say otherwise: look at what your tables hold.
+/// The maker keeps numbers by default, so check whether your tables hold private ones.
 public struct FixtureMaker: Sendable {
-    /// Whether the fixture has a kind of values as they are.
+    /// The treatment of one kind of values.
     public enum Treatment: String, Sendable, CaseIterable {
-        /// The values stay as they are.
+        /// The fixture keeps the values.
         case kept
         /// Noise replaces the values.
         case replaced
@@ -35,12 +35,12 @@ public struct FixtureMaker: Sendable {
     /// Creates a maker of fixtures.
     ///
     /// - Parameters:
-    ///   - rowsPerTable: the number of rows to take of each table, besides those that other rows refer to.
-    ///   - columns: columns whose texts stay, as `table.column`: those that the app fills, not people.
-    ///   - jsonKeys: whether the keys of objects in JSON texts stay. People may have written them, so by default they are
-    ///     replaced.
-    ///   - numbers: whether numbers stay. `.replaced` replaces those of two digits and more, but not keys, nor numbers that
-    ///     a `CHECK` is about.
+    ///   - rowsPerTable: the number of rows to take from each table, besides those that other rows refer to.
+    ///   - columns: columns whose texts to keep, as `table.column`: those that the app fills, not its users.
+    ///   - jsonKeys: the treatment of the keys of objects in JSON texts. Users may have written them, so the
+    ///     maker replaces them by default.
+    ///   - numbers: the treatment of numbers. `.replaced` replaces those of two digits and more, except keys
+    ///     and numbers that a `CHECK` is about.
     public init(
         rowsPerTable: Int = 20, keeping columns: [String] = [], jsonKeys: Treatment = .replaced,
         numbers: Treatment = .kept
@@ -54,10 +54,10 @@ public struct FixtureMaker: Sendable {
     /// Writes a fixture.
     ///
     /// - Parameters:
-    ///   - database: the real database, which is only read.
-    ///   - url: the fixture, which must not be there yet.
-    /// - Returns: how much was taken, and what to know of it.
-    /// - Throws: ``FixtureError``; then there is no file.
+    ///   - database: the real database, which the maker only reads.
+    ///   - url: the fixture's file, which must not exist yet.
+    /// - Returns: the numbers of rows, and notes on the fixture.
+    /// - Throws: ``FixtureError``; then the file does not exist.
     @discardableResult
     public func write(_ database: any DatabaseReader, to url: URL) throws -> FixtureReport {
         guard !FileManager.default.fileExists(atPath: url.path) else {

@@ -1,21 +1,21 @@
 import TextOutput
 
-/// What a ``FixtureMaker`` has taken from a database.
+/// The contents of a fixture that a ``FixtureMaker`` made.
 public struct FixtureReport: Sendable, Hashable {
-    /// How many rows were taken of a table.
+    /// The number of rows that were taken from a table.
     public struct Table: Sendable, Hashable {
         /// The table's name.
         public let name: String
-        /// How many rows the fixture has.
+        /// The number of rows in the fixture.
         public internal(set) var rows: Int
-        /// How many rows the database has.
+        /// The number of rows in the database.
         public let all: Int
     }
 
     /// The tables, by name.
     public internal(set) var tables: [Table] = []
 
-    /// What to know of the fixture, such as rows that were left out: a sentence each.
+    /// Notes on the fixture, such as rows that were left out: a sentence each.
     public internal(set) var notes: [String] = []
 
     /// The size of the fixture, in bytes.
@@ -23,7 +23,7 @@ public struct FixtureReport: Sendable, Hashable {
 }
 
 extension FixtureReport: CustomStringConvertible {
-    /// A line for each table, and the notes.
+    /// One line for each table, and the notes.
     public var description: String {
         var table = TextOutput.Table(.left, .right, .left, .right)
         for line in tables { table.add(line.name, "\(line.rows)", "of", line.all.counting("row")) }

@@ -2,7 +2,7 @@ import GRDB
 
 /// Some rows of each table, with the rows that they refer to.
 struct FixtureSample {
-    /// A row, with its id where it has one.
+    /// A row, with its id if it has one.
     struct Row {
         let id: DatabaseValue?
         let values: [DatabaseValue]
@@ -29,7 +29,7 @@ struct FixtureSample {
         }
     }
 
-    /// The keys of rows from all parts of a table.
+    /// Returns the keys of rows from all parts of a table.
     private func spread(_ table: TableLayout, _ limit: Int) throws -> [[DatabaseValue]] {
         let name = "main.\(table.name.quotedDatabaseIdentifier)"
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name)") ?? 0
@@ -45,7 +45,7 @@ struct FixtureSample {
         ).map { Array($0.databaseValues.dropLast()) }
     }
 
-    /// Takes a row, unless it has been taken, and those above it.
+    /// Takes a row and the rows that it refers to, unless it was taken before.
     private mutating func take(_ table: TableLayout, _ key: [DatabaseValue]) throws {
         var waiting = [(table, key)]
         while let (table, key) = waiting.popLast() {
@@ -66,7 +66,7 @@ struct FixtureSample {
         }
     }
 
-    /// The row that a row refers to: none where a column is null, or it is missing.
+    /// Returns the row that a row refers to; an empty array if a column is null or the row is missing.
     private func parent(
         of values: [DatabaseValue], in table: TableLayout, by reference: TableLayout.Reference
     ) throws -> [(TableLayout, [DatabaseValue])] {
@@ -88,13 +88,13 @@ struct FixtureSample {
 }
 
 extension TableLayout {
-    /// The name by which the row's id can be asked for; nil where there is none.
+    /// The name with which SQL can select the row's id; nil if there is none.
     var rowIDName: String? {
         guard hasRowID else { return nil }
         return ["rowid", "_rowid_", "oid"].first { column(named: $0) == nil }
     }
 
-    /// What tells a row from all others, as SQL.
+    /// The columns that identify a row, as SQL.
     fileprivate var keyColumns: [String] {
         rowIDName.map { [$0] }
             ?? (primaryKey.isEmpty ? columns.map(\.name) : primaryKey).map(\.quotedDatabaseIdentifier)

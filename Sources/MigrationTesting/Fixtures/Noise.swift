@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// Replaces values by others that look like them, and tell nothing of them.
+/// Replaces values by others that look like them, and reveal nothing about them.
 ///
-/// Equal values become equal ones and different values different ones, wherever they stand, so that keys go on
-/// referring and what is unique stays so. The numbers behind it are the system's: what was replaced cannot be
-/// computed back.
+/// In all tables, equal values get equal replacements, and different values get different ones. So foreign
+/// keys stay valid, and unique values stay unique. The system's random numbers choose the replacements, so
+/// nobody can compute the original values.
 struct Noise {
     private let jsonKeys: FixtureMaker.Treatment
     private var replaced: [DatabaseValue: DatabaseValue] = [:]
-    /// What has been given out; texts in lower case, since an index may not tell the cases apart.
+    /// The replacements so far, with texts in lower case, since an index may ignore case.
     private var taken: Set<DatabaseValue> = []
     private var random = SystemRandomNumberGenerator()
 
@@ -17,7 +17,7 @@ struct Noise {
         self.jsonKeys = jsonKeys
     }
 
-    /// The replacement of a text or a blob; numbers and nulls stay.
+    /// Returns the replacement of a text or a blob; keeps numbers and nulls.
     mutating func replacement(of value: DatabaseValue) -> DatabaseValue {
         if let known = replaced[value] { return known }
         let found: DatabaseValue
@@ -30,7 +30,9 @@ struct Noise {
         return found
     }
 
-    /// A number with as many digits and the same sign; one digit stays, since it is a choice more often than data.
+    /// Returns a number with as many digits and the same sign.
+    ///
+    /// It keeps a single digit, which is more often a choice than data.
     mutating func number(like value: DatabaseValue) -> DatabaseValue {
         switch value.storage {
         case .int64(let number) where number > 9 || number < -9:
@@ -42,9 +44,9 @@ struct Noise {
         }
     }
 
-    /// Tries until the replacement is neither the value itself nor one that was given out before.
+    /// Tries until the replacement is neither the value itself nor an earlier replacement.
     ///
-    /// There are texts, such as `-`, and sets of texts, such as all letters, for which there is no such thing.
+    /// Some texts, such as `-`, and some sets of texts, such as all letters, have no such replacement.
     private mutating func fresh(
         _ value: DatabaseValue, _ make: (inout Noise) -> DatabaseValue
     ) -> DatabaseValue {
@@ -77,7 +79,7 @@ struct Noise {
     }
     private static var hexadecimal: Regex<Substring> { #/[0-9a-f]{16,}|[0-9A-F]{16,}/# }
 
-    /// Letters for letters and digits for digits, of the same script; what is neither stays.
+    /// Replaces letters by letters and digits by digits of the same script, and keeps other characters.
     private mutating func plain(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { scalars.append(self.scalar(like: scalar)) }
@@ -123,7 +125,7 @@ struct Noise {
         characters.randomElement(using: &random) ?? "0"
     }
 
-    /// As many digits, the first of them not a zero.
+    /// Returns as many random digits, of which the first is not a zero.
     private mutating func digits(_ text: some StringProtocol) -> String {
         String(
             text.enumerated().map { index, character in
@@ -140,7 +142,7 @@ struct Noise {
 
     // MARK: Dates
 
-    /// A date, or a date and a time, of the same ISO 8601 form; nil for what is none.
+    /// Returns a date, or a date and a time, in the same ISO 8601 form; nil if the text is not a date.
     private mutating func date(like text: String) -> String? {
         let form = #/(\d{4}-\d\d-\d\d)?([T ]?)(\d\d:\d\d)?(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?/#
         guard let parts = text.wholeMatch(of: form)?.output, parts.1 != nil || parts.3 != nil,
@@ -167,7 +169,7 @@ struct Noise {
 
     // MARK: JSON
 
-    /// A JSON text of the same structure.
+    /// Returns a JSON text of the same structure.
     private mutating func json(like text: String) -> String {
         let string = #/"((?:[^"\\]|\\.)*)"(\s*:)?/#
         var result = ""
@@ -182,7 +184,7 @@ struct Noise {
         return result + numbers(in: rest)
     }
 
-    /// The inside of a string, with its escapes left as they are but for characters by number.
+    /// Replaces the contents of a string, and keeps its escapes except those of characters by number.
     private mutating func escaped(_ text: Substring) -> String {
         var result = ""
         var rest = text

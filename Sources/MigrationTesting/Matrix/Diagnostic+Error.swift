@@ -8,7 +8,7 @@ extension Diagnostic {
     ///
     /// - Parameters:
     ///   - error: the error.
-    ///   - remedy: what to do, where the error does not say it.
+    ///   - remedy: the remedy for an error that has none itself.
     init(_ error: any Error, remedy: String) {
         switch error {
         case let error as SchemaMigrationError: self = error.diagnostic

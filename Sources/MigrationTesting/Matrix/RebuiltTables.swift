@@ -3,19 +3,21 @@ import MigrationTools
 import SchemaMigrations
 import TextOutput
 
-/// The indexes and triggers of a database, and which table each is on, to find those that a rebuild has lost.
+/// The indexes and triggers of a database with their tables, to find those that a rebuild loses.
 ///
-/// The recipe for what `ALTER TABLE` cannot do makes a new table and drops the old one, and all that is on it goes with
-/// it (lang_altertable.html, section 7): a fresh install then lacks it as well, so that comparing does not tell.
+/// For changes that `ALTER TABLE` cannot make, SQLite's recipe makes a new table and drops the old one
+/// (lang_altertable.html, section 7). The old table's indexes and triggers are dropped with it. A fresh
+/// install lacks them as well, so a comparison with it does not find the loss.
 struct RebuiltTables {
-    /// Something that went with its table.
+    /// An index or trigger that was dropped with its table.
     struct Loss {
         let object: SchemaObject
         let sentence: String
     }
 
     private let objects: [SchemaObject]
-    /// Where each table begins: the new one is made before the old one goes, so it begins elsewhere.
+    /// The first page of each table, which a rebuild changes because it makes the new table before it drops
+    /// the old one.
     private let pages: [String: Int]
 
     init(_ db: Database) throws {
@@ -26,7 +28,7 @@ struct RebuiltTables {
             rows.map { (($0["name"] as String).lowercased(), $0["rootpage"]) }, uniquingKeysWith: { $1 })
     }
 
-    /// Whether there is an object of this name.
+    /// Returns whether the database has an object of this name.
     func contains(_ object: SchemaObject) -> Bool {
         objects.contains { $0.type == object.type && $0.name.lowercased() == object.name.lowercased() }
     }

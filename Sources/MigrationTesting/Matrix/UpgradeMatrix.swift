@@ -2,9 +2,9 @@ public import Foundation
 public import GRDB
 public import SchemaMigrations
 
-/// Tests that every version that was ever shipped upgrades to the latest, and ends where a fresh install does.
+/// Tests that every shipped version upgrades to the latest, with the same result as a fresh install.
 ///
-/// A few lines in a test of the app, with Swift Testing or XCTest:
+/// Call it from a test of the app, with Swift Testing or XCTest:
 ///
 /// ```swift
 /// @Test func everyShippedVersionUpgrades() throws {
@@ -13,22 +13,23 @@ public import SchemaMigrations
 /// }
 /// ```
 ///
-/// The matrix builds each version's database as it was, fills it with rows, and upgrades it. Then the schema must be that
-/// of a fresh install, the file intact, every foreign key satisfied, every row still there, and nothing pending.
+/// The matrix builds the database of each version, fills it with rows, and upgrades it. Then it checks that
+/// the schema is that of a fresh install, the database is intact, every foreign key is satisfied, no row is
+/// lost, and no migration is pending.
 ///
-/// Everything happens in memory; files are only read.
+/// The matrix works in memory, and only reads files.
 public struct UpgradeMatrix: Sendable {
     /// The rows of an old version's database.
     public struct Rows: Sendable {
-        /// Fills a database, and returns a sentence for each table that stays empty.
+        /// Fills a database and returns a sentence for each table that stays empty.
         let fill: @Sendable (Database, SchemaVersion) throws -> [String]
 
-        /// Rows that the schema of each version accepts, made by a ``RowGenerator``.
+        /// Makes rows with a ``RowGenerator`` that the schema of each version accepts.
         public static func generatedRows(perTable count: Int = 20, seed: UInt64 = 1) -> Rows {
             Rows { db, _ in try RowGenerator(rowsPerTable: count, seed: seed).fill(db) }
         }
 
-        /// Rows that the closure writes, in a transaction, for the schema of the version that it is given.
+        /// Has the closure write the rows, in a transaction, for the version that it receives.
         public static func rows(
             _ write: @escaping @Sendable (_ db: Database, _ version: SchemaVersion) throws -> Void
         ) -> Rows {
@@ -38,7 +39,7 @@ public struct UpgradeMatrix: Sendable {
             }
         }
 
-        /// No rows but those that the migrations insert.
+        /// No rows except those that the migrations insert.
         public static let none = Rows { _, _ in [] }
     }
 
@@ -56,8 +57,8 @@ public struct UpgradeMatrix: Sendable {
     ///     that it is up to date.
     ///   - versions: the versions from which to upgrade; nil for every migration's version.
     ///   - rows: the rows of each version's database.
-    ///   - fixtures: a folder of databases (`.sqlite`, `.sqlite3`, `.db`) that old versions of the app left, which are
-    ///     upgraded as well, with the rows that they hold.
+    ///   - fixtures: a folder of databases (`.sqlite`, `.sqlite3`, `.db`) from old versions of the app. The
+    ///     matrix upgrades them as well, with the rows that they hold.
     ///   - rowCounts: the number of rows that each table must have afterwards.
     ///   - configuration: how the app opens its database; functions and collations that migrations use are added
     ///     here.
@@ -75,9 +76,9 @@ public struct UpgradeMatrix: Sendable {
         self.configuration = configuration
     }
 
-    /// Upgrades from every version, and compares.
+    /// Upgrades from every version, and checks each result.
     ///
-    /// - Returns: what was tried, to be printed.
+    /// - Returns: a report of the upgrades, for printing.
     /// - Throws: ``UpgradeMatrixError``, which describes every problem, not only the first.
     public func run() throws -> UpgradeReport {
         let report = UpgradeMatrixRun(self).report()

@@ -2,9 +2,9 @@ public import Foundation
 import MigrationDiagnostics
 import TextOutput
 
-/// Says which versions do not upgrade as they should.
+/// An error that lists the versions whose upgrade fails or has a wrong result.
 public struct UpgradeMatrixError: Error, Sendable {
-    /// Everything that was tried, and everything that was found.
+    /// The report of all upgrades and all problems.
     public let report: UpgradeReport
 }
 
@@ -26,7 +26,7 @@ extension UpgradeMatrixError: CustomStringConvertible, LocalizedError {
     /// The problems, each with its remedy.
     public var errorDescription: String? { description }
 
-    /// The problems without repetitions, whatever the version, in the order in which they were found.
+    /// The problems in the order in which they were found, grouped if they differ only in the version.
     private var grouped: [(first: UpgradeProblem, all: [UpgradeProblem])] {
         var groups: [(first: UpgradeProblem, all: [UpgradeProblem])] = []
         for problem in report.problems {

@@ -4,7 +4,7 @@ import MigrationDiagnostics
 import MigrationTools
 import SchemaMigrations
 
-/// A run of a matrix: builds the old databases, and has each of them upgraded.
+/// A run of a matrix, which builds the old databases and has each of them upgraded.
 struct UpgradeMatrixRun {
     private let matrix: UpgradeMatrix
     private let schema: SchemaMigrator
@@ -19,7 +19,7 @@ struct UpgradeMatrixRun {
         report.generalProblems = unknownVersions()
         let stale = staleSnapshot()
         report.generalProblems += stale.map { [$0] } ?? []
-        // With a snapshot that is out of date, every upgrade would differ, and none would be to blame.
+        // If the snapshot is out of date, every upgrade would differ from it, through no fault of its own.
         guard let trial = trial(isSnapshotSound: stale == nil, &report) else { return report }
         replay(trial, &report)
         if stale == nil { startFromSnapshot(trial, &report) }
@@ -56,7 +56,7 @@ struct UpgradeMatrixRun {
         }
     }
 
-    /// Prepares what upgrades are compared with; nil if not even a fresh install succeeds.
+    /// Prepares the fresh install with which upgrades are compared; returns nil if it fails.
     private func trial(isSnapshotSound: Bool, _ report: inout UpgradeReport) -> UpgradeTrial? {
         do {
             let fresh = try database()
@@ -78,7 +78,7 @@ struct UpgradeMatrixRun {
 
     // MARK: Old databases
 
-    /// Goes up one version at a time, and upgrades a copy of each.
+    /// Migrates a database one version at a time, and upgrades a copy of it at each version of the matrix.
     private func replay(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
         let wanted = Set(matrix.versions ?? schema.migrations.map(\.version))
         var version: SchemaVersion = 0
@@ -106,7 +106,7 @@ struct UpgradeMatrixRun {
         }
     }
 
-    /// Begins with the snapshot alone, as a device that was new when the snapshot was.
+    /// Upgrades a database that was made from the snapshot alone, as on a device that was new at its version.
     private func startFromSnapshot(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
         guard let url = schema.snapshotURL, let version = try? schema.snapshotVersion() else { return }
         let start = UpgradeReport.Start(version: version, origin: .snapshot(url.lastPathComponent))
@@ -151,7 +151,7 @@ struct UpgradeMatrixRun {
         }
     }
 
-    /// A copy in memory; the file is only read.
+    /// Returns a copy of a fixture in memory, and only reads the file.
     private func fixture(at url: URL) throws -> DatabaseQueue {
         let copy = try database()
         let file = try DatabaseFile(path: url.path).openReadOnly()
@@ -163,7 +163,7 @@ struct UpgradeMatrixRun {
     }
 }
 
-/// A fixture is a database without tables.
+/// An error that says that a fixture has no tables.
 private struct EmptyFixture: Error, CustomStringConvertible {
     let description = "it holds no table"
 }

@@ -3,18 +3,18 @@ import MigrationTools
 import SchemaMigrations
 import TextOutput
 
-/// A problem after an upgrade, or one that kept it from being made.
+/// A problem that an upgrade has, or that prevents it.
 public struct UpgradeProblem: Sendable, Hashable {
     /// The problem, in a sentence that names the version from which the upgrade began.
     public var message: String { diagnostic.message }
 
-    /// What to do about it.
+    /// The remedy, in a sentence.
     public let remedy: String
 
-    /// Where the upgrade began; nil for what concerns none.
+    /// The start of the upgrade; nil for a problem that concerns no single upgrade.
     let start: String?
 
-    /// What is wrong, with a gap for the versions from which upgrades began.
+    /// The finding, with a gap for the versions from which upgrades began.
     private let finding: Finding
 
     private enum Finding: Hashable {
@@ -24,14 +24,14 @@ public struct UpgradeProblem: Sendable, Hashable {
         case difference(SchemaDifference.Change)
     }
 
-    /// A problem whose sentence is the opening, " from " and the start, and the ending.
+    /// Creates a problem whose sentence is the opening, " from " and the start, and the ending.
     init(_ opening: String, from start: UpgradeReport.Start, _ ending: String = "", remedy: String) {
         finding = .text(opening: opening, ending: ending)
         self.start = start.description
         self.remedy = remedy
     }
 
-    /// A problem with an error as its cause, which also says what to do.
+    /// Creates a problem with an error as its cause, which also gives the remedy.
     init(_ opening: String, from start: UpgradeReport.Start, _ ending: String, because cause: Diagnostic) {
         self.init(opening, from: start, "\(ending): \(cause.clause)", remedy: cause.remedy)
     }
@@ -43,14 +43,15 @@ public struct UpgradeProblem: Sendable, Hashable {
         self.remedy = remedy
     }
 
-    /// A problem that concerns no upgrade alone.
+    /// Creates a problem that concerns no single upgrade.
     init(_ problem: String, remedy: String) {
         finding = .text(opening: problem, ending: "")
         start = nil
         self.remedy = remedy
     }
 
-    /// A problem that concerns no upgrade alone, with an error as its cause, which also says what to do.
+    /// Creates a problem that concerns no single upgrade, with an error as its cause, which also gives the
+    /// remedy.
     init(_ problem: String, because cause: Diagnostic) {
         self.init("\(problem): \(cause.clause)", remedy: cause.remedy)
     }
@@ -58,7 +59,7 @@ public struct UpgradeProblem: Sendable, Hashable {
     /// The problem and the remedy.
     package var diagnostic: Diagnostic { diagnostic(from: start.map { [$0] } ?? []) }
 
-    /// The problem of several upgrades that began at these versions, and the remedy.
+    /// Returns the problem of several upgrades that began at these versions, with the remedy.
     func diagnostic(from starts: [String]) -> Diagnostic {
         let from = starts.isEmpty ? "" : " from \(starts.asList)"
         let problem =
@@ -73,7 +74,7 @@ public struct UpgradeProblem: Sendable, Hashable {
         return Diagnostic(problem, remedy: remedy)
     }
 
-    /// Whether two say the same of different versions.
+    /// Returns whether two problems differ at most in the version.
     func isSame(as other: UpgradeProblem) -> Bool {
         (finding, remedy) == (other.finding, other.remedy)
     }

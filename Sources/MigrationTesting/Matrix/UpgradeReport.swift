@@ -1,7 +1,7 @@
 public import SchemaMigrations
 import TextOutput
 
-/// What an ``UpgradeMatrix`` tried.
+/// The upgrades that an ``UpgradeMatrix`` ran, with their problems.
 ///
 /// Its description is a table:
 ///
@@ -12,19 +12,20 @@ import TextOutput
 public struct UpgradeReport: Sendable {
     /// The start of an upgrade.
     public struct Start: Sendable, Hashable, CustomStringConvertible {
-        /// How the old database was made.
+        /// The origin of the old database.
         public enum Origin: Sendable, Hashable {
             /// The migrations ran up to the version.
             case replay
-            /// It started from the snapshot of this name, as a fresh install did when that was shipped.
+            /// The database started from the snapshot of this name, as a fresh install did when the snapshot
+            /// was shipped.
             case snapshot(String)
-            /// It is the file of this name.
+            /// The database is the file of this name.
             case fixture(String)
         }
 
         /// The version of the old database; nil if the file does not say.
         public let version: SchemaVersion?
-        /// How the old database was made.
+        /// The origin of the old database.
         public let origin: Origin
 
         /// The version, and the file.
@@ -44,18 +45,18 @@ public struct UpgradeReport: Sendable {
         public internal(set) var rows = 0
         /// The number of migrations that were applied.
         public internal(set) var applied = 0
-        /// How long the migrations took.
+        /// The time that the migrations took.
         public internal(set) var duration = Duration.zero
         /// The problems.
         public internal(set) var problems: [UpgradeProblem] = []
-        /// What the upgrade could not test, such as a table that got no rows: a sentence each.
+        /// The gaps in the test, such as a table without rows: a sentence each.
         public internal(set) var notes: [String] = []
     }
 
     /// The upgrades, in order.
     public internal(set) var upgrades: [Upgrade] = []
 
-    /// Problems that concern no upgrade alone, such as a snapshot that is out of date.
+    /// Problems that concern no single upgrade, such as a snapshot that is out of date.
     public internal(set) var generalProblems: [UpgradeProblem] = []
 
     /// Possible problems of the migrations, such as a trigger that a rebuild of its table lost: a sentence each.
@@ -66,7 +67,7 @@ public struct UpgradeReport: Sendable {
 }
 
 extension UpgradeReport.Start.Origin {
-    /// As tables and messages call it.
+    /// The name of the start in tables and messages.
     var words: String {
         switch self {
         case .replay: "replay"
@@ -95,7 +96,7 @@ extension UpgradeReport: CustomStringConvertible {
         return ([heading] + table.lines() + notes.map { "  note: \($0)" } + noteLines).joined(separator: "\n")
     }
 
-    /// The notes, each once, with the versions that it is about.
+    /// The notes without repetitions, each with its versions.
     private var noteLines: [String] {
         var order: [String] = []
         var starts: [String: [String]] = [:]

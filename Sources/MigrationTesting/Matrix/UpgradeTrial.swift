@@ -5,7 +5,7 @@ import MigrationTools
 import SchemaMigrations
 import TextOutput
 
-/// Upgrades one old database, and finds what is wrong with the result.
+/// Upgrades one old database, and finds the problems of the result.
 struct UpgradeTrial {
     private let matrix: UpgradeMatrix
     private let schema: SchemaMigrator
@@ -149,7 +149,7 @@ struct UpgradeTrial {
 
     // MARK: Rows
 
-    /// The tables that have another number of rows than expected, by name.
+    /// Returns the tables that do not have the expected number of rows, by name.
     private func differences(
         _ after: [String: Int], before: [String: Int], _ applied: [SchemaVersion]
     ) -> [(table: String, expected: Int)] {
@@ -158,14 +158,16 @@ struct UpgradeTrial {
             .sorted { $0.key < $1.key }.map { (table: $0.key, expected: $0.value) }
     }
 
-    /// Applies the migrations again, each committed alone, to find those that change the numbers, and those that
-    /// count on being committed with others.
+    /// Applies the migrations again, each in its own commit, to find the causes of problems.
+    ///
+    /// It finds the migrations that change the numbers, and those that work only when they are committed with
+    /// others.
     private func rowProblems(
         _ copy: DatabaseQueue, before: [String: Int], after: [String: Int], _ applied: [SchemaVersion],
         _ start: UpgradeReport.Start
     ) throws -> [UpgradeProblem] {
         let lost = differences(after, before: before, applied)
-        // Where all is one transaction, nothing is ever committed alone.
+        // With one transaction for all migrations, none is ever committed alone.
         if case .allOrNothing = schema.options.commits, lost.isEmpty { return [] }
         var problems: [UpgradeProblem] = []
         var counts = before
@@ -204,7 +206,7 @@ struct UpgradeTrial {
             expected == had
             ? "which had \(had.counting("row"))" : "where \(expected.counting("row")) had been expected"
         guard let has = after[table] else {
-            // What has come in its place, most likely.
+            // The table that most likely replaced it.
             let other = after.filter { before[$0.key] == nil && $0.value == expected }.keys.min()
             let change =
                 other.map { ".renamed(\"\(table)\", to: \"\($0)\", by: \(version))" }

@@ -1,4 +1,4 @@
-/// Random numbers that are the same wherever the seed is (SplitMix64, Steele, Lea and Flood, 2014).
+/// Random numbers that are the same for the same seed (SplitMix64, Steele, Lea and Flood, 2014).
 package struct RandomNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -6,7 +6,7 @@ package struct RandomNumbers: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// Numbers of their own for a subject, so that what is added to others does not change them.
+    /// Creates separate numbers for a subject, which do not change when other subjects use more.
     init(seed: UInt64, subject: String) {
         // FNV-1a: Swift's own hashes differ from one process to the next.
         state = subject.utf8.reduce(0xcbf2_9ce4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
@@ -20,7 +20,7 @@ package struct RandomNumbers: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True once in so many times.
+    /// Returns true once in the given number of times, on average.
     mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
     mutating func pick<Value>(_ values: [Value]) -> Value? { values.randomElement(using: &self) }

@@ -1,12 +1,12 @@
 extension Array {
-    /// A shorter array that still fails: one from which no single element can be left out or made simpler.
+    /// Returns a shorter array that still fails, in which no single element can be left out or made simpler.
     ///
-    /// Large parts are left out first, so that a long history takes few trials. The idea is that of delta debugging
-    /// (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002).
+    /// It leaves out large parts first, so that a long history takes few trials. The idea is that of delta
+    /// debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002).
     ///
     /// - Parameters:
-    ///   - simpler: what an element may be replaced by, the simplest first.
-    ///   - fails: whether an array fails. The whole one does.
+    ///   - simpler: returns the replacements of an element, the simplest first.
+    ///   - fails: returns whether an array fails. The whole array must fail.
     package func shrunk(
         simpler: (Element) -> [Element] = { _ in [] }, whileFailing fails: ([Element]) -> Bool
     ) -> [Element] {

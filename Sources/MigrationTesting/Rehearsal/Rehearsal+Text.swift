@@ -4,8 +4,9 @@ extension Rehearsal {
     /// The times, schema changes, rows, foreign keys and size as text, as `app-migrations rehearse` prints them.
     public var summary: String { text(calling: "The database", style: .plain) }
 
-    /// The losses that a test should refuse: a sentence for each table that lost rows, and for each foreign key that
-    /// is violated more often than before.
+    /// The losses that a test should reject, one sentence each.
+    ///
+    /// A loss is a table that lost rows, or a foreign key that more rows violate than before.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")
@@ -27,7 +28,7 @@ extension Rehearsal {
         return fewer + orphans
     }
 
-    /// The summary with the database's name, in colour where there is a terminal.
+    /// Returns the summary with the database's name, in colour on a terminal.
     package func text(calling name: String, style: Style) -> String {
         guard !steps.isEmpty else { return "Nothing is pending: there is nothing to rehearse." }
         var lines = [

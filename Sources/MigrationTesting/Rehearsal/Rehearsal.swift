@@ -2,7 +2,7 @@ import GRDB
 package import MigrationTools
 public import SchemaMigrations
 
-/// The result of a dry run: what migrating a database would do to it, found out on a copy.
+/// The result of a dry run, which migrates a copy of a database and reports the effects.
 ///
 /// ```swift
 /// let rehearsal = try schema.rehearse(dbQueue)
@@ -16,7 +16,7 @@ public struct Rehearsal: Sendable {
         public let version: SchemaVersion
         /// The migration's name.
         public let name: String
-        /// How long it ran.
+        /// The time that it took.
         public let duration: Duration
     }
 
@@ -44,7 +44,7 @@ public struct Rehearsal: Sendable {
 
     /// The migrations that were applied, in order.
     public let steps: [Step]
-    /// How long the migrations took together, commits included, without making the copy.
+    /// The time that all migrations took together, with their commits but without making the copy.
     public let duration: Duration
     /// The changes of the schema.
     package let schema: SchemaDifference
@@ -66,7 +66,7 @@ public struct Rehearsal: Sendable {
 }
 
 extension Rehearsal {
-    /// Migrates a copy, and compares it with what it was.
+    /// Migrates a copy, and compares its contents before and after.
     init(
         of migrator: SchemaMigrator, on copy: DatabaseQueue, migrate: () throws -> SchemaReport
     ) throws {

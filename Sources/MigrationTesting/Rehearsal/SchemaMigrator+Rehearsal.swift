@@ -3,15 +3,15 @@ public import GRDB
 public import SchemaMigrations
 
 extension SchemaMigrator {
-    /// Does a dry run: migrates a copy of a database, and reports what that did.
+    /// Does a dry run: migrates a copy of a database, and reports the effects.
     ///
-    /// SQLite's backup reads the database; nothing writes to it. The copy is removed in the end. It needs as much room as
-    /// the database, and more while it is migrated.
+    /// SQLite's backup reads the database; nothing writes to it. The method removes the copy in the end. The
+    /// copy needs as much space as the database, and more during the migrations.
     ///
     /// - Parameters:
     ///   - database: the database, which may be open for reading only.
     ///   - version: the version of a known migration, inclusive; nil for the latest.
-    ///   - folder: where the copy is made; nil for the temporary folder.
+    ///   - folder: the folder for the copy; nil for the temporary folder.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
@@ -37,7 +37,8 @@ extension SchemaMigrator {
 
     /// Does a dry run on a copy of a database file.
     ///
-    /// For a test on a database that somebody used for years. The file is opened for reading only.
+    /// Use it to test with a database that a user has filled for years. The method opens the file for reading
+    /// only.
     ///
     /// - Parameters:
     ///   - path: the file, which must exist.

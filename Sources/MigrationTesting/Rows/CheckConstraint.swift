@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import SchemaMigrations
 
-/// A `CHECK` of a table, as far as reading it tells which values may satisfy it.
+/// A `CHECK` constraint of a table, read for values that may satisfy it.
 struct CheckConstraint: Sendable {
-    /// The words in it, in lower case; the columns that it is about are among them.
+    /// The constraint's words in lower case, which include the columns that it mentions.
     let names: Set<String>
 
-    /// The values that it mentions.
+    /// The values that the constraint mentions.
     let literals: [DatabaseValue]
 
-    /// The constraints in a table's SQL, in order.
+    /// Returns the constraints in a table's SQL, in order.
     static func all(in sql: String) -> [CheckConstraint] {
         let bytes = Array(sql.utf8)
         let tokens = SQLLexer(bytes).map {
@@ -50,13 +50,14 @@ struct CheckConstraint: Sendable {
         }
     }
 
-    /// Values that may satisfy it beside those that it mentions: their neighbours, texts of that length, and texts
-    /// that match it where it is a pattern.
+    /// Values that may satisfy the constraint, besides those that it mentions.
+    ///
+    /// They are neighbours of a number, texts of that length, and texts that match a pattern.
     var examples: [DatabaseValue] {
         literals.flatMap { literal -> [DatabaseValue] in
             switch literal.storage {
             case .int64(let number):
-                // A limit, a length, or a sign before it.
+                // The number may be a limit or a length, or may follow a sign.
                 var values = [number &+ 1, number &- 1, 0 &- number].map(\.databaseValue)
                 if (1...64).contains(number) {
                     values.append(String(repeating: "a", count: Int(number)).databaseValue)

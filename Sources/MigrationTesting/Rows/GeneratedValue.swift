@@ -1,14 +1,15 @@
 import Foundation
 import GRDB
 
-/// What a column holds, by its declared type and its name.
+/// The kind of values in a column, by its declared type and its name.
 enum GeneratedValue {
     case integer, real, boolean, text, day, moment, identifier, json, blob
 
     init(_ column: TableLayout.Column) {
         let type = column.type
         let name = column.name.lowercased()
-        // datatype3.html, section 3.1, after the types that SQLite does not know, and GRDB's users declare.
+        // First the types that SQLite does not know and GRDB's users declare, then datatype3.html, section
+        // 3.1.
         switch type {
         case _ where type.contains("BOOL"): self = .boolean
         case _ where type.contains("INT"):
@@ -33,7 +34,7 @@ enum GeneratedValue {
         return .text
     }
 
-    /// A value; another one for another number.
+    /// Returns a value; a unique column gets a different one for each number.
     func value(number: Int64, isUnique: Bool, using random: inout RandomNumbers) -> DatabaseValue {
         let free = isUnique ? number : Int64.random(in: 0...9_999, using: &random)
         switch self {
@@ -51,7 +52,8 @@ enum GeneratedValue {
         }
     }
 
-    /// Among them what goes wrong in careless code: quotes, accents, other scripts, emoji, nothing at all.
+    /// Words that include cases that break careless code: quotes, accents, other scripts, emoji, and an empty
+    /// text.
     private static let words = [
         "harbour", "Ada", "O'Hara", "\u{e9}t\u{e9}", "na\u{ef}ve", "100 %", "a \"quoted\" word",
         "\u{65e5}\u{8a18}",
@@ -63,7 +65,7 @@ enum GeneratedValue {
         return isUnique ? "\(word) \(number)" : word
     }
 
-    /// A day of the years from 2000 on.
+    /// Returns a day in the year 2000 or later.
     private static func day(_ number: Int64) -> String {
         let days = Int(number % 15_000)
         return String(

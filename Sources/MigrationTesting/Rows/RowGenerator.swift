@@ -4,37 +4,38 @@ import TextOutput
 
 /// Fills the tables of a database with rows that its schema accepts.
 ///
-/// They have values of the columns' types, obey `NOT NULL`, unique indexes and foreign keys, and `CHECK` where
-/// values can be found that do. The same seed makes the same rows, whatever the machine.
+/// The rows have values of the columns' types, and obey `NOT NULL`, unique indexes and foreign keys. They
+/// obey `CHECK` constraints if the generator finds values that do. The same seed makes the same rows on every
+/// machine.
 ///
 /// ```swift
 /// try dbQueue.write { db in try RowGenerator(rowsPerTable: 100).fill(db) }
 /// ```
 public struct RowGenerator: Sendable {
-    /// How many rows each table is given.
+    /// The number of rows for each table.
     public let rowsPerTable: Int
 
-    /// What the values are made from.
+    /// The seed, from which the generator makes the values.
     public let seed: UInt64
 
     /// Creates a generator.
     ///
     /// - Parameters:
-    ///   - rowsPerTable: how many rows each table is given.
-    ///   - seed: another seed makes other rows.
+    ///   - rowsPerTable: the number of rows for each table.
+    ///   - seed: the seed; another seed makes other rows.
     public init(rowsPerTable: Int = 20, seed: UInt64 = 1) {
         self.rowsPerTable = max(0, rowsPerTable)
         self.seed = seed
     }
 
-    /// Adds rows to every table, to those that others refer to first.
+    /// Adds rows to every table, and fills a table before those that refer to it.
     ///
-    /// Virtual tables are left to their triggers. Tables that take fewer rows, such as one that allows a single
-    /// one, get as many as they take.
+    /// It leaves virtual tables to their triggers. A table that accepts fewer rows, such as one that allows a
+    /// single row, gets as many as it accepts.
     ///
     /// - Parameter db: a connection for writing.
-    /// - Returns: a sentence for each table that took no row, which says why.
-    /// - Throws: what SQLite throws, other than for a row that it does not accept.
+    /// - Returns: a sentence for each table that accepted no row, which says why.
+    /// - Throws: SQLite's errors, except those about a row that it does not accept.
     @discardableResult
     public func fill(_ db: Database) throws -> [String] {
         guard rowsPerTable > 0 else { return [] }
@@ -46,18 +47,19 @@ public struct RowGenerator: Sendable {
     }
 }
 
-/// How a table is being filled.
+/// The state of filling a table.
 private struct TableFilling {
-    /// How often another row is tried in the place of one that was refused: the first has to find out what
-    /// satisfies the constraints, and later ones know.
+    /// Returns the number of attempts for a row.
+    ///
+    /// The first row has to find values that satisfy the constraints; later rows use them again.
     private func attempts(_ index: Int) -> Int { index == 0 && !table.checks.isEmpty ? 1_000 : 60 }
 
     let table: TableLayout
     var random: RandomNumbers
-    /// What each foreign key can refer to.
+    /// The parent rows that each foreign key can refer to.
     var parents: [[[DatabaseValue]]] = []
     var nextID: Int64 = 1
-    /// What has satisfied the constraints on a column, by its position.
+    /// The values that satisfied the constraints on a column, by its position.
     var accepted: [Int: [DatabaseValue]] = [:]
 
     init(_ table: TableLayout, seed: UInt64) {
@@ -65,14 +67,14 @@ private struct TableFilling {
         random = RandomNumbers(seed: seed, subject: table.name)
     }
 
-    /// - Returns: why there are no rows, when there are none.
+    /// - Returns: the reason if the table has no rows; otherwise nil.
     mutating func insert(_ count: Int, _ db: Database) throws -> String? {
         let name = "main.\(table.name.quotedDatabaseIdentifier)"
         var refusal = "none was tried"
         var inserted = 0
         do {
             try prepare(db)
-            // Deferred foreign keys are checked in the end, and a table that breaks them stays as it was.
+            // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             try db.inSavepoint {
                 rows: for index in 0..<count {
                     for attempt in 0..<attempts(index) {
@@ -137,7 +139,7 @@ private struct TableFilling {
 
     // MARK: Values
 
-    /// The values of a row, by column; nil when it would have to refer to a row that there is not.
+    /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
         let number = Int64(index + attempt * count + 1)
         var values = table.columns.indices.map { value(at: $0, number: number) }
@@ -167,13 +169,14 @@ private struct TableFilling {
         return kind.value(number: number, isUnique: column.isUnique, using: &random)
     }
 
-    /// What constraints often ask for.
+    /// Values that constraints often require.
     private static let usual: [DatabaseValue] = [
         0.databaseValue, 1.databaseValue, "a".databaseValue, "{}".databaseValue, "[]".databaseValue,
         "2024-05-17".databaseValue, "08:30:00".databaseValue, "2024-05-17 08:30:00".databaseValue,
     ]
 
-    /// What a foreign key refers to in a row: nulls where it may, one of the parent's rows, or the row itself.
+    /// Returns a foreign key's values: nulls if it allows them, those of a parent row, or those of the row
+    /// itself.
     private mutating func target(
         of key: Int, _ turn: Int, _ positions: [Int?], _ values: [DatabaseValue]
     ) -> [DatabaseValue]? {
@@ -190,7 +193,8 @@ private struct TableFilling {
             guard reference.parent.lowercased() == table.name.lowercased() else { return nil }
             return reference.parentColumns.map { name in position(of: name).map { values[$0] } ?? .null }
         }
-        // The first key goes round, so that a table whose keys are unique together has them all.
+        // The first key takes the parents in turn, so that a table whose keys are unique together uses them
+        // all.
         return key == 0 ? choice[turn % choice.count] : random.pick(choice)
     }
 
@@ -198,7 +202,7 @@ private struct TableFilling {
         table.columns.firstIndex { $0.name.lowercased() == column.lowercased() }
     }
 
-    /// Lets later rows refer to this one, and have its values where they are hard to find.
+    /// Remembers a row, so that later rows can refer to it and use values of it that are hard to find.
     private mutating func remember(_ row: [DatabaseValue]) {
         for (position, column) in table.columns.enumerated() where !table.checks(of: column).isEmpty {
             accepted[position, default: []].append(row[position])

@@ -2,7 +2,7 @@ import GRDB
 import MigrationTools
 import SchemaMigrations
 
-/// What has to be known of a table to fill it with rows.
+/// The columns, keys and constraints of a table, which determine the rows that it accepts.
 struct TableLayout: Sendable {
     /// A column that takes values.
     struct Column: Sendable {
@@ -10,9 +10,9 @@ struct TableLayout: Sendable {
         /// The declared type, in upper case.
         let type: String
         let isRequired: Bool
-        /// Whether it is part of the primary key or of another unique index.
+        /// Whether the column is part of the primary key or of another unique index.
         let isUnique: Bool
-        /// Whether it is another name of the row's id (lang_createtable.html, section 5).
+        /// Whether the column is another name of the row's id (lang_createtable.html, section 5).
         let isRowID: Bool
     }
 
@@ -27,14 +27,14 @@ struct TableLayout: Sendable {
     let columns: [Column]
     let references: [Reference]
     let checks: [CheckConstraint]
-    /// Whether it has a row id that can be named.
+    /// Whether the table has a row id.
     let hasRowID: Bool
-    /// The columns of the primary key, in its order.
+    /// The columns of the primary key, in the key's order.
     let primaryKey: [String]
 
-    /// The tables of a database whose rows are its own, each after those that it refers to, where that can be.
+    /// Reads the tables of a database, each after those that it refers to if possible.
     ///
-    /// Virtual tables, and what belongs to them, are left out, as are SQLite's tables and this package's.
+    /// It leaves out virtual tables and their shadow tables, SQLite's tables, and this package's.
     static func fetchAll(_ db: Database) throws -> [TableLayout] {
         let names = try Row.fetchAll(
             db, sql: "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
@@ -106,7 +106,7 @@ struct TableLayout: Sendable {
         columns.first { $0.name.lowercased() == name.lowercased() }
     }
 
-    /// The constraints that mention a column.
+    /// Returns the constraints that mention a column.
     func checks(of column: Column) -> [CheckConstraint] {
         checks.filter { $0.names.contains(column.name.lowercased()) }
     }

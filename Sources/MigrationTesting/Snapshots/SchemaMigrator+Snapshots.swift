@@ -4,16 +4,17 @@ import MigrationTools
 public import SchemaMigrations
 
 extension SchemaMigrator {
-    /// Writes a snapshot of the schema, from which a fresh database may start instead of running every migration.
+    /// Writes a snapshot of the schema, from which a fresh database can start instead of running every
+    /// migration.
     ///
-    /// Runs the migrations on an empty database in memory, and saves the rows that they insert, too. The command
-    /// `app-migrations snapshot write` does the same for a folder of files.
+    /// It runs the migrations on an empty database in memory, and also saves the rows that they insert. The
+    /// command `app-migrations snapshot write` does the same for a folder of files.
     ///
     /// - Parameters:
     ///   - url: the file, which is replaced.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
-    /// - Throws: `SchemaMigrationError`, also if the snapshot cannot hold what the migrations make, such as rows in a
-    ///   virtual table.
+    /// - Throws: `SchemaMigrationError`, also if the migrations make something that a snapshot cannot hold,
+    ///   such as rows in a virtual table.
     public func writeSnapshot(to url: URL, configuration: Configuration = Configuration()) throws {
         try SnapshotWriter(self, configuration: configuration).write(to: url)
     }

@@ -22,7 +22,7 @@ package struct DatabaseSchema: Sendable {
             uniquingKeysWith: { $1 })
     }
 
-    /// Compares the schema with a later one, or another one.
+    /// Compares the schema with a later or another one.
     package func difference(to other: DatabaseSchema) -> SchemaDifference {
         var changes: [SchemaDifference.Change] = []
         for title in Set(objects.keys).union(other.objects.keys).sorted() {

@@ -12,7 +12,7 @@ package struct Inventory: Sendable {
     /// The size in bytes.
     package let size: Int64
 
-    /// Two tables, one of which refers to the other.
+    /// A pair of tables, one of which refers to the other.
     package struct Key: Hashable, Sendable {
         /// The table that refers.
         package let table: String
@@ -25,7 +25,7 @@ package struct Inventory: Sendable {
         schema = try DatabaseSchema(db)
         var rows: [String: Int] = [:]
         for object in schema.objects.values where object.type == "table" {
-            // A virtual table may need a module that is not registered; then it is left out.
+            // Leave out a virtual table whose module is not registered.
             rows[object.name] = try? Int.fetchOne(
                 db, sql: "SELECT count(*) FROM main.\(object.name.quotedDatabaseIdentifier)")
         }

@@ -11,7 +11,7 @@ package struct SchemaDifference: Sendable, Hashable {
         /// Its definition in the second schema; nil if it is missing there.
         package let after: String?
 
-        /// Whether it is a whole table, index, view or trigger: too long for a sentence.
+        /// Whether a whole table, index, view or trigger differs, whose SQL is too long for a sentence.
         let isObject: Bool
 
         init(subject: String, before: String?, after: String?, isObject: Bool = false) {

@@ -3,8 +3,8 @@ import SchemaMigrations
 
 /// A database's schema as SQL, in an order that does not depend on its history.
 ///
-/// Tables, indexes, views and triggers, each by name, so that the dumps of two databases, or of one at two times, can be
-/// compared line by line.
+/// It lists tables, indexes, views and triggers, each sorted by name. So the dumps of two databases, or of
+/// one database at two times, can be compared line by line.
 package struct SchemaDump: Sendable {
     /// The SQL, with a line break at its end.
     package let text: String

@@ -13,8 +13,9 @@ package struct SchemaObject: Hashable, Sendable {
     /// The SQL with a semicolon, which stands on its own line if a comment could swallow it.
     package var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
 
-    /// Reads every object of a database in the order of creation, without SQLite's own, this package's, and the tables
-    /// that a virtual table creates for itself.
+    /// Reads the objects of a database in the order of creation.
+    ///
+    /// It leaves out SQLite's own, this package's, and the tables that a virtual table creates for itself.
     package static func fetchAll(_ db: Database) throws -> [SchemaObject] {
         try Row.fetchAll(
             db,

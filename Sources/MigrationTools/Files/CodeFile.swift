@@ -4,7 +4,7 @@ import MigrationDiagnostics
 import MigrationFiles
 package import SchemaMigrations
 
-/// A Swift file in a folder of migrations, which tools know by its name and only the app can run.
+/// A Swift migration in a folder, which tools know by its file name and only the app can run.
 package struct CodeFile: FileMigration {
     package let version: SchemaVersion
     package let name: String
@@ -20,7 +20,7 @@ package struct CodeFile: FileMigration {
 }
 
 extension MigrationFolder {
-    /// Finds the migrations of a folder, those in Swift as well.
+    /// Finds the migrations of a folder, including those in Swift.
     ///
     /// - Throws: `SchemaMigrationError`.
     fileprivate static func filesAndCode(in folder: URL) throws -> [any SchemaMigration] {
@@ -38,9 +38,9 @@ extension MigrationFolder {
 }
 
 extension SchemaMigrator {
-    /// Creates a migrator for a tool, which knows the migrations in Swift of a folder by the names of their files.
+    /// Creates a migrator for a tool, with the Swift migrations of a folder known by their file names.
     ///
-    /// It knows their place in the order, and cannot run them.
+    /// The migrator knows their position in the order, and cannot run them.
     ///
     /// - Throws: `SchemaMigrationError`, as `init(directory:snapshot:options:adopting:)` does.
     package init(sourcesIn directory: URL, options: SchemaOptions = SchemaOptions()) throws {

@@ -1,16 +1,16 @@
 package import SchemaMigrations
 
-/// What a migration would do, as far as its text tells.
+/// The properties of a migration that can be read without running it.
 package struct MigrationOutline: Sendable {
     /// The migration's version.
     package let version: SchemaVersion
     /// The name that the ledger would record.
     package let name: String
-    /// The name that messages use: the file's where there is one.
+    /// The name that messages use, which is the file's if there is one.
     package let title: String
     /// The number of statements; nil for a migration in Swift.
     package let statements: Int?
-    /// When foreign keys are enforced while the migration runs.
+    /// The enforcement of foreign keys while the migration runs.
     package let foreignKeys: ForeignKeys
     /// Whether the migration runs in the transaction that records it.
     package let isInTransaction: Bool

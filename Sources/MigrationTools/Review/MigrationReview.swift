@@ -6,8 +6,8 @@ import SchemaMigrations
 
 /// Reviews a folder of migrations, and runs them on an empty database in memory.
 ///
-/// A comment can allow a finding: `-- allow: drop-table`, with one rule or several, on the line above the statement,
-/// or before the file's first statement for what concerns the whole file.
+/// A comment can allow findings of one or several rules: `-- allow: drop-table`. It stands on the line above
+/// the statement, or before the file's first statement if the finding concerns the whole file.
 package struct MigrationReview: Sendable {
     /// The findings, by file and line.
     package private(set) var findings: [ReviewFinding] = []
@@ -37,7 +37,7 @@ package struct MigrationReview: Sendable {
         reviewVersions(set, now: now)
         reviewDowns(set)
         reviewStatements(of: set.entries.map(\.fileName))
-        // Only names that are in order make a set that can be run.
+        // The set can run only if all names are valid.
         if let migrator = try? SchemaMigrator(sourcesIn: directory) {
             if !findings.contains(where: { [.unreadableFile, .refusedStatement].contains($0.rule) }) {
                 run(migrator)
@@ -113,7 +113,7 @@ package struct MigrationReview: Sendable {
 
     // MARK: Running
 
-    /// Runs the migrations on an empty database, as far as it goes without Swift, and rolls them back.
+    /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
     private mutating func run(_ migrator: SchemaMigrator) {
         guard let database = try? DatabaseQueue() else { return }
         let migrations = migrator.migrations.prefix { $0 is any SQLSource }
@@ -123,7 +123,7 @@ package struct MigrationReview: Sendable {
         do {
             try migrator.migrate(database, upTo: last.version)
             rule = .downDoesNotApply
-            // The newest ones that are reversible.
+            // Roll back the newest ones that are reversible.
             for migration in migrations.reversed() {
                 guard let source = migration as? any SQLSource, source.hasDown else { break }
                 title = "\(source.fileName.dropLast(4)).down.sql"
@@ -187,7 +187,7 @@ package struct MigrationReview: Sendable {
         }
     }
 
-    /// Reports misspelt rules, which would allow nothing without anybody noticing.
+    /// Reports misspelt rules, which would silently allow nothing.
     private mutating func reviewComments() {
         for (file, script) in scripts {
             for comment in script.comments {
@@ -203,7 +203,7 @@ package struct MigrationReview: Sendable {
 }
 
 extension SQLScript.Comment {
-    /// The rules that the comment allows to break: `-- allow: drop-table, drop-column`.
+    /// The rules whose findings the comment allows: `-- allow: drop-table, drop-column`.
     fileprivate var allowedRules: [String] {
         guard text.hasPrefix("--") else { return [] }
         let words = text.dropFirst(2).split(whereSeparator: { $0.isWhitespace || $0 == "," })
@@ -212,7 +212,8 @@ extension SQLScript.Comment {
 }
 
 extension SchemaVersion {
-    /// The time that the version stands for, if it is a timestamp: `yyyyMMddHHmmss`, with or without milliseconds, or `yyyyMMdd`.
+    /// The version's time, if it is a timestamp: `yyyyMMddHHmmss`, with or without milliseconds, or
+    /// `yyyyMMdd`.
     fileprivate var asTimestamp: Date? {
         let text = "\(self)"
         guard [8, 14, 17].contains(text.count) else { return nil }

@@ -1,4 +1,4 @@
-/// Something that a review found.
+/// A problem that a review found.
 package struct ReviewFinding: Sendable, Hashable {
     /// The file's name.
     package let file: String
@@ -6,6 +6,6 @@ package struct ReviewFinding: Sendable, Hashable {
     package let line: Int
     /// The rule that the file breaks.
     package let rule: ReviewRule
-    /// What is wrong, and what to do.
+    /// The problem and the remedy.
     package let reason: String
 }

@@ -18,7 +18,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     case outOfOrder = "out-of-order"
     case unknownRule = "unknown-rule"
 
-    /// How serious a finding is.
+    /// The severity of a finding.
     package enum Severity: String, Sendable {
         /// The migrations should not be shipped as they are.
         case error
@@ -26,7 +26,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
         case warning
     }
 
-    /// How serious a finding of this rule is.
+    /// The severity of this rule's findings.
     package var severity: Severity {
         switch self {
         case .noStatement, .missingDown, .unknownVersion, .outOfOrder, .unknownRule: .warning

@@ -3,11 +3,11 @@ import TextOutput
 
 /// Finds the statements of one file that destroy data.
 ///
-/// It reads the words of the file alone, so it can be wrong: a comment allows what is intended.
+/// It reads only the words of the file, so it can be wrong. An `allow:` comment allows an intended statement.
 struct StatementReview {
     private let script: SQLScript
     private let statements: [(tokens: [SQLScript.Token], line: Int)]
-    /// The tables of all files that others refer to.
+    /// The tables to which foreign keys in any file refer.
     private let parents: Set<String>
     private(set) var findings: [ReviewFinding] = []
 
@@ -18,7 +18,7 @@ struct StatementReview {
         for index in statements.indices { review(index) }
     }
 
-    /// The tables that a file's foreign keys refer to, in lower case.
+    /// Returns the tables that a file's foreign keys refer to, in lower case.
     static func parents(in script: SQLScript) -> Set<String> {
         var parents: Set<String> = []
         for statement in script.statements {
@@ -78,7 +78,7 @@ struct StatementReview {
         findings.append(ReviewFinding(file: script.fileName, line: line, rule: rule, reason: reason))
     }
 
-    // MARK: What a statement does
+    // MARK: Single statements
 
     private func droppedTable(_ tokens: [SQLScript.Token]) -> String? {
         guard tokens.opens(with: "DROP", "TABLE") else { return nil }
@@ -126,12 +126,12 @@ struct StatementReview {
         return (from, tokens[rename + 2].name)
     }
 
-    // MARK: What statements do together
+    // MARK: Statements in combination
 
     private enum Rebuild {
         /// A table that holds its rows takes its name.
         case newTakesItsPlace
-        /// It was renamed first, and a new table under the old name holds its rows.
+        /// The file first renamed it, and a new table under the old name holds its rows.
         case oldStoodAside(name: String)
         /// The file itself created it.
         case isScratch
@@ -183,7 +183,7 @@ extension [SQLScript.Token] {
 }
 
 extension ArraySlice<SQLScript.Token> {
-    /// The name that a table has here, without its schema's.
+    /// The table's name at this position, without its schema's name.
     fileprivate var tableName: String? {
         let names = Array(prefix(3))
         return names.count == 3 && names[1].keyword == "." ? names[2].name : names.first?.name

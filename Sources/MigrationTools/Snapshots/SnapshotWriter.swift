@@ -2,7 +2,7 @@ package import Foundation
 package import GRDB
 package import SchemaMigrations
 
-/// Writes and verifies the snapshots from which a fresh database may start instead of running every migration.
+/// Writes and verifies snapshots, from which a fresh database can start instead of running every migration.
 package struct SnapshotWriter {
     private let migrator: SchemaMigrator
     private let configuration: Configuration
@@ -10,7 +10,7 @@ package struct SnapshotWriter {
     /// Creates a writer of snapshots.
     ///
     /// - Parameters:
-    ///   - migrator: the migrations that a snapshot stands for.
+    ///   - migrator: the migrations that a snapshot replaces.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
     package init(_ migrator: SchemaMigrator, configuration: Configuration = Configuration()) {
         self.migrator = migrator
@@ -48,19 +48,20 @@ package struct SnapshotWriter {
             remedy: Snapshot.remedy)
     }
 
-    /// An empty database in memory, after all migrations.
+    /// Runs all migrations on an empty database in memory.
     private func replayed() throws -> DatabaseQueue {
         let database = try DatabaseQueue(configuration: configuration)
         try migrator.with(snapshot: nil).migrate(database)
         return database
     }
 
-    /// The text of a snapshot of a database, with the rows that the migrations inserted.
+    /// Returns the text of a snapshot of a database, with the rows that the migrations inserted.
     private func text(of db: Database) throws -> String {
         var lines = ["-- Written by AppMigrations from the migrations below. Do not edit it; write it again."]
         lines += migrator.migrations.map { "\(Snapshot.header)\($0.version) \($0.name)" }
         let objects = try SchemaObject.fetchAll(db)
-        // Rows come before indexes and triggers: so no trigger fires, and no index is filled row by row.
+        // Insert rows before indexes and triggers, so that no trigger fires and no index is filled row by
+        // row.
         for table in objects where table.type == "table" {
             lines += ["", table.statement] + (try table.isVirtual ? [] : inserts(of: table.name, db))
         }

@@ -3,7 +3,7 @@ import GRDB
 import SchemaMigrations
 import TextOutput
 
-/// Accepts edited files.
+/// Accepts edits to migrations that were already applied.
 struct AcceptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",

@@ -27,7 +27,7 @@ struct AdoptCommand: ParsableCommand {
                 --from version --version 20240110090000000
             """)
 
-    /// Where the version that a database is at is read from.
+    /// The source from which the command reads the database's version.
     enum Origin: String, ExpressibleByArgument, CaseIterable {
         case schemaInfo = "schema_info"
         case grdb
@@ -35,7 +35,7 @@ struct AdoptCommand: ParsableCommand {
         case version
     }
 
-    /// Which version something stands for.
+    /// A mapping of another tool's value to a version.
     struct Mapping: ExpressibleByArgument {
         let key: String
         let version: SchemaVersion
@@ -112,7 +112,7 @@ struct AdoptCommand: ParsableCommand {
         table.print()
     }
 
-    /// The version that the database is at; nil where there is nothing to read it from.
+    /// Returns the database's version; nil if the database has no source for it.
     private func found(_ db: Database) throws -> SchemaVersion? {
         let identifiers = Dictionary(map.map { ($0.key, $0.version) }, uniquingKeysWith: { $1 })
         let numbers = Dictionary(map.map { (Int($0.key) ?? 0, $0.version) }, uniquingKeysWith: { $1 })
@@ -124,7 +124,7 @@ struct AdoptCommand: ParsableCommand {
             case .grdb: return try SchemaAdoption.grdbMigrations(means: identifiers).version(db)
             }
         } catch let error as SchemaMigrationError where error.code == .unmanagedDatabase {
-            // This command is what other commands advise for such a database.
+            // Other commands advise this command for such a database.
             throw Failure(
                 at: error.diagnostic.place, error.diagnostic.problem,
                 remedy:

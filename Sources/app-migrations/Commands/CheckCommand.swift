@@ -4,7 +4,7 @@ import MigrationTools
 import SchemaMigrations
 import TextOutput
 
-/// Reads the migrations as a reviewer would.
+/// Reviews the migrations of a folder.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -59,7 +59,7 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// What `check` prints.
+/// The output of `check`.
 private struct CheckOutput: Encodable {
     let migrations: Int
     let errors: Int
@@ -85,7 +85,7 @@ private struct CheckOutput: Encodable {
         }
     }
 
-    /// Prints a line for each finding, as compilers do, so that editors can go there.
+    /// Prints a line for each finding in the format of compilers, so that editors can jump to it.
     func print(in directory: String) {
         let style = Style()
         for finding in findings {

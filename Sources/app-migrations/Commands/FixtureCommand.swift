@@ -4,7 +4,7 @@ import GRDB
 public import MigrationTesting
 import TextOutput
 
-/// Makes a small database from a real one, without what people wrote in it.
+/// Makes a small database from a real one, without its users' texts.
 struct FixtureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fixture",
@@ -69,7 +69,7 @@ struct FixtureCommand: ParsableCommand {
 
 extension FixtureMaker.Treatment: ExpressibleByArgument {}
 
-/// What `fixture` prints as JSON.
+/// The JSON output of `fixture`.
 private struct FixtureOutput: Encodable {
     let fixture: String
     let size: Int64

@@ -5,7 +5,7 @@ import GRDB
 import SchemaMigrations
 import TextOutput
 
-/// Tells what was done, when, and by which version of the app.
+/// Lists the events of a database's history, each with its time and the version of the app.
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -62,7 +62,7 @@ struct HistoryCommand: ParsableCommand {
     }
 }
 
-/// What `history` prints.
+/// The output of `history`.
 private struct HistoryOutput: Encodable {
     let migrations: [Migration]
     let managers: [Manager]

@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 import TextOutput
 
-/// Applies what is pending.
+/// Applies the pending migrations.
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
@@ -57,7 +57,7 @@ struct MigrateCommand: ParsableCommand {
     }
 }
 
-/// What `migrate` prints.
+/// The output of `migrate`.
 private struct MigrateOutput: Encodable {
     let database: String
     let currentVersion: String?

@@ -3,7 +3,7 @@ import Foundation
 import MigrationDiagnostics
 import MigrationFiles
 
-/// Makes the file of a new migration.
+/// Creates the file of a new migration.
 struct NewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
@@ -51,7 +51,7 @@ struct NewCommand: ParsableCommand {
         print((folder.directory as NSString).appendingPathComponent(fileName))
     }
 
-    /// The time in UTC, as `yyyyMMddHHmmssSSS`.
+    /// Returns the time in UTC, as `yyyyMMddHHmmssSSS`.
     private static func version(at date: Date) -> Int64 {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

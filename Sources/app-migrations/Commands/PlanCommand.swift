@@ -4,7 +4,7 @@ import MigrationTools
 import SchemaMigrations
 import TextOutput
 
-/// Tells what `migrate` would do.
+/// Lists the migrations that `migrate` would apply.
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
@@ -41,7 +41,7 @@ struct PlanCommand: ParsableCommand {
     }
 }
 
-/// What `plan` prints.
+/// The output of `plan`.
 private struct PlanOutput: Encodable {
     let database: String
     let currentVersion: String?

@@ -40,7 +40,7 @@ struct RehearseCommand: ParsableCommand {
     }
 }
 
-/// What `rehearse` prints as JSON.
+/// The JSON output of `rehearse`.
 private struct RehearseOutput: Encodable {
     let database: String
     let seconds: Double

@@ -2,7 +2,7 @@ import ArgumentParser
 import SchemaMigrations
 import TextOutput
 
-/// Takes migrations back.
+/// Rolls migrations back.
 struct RollbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",

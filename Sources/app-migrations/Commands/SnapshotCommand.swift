@@ -18,7 +18,7 @@ struct SnapshotCommand: ParsableCommand {
             """,
         subcommands: [WriteCommand.self, VerifyCommand.self])
 
-    /// Which snapshot.
+    /// The options of a snapshot command.
     struct Options: ParsableArguments {
         @OptionGroup var folder: DirectoryOption
 

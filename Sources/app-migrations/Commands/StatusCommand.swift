@@ -5,7 +5,7 @@ import GRDB
 import SchemaMigrations
 import TextOutput
 
-/// Lists the migrations that a database has had, and those that are pending.
+/// Lists the applied and the pending migrations of a database.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -87,7 +87,7 @@ private struct StatusOutput: Encodable {
         }
     }
 
-    /// The state of each version that is not simply applied.
+    /// Returns the state of each version, except those that are simply applied.
     private static func states(_ status: SchemaStatus) -> [SchemaVersion: State] {
         var states: [SchemaVersion: State] = [:]
         for version in status.pendingVersions { states[version] = .pending }

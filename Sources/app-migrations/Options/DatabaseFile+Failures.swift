@@ -3,7 +3,7 @@ import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
 
-// Opening a database for one command, with failures in the words of this tool.
+// Opens a database for one command, with failures in this tool's words.
 extension DatabaseFile {
     /// Reads the database, which must exist, and leaves the file as it is.
     func reading<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {

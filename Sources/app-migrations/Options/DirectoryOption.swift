@@ -3,7 +3,7 @@ import Foundation
 import MigrationTools
 import SchemaMigrations
 
-/// Which migrations.
+/// The option that names the folder of migrations.
 struct DirectoryOption: ParsableArguments {
     @Option(
         help: ArgumentHelp("The folder of the migrations.", valueName: "dir"), completion: .directory)
@@ -11,9 +11,9 @@ struct DirectoryOption: ParsableArguments {
 
     var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
 
-    /// The migrations of the folder.
+    /// Creates a migrator for the folder.
     ///
-    /// Those in Swift are known by name, and can be run by the app only.
+    /// It knows migrations in Swift by name; only the app can run them.
     func migrator(options: SchemaOptions = SchemaOptions()) throws -> SchemaMigrator {
         try SchemaMigrator(sourcesIn: url, options: options)
     }

@@ -5,7 +5,7 @@ import MigrationTesting
 import SchemaMigrations
 import TextOutput
 
-/// Says why a command failed: the cause in one line, the remedy in another.
+/// An error of a command: the cause in one line, the remedy in another.
 struct Failure: Error {
     let diagnostic: Diagnostic
 
@@ -17,8 +17,9 @@ struct Failure: Error {
         diagnostic = Diagnostic(at: place, problem, remedy: remedy)
     }
 
-    /// Takes an error of the libraries, with a remedy in the words of this tool; nil for the argument parser's own
-    /// errors.
+    /// Creates a failure from an error of the libraries, with a remedy in this tool's words.
+    ///
+    /// It returns nil for the argument parser's own errors.
     init?(_ error: any Error) {
         switch error {
         case let failure as Failure:
@@ -51,7 +52,7 @@ struct Failure: Error {
 }
 
 extension SchemaMigrationError.Code {
-    /// What to do about an error at the command line; nil where the library's own remedy does.
+    /// The remedy on the command line; nil if the library's own remedy is good enough.
     fileprivate var toolRemedy: String? {
         switch self {
         case .unmanagedDatabase:

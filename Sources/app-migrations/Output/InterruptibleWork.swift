@@ -2,16 +2,16 @@ import Dispatch
 import Foundation
 import TextOutput
 
-/// Work that may take long: Control-C cancels it, and a bar shows its progress once it has taken a while.
+/// Work that may take long, which Control-C cancels and a bar shows after a while.
 struct InterruptibleWork {
     /// The bar; nil to show none.
     let bar: ProgressBar?
 
-    /// Runs the body, which counts up the progress that it is given.
+    /// Runs the body, which updates the progress that it receives.
     func run<Result>(_ body: (Progress) throws -> Result) rethrows -> Result {
         let progress = Progress(totalUnitCount: 1)
         let queue = DispatchQueue(label: "progress")
-        // The default reaction, to die, would come first.
+        // Ignore the signal first: the default reaction would end the process.
         signal(SIGINT, SIG_IGN)
         let interrupt = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
         interrupt.setEventHandler { progress.cancel() }
