@@ -5,7 +5,9 @@ extension MigrationManager {
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingVersions() throws -> [AppVersion] {
-        try exclusively { try plan().pending.compactMap { $0.step.isMove ? nil : $0.step.version } }
+        try exclusively {
+            try plan().pending.map(\.step).filter { !$0.isMove && !$0.isForFreshInstalls }.map(\.version)
+        }
     }
 
     /// Returns the moves that would apply something now, in order.

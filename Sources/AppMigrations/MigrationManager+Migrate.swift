@@ -87,7 +87,7 @@ extension MigrationManager {
             defer { lock.release() }
             // Another process may have done it all while this one waited.
             plan = try self.plan(request, steps, look())
-            return try run(plan, lock).perform()
+            return end(try run(plan, lock).perform(), of: plan)
         }
     }
 
@@ -108,12 +108,13 @@ extension MigrationManager {
         defer { lock.release() }
         plan = try self.plan(request, steps, await offload(look))
         let run = run(plan, lock)
-        return try await withTaskCancellationHandler {
+        let report = try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
             try await run.perform(isolation: isolation)
         } onCancel: {
             lock.interruption.cancel()
         }
+        return end(report, of: plan)
     }
 
     /// Plans the launch as it stands, without writing or locking.
@@ -138,32 +139,51 @@ extension MigrationManager {
     private func plan(_ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState]) throws
         -> LaunchPlan
     {
-        let needsAdoption = LaunchPlan.needsAdoption(steps, states, decided: decision)
-        return try LaunchPlan(
-            request, steps, states, decided: decision,
-            adopted: needsAdoption ? options.adopting?.version() : nil)
+        if let adopting = options.adopting, answer == nil,
+            LaunchPlan.needsAdoption(adopting.subject, request, steps, states, decided: decision)
+        {
+            answer = try adopting.answer()
+        }
+        return try LaunchPlan(request, steps, states, decided: decision, answer: answer)
     }
 
-    /// Whether there is nothing to do; a process that waits for another one throws unless that is so.
+    /// Whether there is nothing to do.
+    ///
+    /// A process that waits for another one throws unless no work is pending; the other one will write down the
+    /// new version.
     private func isSettled(_ plan: LaunchPlan) throws -> Bool {
-        if case .waits = options.role { try plan.checkMigrated() }
-        return plan.isSettled
+        guard case .waits = options.role else { return plan.isSettled }
+        try plan.checkMigrated()
+        return true
     }
 
     private func finish(_ plan: LaunchPlan) -> MigrationReport {
-        decision = plan.decision
+        let report = begin(plan)
         progress.completedUnitCount = progress.totalUnitCount
-        tell(.launchRecognized(plan.report.launch))
-        tell(.finished(plan.report))
-        return plan.report
+        tell(.finished(report))
+        return end(report, of: plan)
     }
 
     private func run(_ plan: LaunchPlan, _ lock: RunLock) -> LaunchRun {
+        LaunchRun(
+            plan, changes: registration.versionChanges, progress: progress, interruption: lock.interruption,
+            report: begin(plan), tell: tell)
+    }
+
+    /// Decides the launch, and opens its report with what `migrate(through:)` has done before.
+    private func begin(_ plan: LaunchPlan) -> MigrationReport {
         decision = plan.decision
         tell(.launchRecognized(plan.report.launch))
-        return LaunchRun(
-            plan, changes: registration.versionChanges, progress: progress, interruption: lock.interruption,
-            tell: tell)
+        var report = plan.report
+        (report.completed, report.moves, report.skipped) = completedSoFar
+        return report
+    }
+
+    /// Keeps what a call has done for the report of the call that completes the launch.
+    private func end(_ report: MigrationReport, of plan: LaunchPlan) -> MigrationReport {
+        completedSoFar =
+            plan.request.stop == nil ? ([], [], []) : (report.completed, report.moves, report.skipped)
+        return report
     }
 
     private func tell(_ kind: MigrationEvent.Kind) {
@@ -173,6 +193,11 @@ extension MigrationManager {
     }
 
     private func checkSynchronous() throws {
+        if registration.versionChanges.contains(where: \.isAsynchronous) {
+            throw MigrationError(
+                .invalidRegistration, "a closure for version changes is asynchronous",
+                remedy: "Call it as try await manager.migrate().", manager: name)
+        }
         guard let step = registration.steps.first(where: \.isAsynchronous) else { return }
         throw MigrationError(
             .invalidRegistration, "\(step.title) (\(step.source)) is asynchronous",

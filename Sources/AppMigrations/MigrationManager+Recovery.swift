@@ -36,27 +36,31 @@ extension MigrationManager {
     public func skip(_ version: AppVersion) throws {
         try withRunLock {
             let plan = try plan()
-            guard
-                let step = plan.pending.first(where: { !$0.step.isMove && $0.step.version == version })?.step,
-                let place = plan.places.first(where: { $0.place.id == step.place.id })
-            else {
+            let pending = plan.pending.filter { !$0.step.isMove && $0.step.version == version }
+            guard !pending.isEmpty else {
                 throw MigrationError(
                     .invalidCall, "no step of version \(version) is pending",
                     remedy: "pendingVersions() returns those that are.", manager: name, version: version)
             }
-            try place.place.store.update(name) { state in
-                try state.changeRecord(of: name) { known in
-                    var record = place.record.keeping(settled: known?.settled ?? [])
-                    record.settle(version)
-                    known = record
-                }
-                state.see([currentVersion], in: options.line, at: Date())
-                state.newHistory = [
-                    SettledStep(
-                        manager: name, version: version, outcome: .skipped, date: Date(),
-                        appVersion: currentVersion)
-                ]
+            for place in plan.places where pending.contains(where: { $0.step.place.id == place.place.id }) {
+                try skip(version, in: place)
             }
+        }
+    }
+
+    private func skip(_ version: AppVersion, in place: LaunchPlan.PlacePlan) throws {
+        try place.place.store.update(name) { state in
+            try state.changeRecord(of: name) { known in
+                var record = place.record.keeping(settled: known?.settled ?? [])
+                record.settle(version)
+                known = record
+            }
+            state.see([currentVersion], in: options.line, at: Date())
+            state.newHistory = [
+                SettledStep(
+                    manager: name, version: version, outcome: .skipped, date: Date(),
+                    appVersion: currentVersion)
+            ]
         }
     }
 
@@ -87,7 +91,7 @@ extension MigrationManager {
                 }
             }
         }
-        decision = nil
+        startOver()
     }
 
     /// Whether a place's record cannot be read, for good.
@@ -110,7 +114,13 @@ extension MigrationManager {
                 try place.store.update(name) { state in try state.changeRecord(of: name, change) }
             }
         }
-        decision = nil
+        startOver()
+    }
+
+    /// Forgets what was decided about this launch, after records were changed by hand.
+    private func startOver() {
+        (decision, answer) = (nil, nil)
+        completedSoFar = ([], [], [])
     }
 
     private func withRunLock(_ body: () throws -> Void) throws {

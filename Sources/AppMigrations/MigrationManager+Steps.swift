@@ -14,46 +14,88 @@ extension MigrationManager {
     ///   - version: above that of every step registered before, and at most the current version or one of its
     ///     sub-migrations.
     ///   - onFreshInstall: whether the step runs where there is no old data.
+    ///   - onError: whether the manager stops when the step throws.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work. If it throws, ``migrate()`` throws, and the next launch retries it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
-        line: UInt = #line, run body: @escaping () throws -> Void
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        fileID: StaticString = #fileID, line: UInt = #line, run body: @escaping () throws -> Void
     ) {
-        whenMigratingToVersion(version, onFreshInstall: onFreshInstall, fileID: fileID, line: line) { _ in
+        whenMigratingToVersion(
+            version, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID, line: line
+        ) { _ in
             try body()
         }
     }
 
     /// Registers a step that asks about the launch that runs it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
-        line: UInt = #line, run body: @escaping (MigrationContext) throws -> Void
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        run body: @escaping (MigrationContext) throws -> Void
     ) {
-        register(.closure(body), version, onFreshInstall, SourceLocation(fileID: fileID, line: line))
+        register(.closure(body), version, onFreshInstall, onError, SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers an asynchronous step: a download, or work on an actor.
     ///
-    /// Only the asynchronous `migrate` runs it. The synchronous one refuses as soon as such a step is registered, so
+    /// The step runs on the actor that calls `migrate`, so that a class can call its own methods in it. Only the
+    /// asynchronous `migrate` runs it. The synchronous one refuses as soon as such a step is registered, so
     /// that the mistake shows on a developer's desk and not in the field. The step runs at least once, like any
     /// closure.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
-        line: UInt = #line, run body: @escaping @Sendable () async throws -> Void
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        run body: nonisolated(nonsending) @escaping () async throws -> Void
     ) {
-        whenMigratingToVersion(version, onFreshInstall: onFreshInstall, fileID: fileID, line: line) { _ in
+        whenMigratingToVersion(
+            version, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID, line: line
+        ) { _ in
             try await body()
         }
     }
 
     /// Registers an asynchronous step that asks about the launch that runs it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
-        line: UInt = #line, run body: @escaping @Sendable (MigrationContext) async throws -> Void
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        run body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) {
-        register(.asynchronous(body), version, onFreshInstall, SourceLocation(fileID: fileID, line: line))
+        register(
+            .asynchronous(body), version, onFreshInstall, onError, SourceLocation(fileID: fileID, line: line))
+    }
+
+    /// Registers what a fresh install needs besides its tables: empty the keychain that outlived the last install, or
+    /// write defaults.
+    ///
+    /// ```swift
+    /// manager.whenFreshlyInstalled { try emptyKeychain() }
+    /// ```
+    ///
+    /// The closure runs on fresh installs only, before every step and move. The manager owes it until it has
+    /// succeeded, however often the first launch is cut short. Several run in the order of their registration.
+    ///
+    /// - Parameters:
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the work. If it throws, ``migrate()`` throws, and the next launch retries it.
+    public func whenFreshlyInstalled(
+        fileID: StaticString = #fileID, line: UInt = #line, run body: @escaping () throws -> Void
+    ) {
+        registerForFreshInstalls(.closure { _ in try body() }, SourceLocation(fileID: fileID, line: line))
+    }
+
+    /// Registers an asynchronous closure that a fresh install needs.
+    ///
+    /// It runs on the actor that calls `migrate`. Only the asynchronous `migrate` runs it; the synchronous one
+    /// refuses.
+    public func whenFreshlyInstalled(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        run body: nonisolated(nonsending) @escaping () async throws -> Void
+    ) {
+        registerForFreshInstalls(
+            .asynchronous { _ in try await body() }, SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a closure that runs once for each change of the app's version, after the steps: the place for a
@@ -63,16 +105,34 @@ extension MigrationManager {
     /// several, they run in order. If the process dies in one, or it throws, the next launch runs all of them again.
     public func whenVersionChanges(run body: @escaping (_ from: AppVersion, _ to: AppVersion) throws -> Void)
     {
-        register(change: body)
+        register(.blocking(body))
+    }
+
+    /// Registers an asynchronous closure that runs once for each change of the app's version.
+    ///
+    /// It runs on the actor that calls `migrate`. Only the asynchronous `migrate` runs it; the synchronous one
+    /// refuses.
+    public func whenVersionChanges(
+        run body:
+            nonisolated(nonsending) @escaping (_ from: AppVersion, _ to: AppVersion) async throws -> Void
+    ) {
+        register(.asynchronous(body))
     }
 
     private func register(
         _ work: MigrationStep.Work, _ version: AppVersion, _ onFreshInstall: FreshInstallRule,
-        _ source: SourceLocation
+        _ onError: ErrorRule, _ source: SourceLocation
     ) {
         register(
             MigrationStep(
                 version: version, place: registration.storePlace, work: work, onFreshInstall: onFreshInstall,
-                source: source))
+                onError: onError, source: source))
+    }
+
+    private func registerForFreshInstalls(_ work: MigrationStep.Work, _ source: SourceLocation) {
+        register(
+            MigrationStep(
+                version: registration.nextFreshInstallVersion, place: registration.storePlace, work: work,
+                onFreshInstall: .run, isForFreshInstalls: true, source: source))
     }
 }

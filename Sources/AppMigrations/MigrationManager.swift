@@ -42,8 +42,14 @@ public final class MigrationManager {
     private(set) var registration: Registration
     /// The decisions that an earlier call of `migrate` made about this launch.
     var decision: LaunchDecision?
+    /// What the app has answered about an install without a record.
+    ///
+    /// Asked at most once in a launch.
+    var answer: AdoptionAnswer?
     /// The step that this call of `migrate` retries although the manager gave it up.
     var retrying: AppVersion?
+    /// What `migrate(through:)` has done so far in this launch.
+    var completedSoFar: (versions: [AppVersion], moves: [MigrationMove], skipped: [AppVersion]) = ([], [], [])
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.
     private var wasCalled = false
@@ -99,9 +105,10 @@ public final class MigrationManager {
     deinit {
         guard !wasCalled, !registration.steps.isEmpty else { return }
         let versions = registration.steps.map(\.version.description).joined(separator: ", ")
-        let warning = "\(name): released with steps that were never migrated: \(versions). Call migrate()."
-        assertionFailure(warning)
-        NSLog("AppMigrations: %@", warning)
+        // Not an assertion: it would hide the error that was thrown between registering and migrating.
+        NSLog(
+            "AppMigrations: %@",
+            "\(name): released with steps that were never migrated: \(versions). Call migrate().")
     }
 
     /// Adds a step.
@@ -112,7 +119,7 @@ public final class MigrationManager {
         if step.worksInDatabase { witness?.willUse(step.place) }
     }
 
-    func register(change: @escaping VersionChange) {
+    func register(_ change: VersionChange) {
         registration.add(change)
     }
 }

@@ -176,7 +176,7 @@ struct Launch {
                 unsettled.forEach(report)
                 unsettled = []
             case .didFail(let step, _): hasFailedMove.withLock { $0 = step.schemaVersions != nil }
-            case .launchRecognized: break
+            case .launchRecognized, .didGiveUp: break
             }
         }
     }

@@ -2,19 +2,33 @@ public import Foundation
 
 /// Determines the version of an install that has no record.
 ///
-/// A manager asks only when it finds no record. Return nil if no earlier version left data; throw if you cannot
-/// tell: an old install that is taken for a fresh one loses its data.
+/// A manager asks only when it finds neither a record nor an app version that its store has seen, and at most once
+/// in a launch. Return nil if no earlier version left data; throw if you cannot tell: an old install that is taken
+/// for a fresh one loses its data.
 ///
 /// ```swift
 /// let options = MigrationOptions(adopting: .fileExists(archiveURL, means: "1.0"))
 /// let manager = try MigrationManager(name: "Library", options: options)
 /// ```
 public struct Adoption {
-    let version: () throws -> AppVersion?
+    /// What an answer is about.
+    enum Subject { case install, manager }
+
+    let subject: Subject
+    private let version: () throws -> AppVersion?
 
     /// Creates an adoption from a closure, which runs where `migrate` is called.
     public init(_ version: @escaping () throws -> AppVersion?) {
+        self.init(of: .install, version)
+    }
+
+    private init(of subject: Subject, _ version: @escaping () throws -> AppVersion?) {
+        self.subject = subject
         self.version = version
+    }
+
+    func answer() throws -> AdoptionAnswer {
+        AdoptionAnswer(subject: subject, version: try version())
     }
 
     /// Adopts an install at a version if a file exists.
@@ -47,7 +61,7 @@ public struct Adoption {
     public static func mfMigrationManager(name: String? = nil, defaults: UserDefaults = .standard) -> Adoption
     {
         let key = "MFMigrationManagerLastVersionKey" + (name.map { "-\($0)" } ?? "")
-        return Adoption {
+        return Adoption(of: .manager) {
             guard let value = defaults.object(forKey: key) else { return nil }
             guard let text = value as? String, let version = AppVersion(text) else {
                 throw MigrationError(
@@ -57,4 +71,11 @@ public struct Adoption {
             return version
         }
     }
+}
+
+/// What an app has answered about an install without a record.
+struct AdoptionAnswer {
+    let subject: Adoption.Subject
+    /// Nil when no earlier version left data.
+    let version: AppVersion?
 }

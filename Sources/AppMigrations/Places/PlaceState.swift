@@ -18,6 +18,9 @@ package struct PlaceState: Sendable {
         self.pending = pending
     }
 
+    /// The app versions that the place has seen in a line.
+    func versions(in line: String) -> [AppVersion] { seen[line, default: []].map(\.version) }
+
     func hasSeen(_ version: AppVersion, in line: String) -> Bool {
         seen[line, default: []].contains { $0.version == version }
     }
@@ -25,9 +28,7 @@ package struct PlaceState: Sendable {
 
 /// The evidence in a place that has no record of a manager.
 package enum Evidence: Sendable {
-    /// The place keeps records: the app versions that it has seen decide.
-    case versionsSeen
-    /// The place is empty: nothing can have been lost.
+    /// Nothing: no data that an earlier version could have left here.
     case empty
     /// There is data and a ledger of schema migrations, but no step was ever recorded here.
     case ledgerOnly

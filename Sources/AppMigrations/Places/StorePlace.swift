@@ -16,7 +16,7 @@ struct StorePlace: MigrationPlace {
         try MigrationError.locating(at: .store(name)) {
             let state = try store.read(manager)
             return PlaceState(
-                record: try state.record(of: manager), seen: state.seen, evidence: .versionsSeen)
+                record: try state.record(of: manager), seen: state.seen, evidence: .empty)
         }
     }
 

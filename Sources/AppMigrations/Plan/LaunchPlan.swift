@@ -38,29 +38,29 @@ struct LaunchPlan {
     ///   - steps: what is due, place by place.
     ///   - states: what these places remember.
     ///   - decided: what an earlier call for the same launch has decided.
-    ///   - adopted: the app's answer, if ``needsAdoption(_:decided:)``.
+    ///   - answer: the app's answer, if ``needsAdoption(_:_:_:_:decided:)``.
     init(
         _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?,
-        adopted: AppVersion?
+        answer: AdoptionAnswer?
     ) throws {
         var places: [PlacePlan] = []
         var pending: [PendingStep] = []
-        for (index, (steps, state)) in zip(steps, states).enumerated() {
-            let launch = try Self.launch(
-                of: steps.place, isStore: index == 0, state, request, decided, adopted: adopted)
-            try Self.checkSupported(launch, request, steps.place)
-            let record = Self.record(with: state, by: launch, steps, request)
-            places.append(PlacePlan(place: steps.place, launch: launch, state: state, record: record))
+        for (index, (here, state)) in zip(steps, states).enumerated() {
+            let launch =
+                Self.recordedLaunch(of: here.place, state, request, decided)
+                ?? (index == 0
+                    ? Launch(ofStore: state, request, answer: answer, witnesses: Array(states.dropFirst()))
+                    : Launch(ofDatabase: state, request, answer: answer))
+            guard let launch else { throw MigrationError.undecided(request, steps, states) }
+            try Self.checkSupported(launch, request, here.place)
+            let record = Self.record(with: state, by: launch, here, request)
+            places.append(PlacePlan(place: here.place, launch: launch, state: state, record: record))
             if case .downgrade = launch { continue }
-            pending += Self.pending(steps, state, record, request)
+            pending += Self.pending(here, state, record, request)
         }
         self.request = request
         self.places = places
-        // Moves go first, so that a closure finds the schema of its version.
-        self.pending = pending.sorted {
-            $0.step.version == $1.step.version
-                ? $0.step.isMove && !$1.step.isMove : $0.step.version < $1.step.version
-        }
+        self.pending = pending.sorted { $0.step.runsBefore($1.step) }
         var decision = decided ?? LaunchDecision(places[0], request)
         for place in places where decision.launches[place.place.id] == nil {
             decision.launches[place.place.id] = place.launch
@@ -77,7 +77,7 @@ struct LaunchPlan {
             }
     }
 
-    /// Throws unless there is nothing to do, for a process that waits for another one to migrate.
+    /// Throws if work is pending or nothing was ever recorded, for a process that waits for another one to migrate.
     func checkMigrated() throws {
         for place in places {
             guard case .downgrade(let version) = place.launch else { continue }
@@ -87,7 +87,7 @@ struct LaunchPlan {
                 remedy: "Leave the data alone until this process has been updated as well.",
                 manager: request.manager, version: version)
         }
-        guard !isSettled else { return }
+        if pending.isEmpty, places[0].state.record != nil { return }
         throw MigrationError(
             .notYetMigrated, "the data is not yet at version \(request.current)",
             remedy: "Leave the data alone until the app has been launched.", manager: request.manager)
@@ -106,35 +106,34 @@ struct LaunchPlan {
             isFirstLaunchOfVersion: decision.isFirstLaunchOfVersion)
     }
 
-    /// Whether planning needs the app's answer: some place has neither a record nor a decision, and is not empty.
-    static func needsAdoption(_ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?) -> Bool
-    {
+    /// Whether planning needs the app's answer about a subject: some place has neither a record nor a decision, and
+    /// nothing stronger decides.
+    static func needsAdoption(
+        _ subject: Adoption.Subject, _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState],
+        decided: LaunchDecision?
+    ) -> Bool {
         zip(steps, states).enumerated().contains { index, place in
             let (steps, state) = place
             guard state.record == nil, decided?.launches[steps.place.id] == nil else { return false }
-            if case .empty = state.evidence { return index == 0 }
+            let hasSeen = !state.versions(in: request.line).isEmpty
+            if subject == .install, hasSeen { return false }
+            // A database that has nothing is new, whatever the app answers.
+            if index > 0, !hasSeen, case .empty = state.evidence { return false }
             return true
         }
     }
 
     // MARK: One place
 
-    private static func launch(
-        of place: any MigrationPlace, isStore: Bool, _ state: PlaceState, _ request: LaunchRequest,
-        _ decided: LaunchDecision?, adopted: AppVersion?
-    ) throws -> Launch {
+    /// The kind of launch that is known without evidence; nil where there is neither a record nor a decision.
+    private static func recordedLaunch(
+        of place: any MigrationPlace, _ state: PlaceState, _ request: LaunchRequest,
+        _ decided: LaunchDecision?
+    ) -> Launch? {
         let recorded = state.record?.launch(current: request.current)
-        if case .downgrade = recorded, let recorded { return recorded }
         // An earlier decision holds, unless a newer version of the app has been here meanwhile.
-        if let launch = decided?.launches[place.id] ?? recorded { return launch }
-        // An empty store is no evidence: the app may have kept its data elsewhere.
-        var evidence = state.evidence
-        if isStore, case .empty = evidence { evidence = .versionsSeen }
-        let launch = Launch(
-            seen: state.seen[request.line, default: []].map(\.version), evidence: evidence, adopted: adopted,
-            current: request.current)
-        guard let launch else { throw MigrationError.undecided(request.manager, place) }
-        return launch
+        if case .downgrade = recorded { return recorded }
+        return decided?.launches[place.id] ?? recorded
     }
 
     private static func checkSupported(
@@ -169,8 +168,9 @@ struct LaunchPlan {
     private static func pending(
         _ steps: PlaceSteps, _ state: PlaceState, _ record: MigrationRecord, _ request: LaunchRequest
     ) -> [PendingStep] {
+        let closures = steps.closures.filter { !$0.isForFreshInstalls || record.owed.contains($0.version) }
         let plan = MigrationPlan(
-            known: steps.closures.lazy.map(\.version), floor: record.floor, settled: record.settled,
+            known: closures.lazy.map(\.version), floor: record.floor, settled: record.settled,
             owed: record.owed, target: request.target)
         let reached = state.record?.reached
         let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }.map { step, versions in
@@ -179,9 +179,11 @@ struct LaunchPlan {
         guard !plan.pending.isEmpty else { return moves }
         let versions = Set(plan.pending)
         return moves
-            + steps.closures.filter { versions.contains($0.version) }.map { step in
+            + closures.filter { versions.contains($0.version) }.map { step in
                 PendingStep(
-                    step: step, isOutOfOrder: reached.map { step.version < $0 } ?? false, schemaVersions: [],
+                    step: step,
+                    isOutOfOrder: !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false,
+                    schemaVersions: [],
                     exhausted: record.exhausted(by: step.version, request))
             }
     }
@@ -211,14 +213,20 @@ extension MigrationRecord {
 }
 
 extension MigrationError {
-    fileprivate static func undecided(_ manager: String, _ place: any MigrationPlace) -> MigrationError {
-        MigrationError(
-            .undecided,
-            "\(place.name) has tables, but no ledger or record says which version they belong to",
+    fileprivate static func undecided(
+        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState]
+    ) -> MigrationError {
+        let culprit = zip(steps, states).first { _, state in
+            if case .empty = state.evidence { return false }
+            return state.versions(in: request.line).isEmpty
+        }
+        let name = culprit?.0.place.name ?? steps[0].place.name
+        return MigrationError(
+            .undecided, "\(name) has tables, but no record says which app version left them",
             remedy: """
-                Pass the option `adopting`, for instance .databaseHasTables(dbQueue, means: "1.0"). \
-                Nothing was changed.
+                Pass the version that they mean: MigrationOptions(adopting: .databaseHasTables(dbQueue, means: \
+                "1.0")). Nothing was changed.
                 """,
-            manager: manager)
+            manager: request.manager)
     }
 }

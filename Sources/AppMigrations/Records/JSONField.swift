@@ -56,6 +56,14 @@ struct JSONField {
         return count
     }
 
+    /// Whole numbers by version.
+    func counts(upTo limit: Int) throws -> [AppVersion: Int] {
+        try object().reduce(into: [:]) { counts, field in
+            let version = try JSONField(value: .string(field.key), path: path).version()
+            counts[version] = try self.field(field.key).count(upTo: limit)
+        }
+    }
+
     func date() throws -> Date {
         let text = try text()
         guard let date = try? Date(text, strategy: .iso8601) else {

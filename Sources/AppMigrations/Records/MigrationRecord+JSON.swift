@@ -8,11 +8,15 @@ extension MigrationRecord {
         self.init(floor: try field.field("floor").ifPresent?.version())
         settled = try field.field("settled").versions()
         owed = try field.field("owed").versions()
+        failures = try field.field("failures").ifPresent?.counts(upTo: Self.maximumFailures) ?? [:]
         completed = try field.field("completed").ifPresent?.version()
         highest = try field.field("highest").ifPresent?.version()
         downgradedTo = try field.field("downgradedTo").ifPresent?.version()
         running = try field.field("running").ifPresent.map(Running.init)
     }
+
+    /// Counting ends here.
+    static let maximumFailures = 1_000_000
 
     /// The record's fields, among those of an older one that this version does not know.
     func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
@@ -20,6 +24,11 @@ extension MigrationRecord {
         fields["floor"] = floor?.json
         fields["settled"] = settled.json
         fields["owed"] = owed.json
+        fields["failures"] =
+            failures.isEmpty
+            ? nil
+            : .object(
+                Dictionary(uniqueKeysWithValues: failures.map { ($0.description, .integer(Int64($1))) }))
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json

@@ -13,6 +13,9 @@ package struct MigrationRecord: Sendable, Hashable {
     /// The versions whose steps must run although they are at or below the floor.
     package var owed: Set<AppVersion> = []
 
+    /// How often best-effort steps have thrown, by version.
+    package var failures: [AppVersion: Int] = [:]
+
     /// The app version whose launch was completed last; nil until one was.
     package var completed: AppVersion?
 
@@ -117,6 +120,7 @@ extension MigrationRecord {
     package mutating func settle(_ version: AppVersion) {
         settled.insert(version)
         owed.remove(version)
+        failures[version] = nil
         if running?.version == version { running = nil }
     }
 
@@ -125,6 +129,7 @@ extension MigrationRecord {
         var record = self
         record.settled.formUnion(versions)
         record.owed.subtract(record.settled)
+        record.failures = record.failures.filter { !record.settled.contains($0.key) }
         return record
     }
 

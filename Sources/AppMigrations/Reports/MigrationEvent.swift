@@ -22,8 +22,10 @@ public struct MigrationEvent: Sendable {
         case willRun(Step)
         /// A step is complete.
         case didRun(Step, duration: Duration)
-        /// A step has thrown. Nothing follows.
+        /// A step has thrown. Nothing follows, unless the step is best-effort.
         case didFail(Step, any Error)
+        /// A best-effort step has thrown too often, and is settled as skipped.
+        case didGiveUp(Step)
         /// Every pending step is complete.
         case finished(MigrationReport)
     }
@@ -42,6 +44,8 @@ public struct MigrationEvent: Sendable {
         public let number: Int
         /// The number of steps that this run will do.
         public let count: Int
+        /// The name that messages use.
+        let title: String
     }
 }
 
@@ -53,6 +57,7 @@ extension MigrationEvent: CustomStringConvertible {
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error)"
+        case .didGiveUp(let step): "\(manager): \(step) was given up"
         case .finished(let report):
             "\(manager): finished; steps: \(report.completed.count), moves: \(report.moves.count)"
         }
@@ -62,6 +67,6 @@ extension MigrationEvent: CustomStringConvertible {
 extension MigrationEvent.Step: CustomStringConvertible {
     /// As in `step 1.1 (2 of 5)`.
     public var description: String {
-        "\(schemaVersions == nil ? "step" : "move") \(version) (\(number) of \(count))"
+        "\(title) (\(number) of \(count))"
     }
 }

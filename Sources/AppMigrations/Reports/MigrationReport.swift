@@ -1,4 +1,4 @@
-/// The result of ``MigrationManager/migrate()``.
+/// The result of ``MigrationManager/migrate()``, and of the calls of ``MigrationManager/migrate(through:)`` before it.
 ///
 /// ```swift
 /// let report = try manager.migrate()
@@ -23,6 +23,6 @@ public struct MigrationReport: Sendable, Hashable {
     /// The moves that applied something, in order.
     public internal(set) var moves: [MigrationMove] = []
 
-    /// Whether this is the first launch ever on this install.
-    public var isFirstLaunchEver: Bool { launch == .freshInstall }
+    /// The versions of best-effort steps that the manager gave up, in order.
+    public internal(set) var skipped: [AppVersion] = []
 }

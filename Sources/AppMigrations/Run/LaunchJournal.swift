@@ -77,6 +77,25 @@ struct LaunchJournal {
         pages[step.place.id]?.record.running = runningBefore
     }
 
+    /// Counts that a best-effort step has thrown.
+    ///
+    /// - Returns: whether that was the last time: then the step is settled as skipped.
+    mutating func countFailure(of step: MigrationStep, upTo limit: Int) -> Bool {
+        let id = step.place.id
+        let count =
+            min(pages[id]?.record.failures[step.version] ?? 0, MigrationRecord.maximumFailures - 1) + 1
+        pages[id]?.record.failures[step.version] = count
+        guard count >= limit else { return false }
+        pages[id]?.record.settle(step.version)
+        // Another step that died before keeps its attempts.
+        if let died = runningBefore, died.version != step.version { pages[id]?.record.running = died }
+        pages[id]?.history.append(
+            SettledStep(
+                manager: plan.request.manager, version: step.version, outcome: .skipped, date: Date(),
+                appVersion: plan.request.current))
+        return true
+    }
+
     /// Notes that everything is done.
     mutating func finish() {
         for (id, page) in pages {

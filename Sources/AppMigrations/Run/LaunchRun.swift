@@ -17,15 +17,15 @@ final class LaunchRun {
 
     init(
         _ plan: LaunchPlan, changes: [VersionChange], progress: Progress, interruption: Interruption,
-        tell: @escaping (MigrationEvent.Kind) -> Void
+        report: MigrationReport, tell: @escaping (MigrationEvent.Kind) -> Void
     ) {
         self.plan = plan
+        self.report = report
         self.changes = plan.request.stop == nil ? changes : []
         self.progress = progress
         self.interruption = interruption
         self.tell = tell
         journal = LaunchJournal(plan)
-        report = plan.report
         progress.totalUnitCount = max(1, plan.pending.reduce(0) { $0 + $1.weight })
         progress.completedUnitCount = 0
     }
@@ -38,7 +38,7 @@ final class LaunchRun {
                 let context = begin(item)
                 try conclude(item, context, Result { try perform(plan.pending[item].step, context) })
             }
-            for change in dueChanges { try conclude(Result { try change() }) }
+            for change in changes { try conclude(Result { try perform(change) }) }
         } catch let stop as Stop {
             // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
             try? journal.saving()()
@@ -63,7 +63,15 @@ final class LaunchRun {
                 }
                 try conclude(item, context, result)
             }
-            for change in dueChanges { try conclude(Result { try change() }) }
+            for change in changes {
+                let result: Result<Void, any Error>
+                do {
+                    result = .success(try await perform(change, isolation: isolation))
+                } catch {
+                    result = .failure(error)
+                }
+                try conclude(result)
+            }
         } catch let stop as Stop {
             try? await offload(journal.saving())
             throw stop.reason
@@ -109,11 +117,27 @@ final class LaunchRun {
             started: started)
     }
 
-    /// The closures that this change of version calls for.
-    private var dueChanges: [() throws -> Void] {
+    private func perform(_ change: VersionChange) throws {
+        guard let (from, to) = versionChange else { return }
+        switch change {
+        case .blocking(let body): try body(from, to)
+        case .asynchronous: preconditionFailure("The synchronous migrate() refuses asynchronous closures.")
+        }
+    }
+
+    private func perform(_ change: VersionChange, isolation: isolated (any Actor)?) async throws {
+        guard let (from, to) = versionChange else { return }
+        switch change {
+        case .blocking(let body): try body(from, to)
+        case .asynchronous(let body): try await body(from, to)
+        }
+    }
+
+    /// How this launch changes the app's version; nil if it does not.
+    private var versionChange: (from: AppVersion, to: AppVersion)? {
         let current = plan.request.current
-        guard let from = report.launch.upgradedVersion, from != current else { return [] }
-        return changes.map { change in { try change(from, current) } }
+        guard let from = report.launch.upgradedVersion, from != current else { return nil }
+        return (from, current)
     }
 
     // MARK: Before and after a step
@@ -143,7 +167,7 @@ final class LaunchRun {
         interruption.attach(child)
         let attempt = journal.attempt(at: step)
         return MigrationContext(
-            manager: plan.request.manager, from: journal.launch(for: step)?.previousVersion,
+            manager: plan.request.manager, launch: journal.launch(for: step) ?? report.launch,
             to: plan.request.current, version: step.version, attempt: attempt,
             isOutOfOrder: pending.isOutOfOrder, progress: child,
             saveCheckpoint: checkpoint(in: step, attempt: attempt))
@@ -162,12 +186,12 @@ final class LaunchRun {
                         warnings: outcome.warnings))
             } else {
                 journal.settle(step, settlement(of: step))
-                report.completed.append(step.version)
+                if !step.isForFreshInstalls { report.completed.append(step.version) }
             }
             context.progress.finish()
             tell(.didRun(description(of: item), duration: .now - started))
         case .failure(let error):
-            throw Stop(reason: failure(of: item, context, error))
+            try fail(item, context, error)
         }
     }
 
@@ -234,15 +258,30 @@ final class LaunchRun {
             manager: plan.request.manager, version: step.version, attempt: died.attempt)
     }
 
-    private func failure(of item: Int, _ context: MigrationContext, _ error: any Error) -> any Error {
+    /// Notes that a step has thrown.
+    ///
+    /// Stops the run, unless the step is best-effort.
+    private func fail(_ item: Int, _ context: MigrationContext, _ error: any Error) throws {
         let step = plan.pending[item].step
         if hasCheckpoint.withLock({ $0 }) { journal.forgive(step) }
         journal.fail(step)
+        tell(.didFail(description(of: item), error))
+        let interruption = interruption.error(manager: plan.request.manager, progress)
+        if interruption == nil, !(error is CancellationError), case .giveUp(let limit) = step.onError {
+            context.progress.finish()
+            guard journal.countFailure(of: step, upTo: limit) else { return }
+            report.skipped.append(step.version)
+            tell(.didGiveUp(description(of: item)))
+            return
+        }
         // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
         context.progress.finish()
         progress.completedUnitCount -= plan.pending[item].weight
-        tell(.didFail(description(of: item), error))
-        if let stopped = interruption.error(manager: plan.request.manager, progress) { return stopped }
+        throw Stop(reason: interruption ?? failure(of: step, context, error))
+    }
+
+    private func failure(of step: MigrationStep, _ context: MigrationContext, _ error: any Error) -> any Error
+    {
         if error is CancellationError { return error }
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         return MigrationError(
@@ -258,7 +297,7 @@ final class LaunchRun {
         return MigrationEvent.Step(
             version: step.version, database: step.place is StorePlace ? nil : step.place.name,
             schemaVersions: step.isMove ? pending.schemaVersions : nil, attempt: journal.attempt(at: step),
-            number: item + 1, count: plan.pending.count)
+            number: item + 1, count: plan.pending.count, title: step.title)
     }
 }
 

@@ -11,8 +11,11 @@ public struct MigrationContext: Sendable {
     /// The manager's name.
     public let manager: String
 
+    /// The kind of this launch, as the place of the step tells it.
+    public let launch: Launch
+
     /// The version whose data this launch found; nil on a fresh install and on a relaunch.
-    public let from: AppVersion?
+    public var from: AppVersion? { launch.previousVersion }
 
     /// The app version that is being launched.
     public let to: AppVersion

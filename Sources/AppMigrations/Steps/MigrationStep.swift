@@ -7,6 +7,9 @@ package final class MigrationStep {
     package let place: any MigrationPlace
     package let work: Work
     package let onFreshInstall: FreshInstallRule
+    package let onError: ErrorRule
+    /// Whether the step runs on fresh installs alone; see `whenFreshlyInstalled`.
+    let isForFreshInstalls: Bool
     package let source: SourceLocation
 
     // Computed once: every part of a launch asks again, and looking into `work` copies it.
@@ -14,15 +17,19 @@ package final class MigrationStep {
     let isMove: Bool
     /// Whether its place is a database, and not the manager's store.
     let worksInDatabase: Bool
+    /// Its number among the steps that are registered, from 0.
+    var number = 0
 
     package init(
         version: AppVersion, place: any MigrationPlace, work: Work, onFreshInstall: FreshInstallRule = .skip,
-        source: SourceLocation
+        onError: ErrorRule = .stop, isForFreshInstalls: Bool = false, source: SourceLocation
     ) {
         self.version = version
         self.place = place
         self.work = work
         self.onFreshInstall = onFreshInstall
+        self.onError = onError
+        self.isForFreshInstalls = isForFreshInstalls
         self.source = source
         (isAsynchronous, isMove, worksInDatabase) =
             switch work {
@@ -33,17 +40,36 @@ package final class MigrationStep {
             }
     }
 
+    /// A closure that may suspend, and runs on the actor that calls `migrate`.
+    package typealias AsynchronousBody = nonisolated(nonsending) (MigrationContext) async throws -> Void
+
     package enum Work {
         /// Runs where `migrate()` was called, and is recorded in the store after it has returned.
         case closure((MigrationContext) throws -> Void)
         /// A closure that may suspend.
-        case asynchronous(@Sendable (MigrationContext) async throws -> Void)
+        case asynchronous(AsynchronousBody)
         /// Runs in a transaction of its place, and is recorded in that transaction.
         case transaction(any TransactionWork)
         /// Brings its place to a schema version. The place's own ledger records what it has done.
         case move(any MoveWork)
     }
 
+    var move: (any MoveWork)? {
+        if case .move(let move) = work { move } else { nil }
+    }
+
     /// The name that messages use.
-    var title: String { "\(isMove ? "move" : "step") \(version)" }
+    var title: String {
+        isForFreshInstalls ? "whenFreshlyInstalled" : "\(isMove ? "move" : "step") \(version)"
+    }
+
+    /// Whether this step comes first where both are pending.
+    ///
+    /// Moves of a version go first, so that a closure finds the schema of its version; then the closures, in the
+    /// order of their registration.
+    func runsBefore(_ other: MigrationStep) -> Bool {
+        if version != other.version { return version < other.version }
+        if isMove != other.isMove { return isMove }
+        return number < other.number
+    }
 }

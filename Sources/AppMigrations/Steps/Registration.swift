@@ -7,9 +7,17 @@ struct Registration {
     private(set) var steps: [MigrationStep] = []
     private(set) var versionChanges: [VersionChange] = []
 
-    mutating func add(_ step: MigrationStep) { steps.append(step) }
+    mutating func add(_ step: MigrationStep) {
+        step.number = steps.count
+        steps.append(step)
+    }
 
-    mutating func add(_ change: @escaping VersionChange) { versionChanges.append(change) }
+    mutating func add(_ change: VersionChange) { versionChanges.append(change) }
+
+    /// The version of the next step for fresh installs: below every version of an app.
+    var nextFreshInstallVersion: AppVersion {
+        .freshInstall(UInt64(steps.count(where: \.isForFreshInstalls)) + 1)
+    }
 
     /// The places of all steps, the store's first.
     var places: [any MigrationPlace] {
@@ -33,19 +41,36 @@ struct Registration {
         let places = places
         let mistakes = try RegistrationReview(self, places).mistakes
         guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
-        let due = steps.filter { $0.version <= current.ceiling }
+        let due = steps.filter { $0.version <= current.ceiling }.sorted { $0.runsBefore($1) }
         return places.map { place in
             let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
             return PlaceSteps(
                 place: place,
-                moves: here.filter { $0.isMove && $0.version <= target }.sorted { $0.version < $1.version },
+                moves: here.filter { $0.isMove && $0.version <= target },
                 closures: here.filter { !$0.isMove })
         }
     }
 }
 
-/// Runs once for each change of the app's version.
-typealias VersionChange = (_ from: AppVersion, _ to: AppVersion) throws -> Void
+/// A closure that runs once for each change of the app's version.
+enum VersionChange {
+    case blocking((_ from: AppVersion, _ to: AppVersion) throws -> Void)
+    case asynchronous(AsynchronousBody)
+
+    typealias AsynchronousBody =
+        nonisolated(nonsending) (_ from: AppVersion, _ to: AppVersion) async throws -> Void
+
+    var isAsynchronous: Bool {
+        if case .asynchronous = self { true } else { false }
+    }
+}
+
+extension AppVersion {
+    /// The version of a step for fresh installs, by its number.
+    fileprivate static func freshInstall(_ number: UInt64) -> AppVersion {
+        AppVersion(description: "0-\(number)", numbers: [0], suffix: .subMigration(number))
+    }
+}
 
 /// The steps of one place that are due.
 struct PlaceSteps {
@@ -65,11 +90,5 @@ extension [PlaceSteps] {
             (place: steps.place, moves: steps.moves.compactMap(\.move))
         }
         return { try looks.map { try $0.place.look(manager: manager, moves: $0.moves) } }
-    }
-}
-
-extension MigrationStep {
-    fileprivate var move: (any MoveWork)? {
-        if case .move(let move) = work { move } else { nil }
     }
 }

@@ -1,28 +1,32 @@
 /// Finds every mistake in the registered steps, so that a developer fixes them in one go.
 struct RegistrationReview {
     private let registration: Registration
-    private(set) var mistakes: [MigrationError] = []
+    private var found: [(step: MigrationStep, mistake: MigrationError)] = []
+
+    /// The mistakes, in the order in which the steps are registered.
+    var mistakes: [MigrationError] {
+        found.sorted { $0.step.number < $1.step.number }.map(\.mistake)
+    }
 
     init(_ registration: Registration, _ places: [any MigrationPlace]) throws {
         self.registration = registration
-        reviewVersions()
-        for place in places { try reviewMoves(of: place) }
+        for place in places {
+            let steps = registration.steps.filter { $0.place.id == place.id }
+            reviewVersions(of: steps)
+            try reviewMoves(steps, of: place)
+        }
     }
 
-    private struct Slot: Hashable {
-        let version: AppVersion
-        let movedPlace: PlaceID?
-    }
-
-    private mutating func reviewVersions() {
-        let steps = registration.steps
+    /// Versions are unique and ascending place by place, so that a loop over several databases may register the same
+    /// versions.
+    private mutating func reviewVersions(of steps: [MigrationStep]) {
         let ceiling = registration.current.ceiling
         // Where every step is above the one before it, as nearly always, there is nothing to look up.
         let isAscending = zip(steps, steps.dropFirst()).allSatisfy { $0.version < $1.version }
         var taken: [Slot: MigrationStep] = [:]
         var highest: MigrationStep?
         for step in steps where !isAscending || step.version > ceiling {
-            let slot = Slot(version: step.version, movedPlace: step.isMove ? step.place.id : nil)
+            let slot = Slot(version: step.version, isMove: step.isMove)
             if let other = taken[slot] {
                 note(
                     step, "is registered twice, first at \(other.source)",
@@ -30,7 +34,7 @@ struct RegistrationReview {
                         ? "A version has at most one move for each database."
                         : "A version has at most one closure: join the two, or give the later one a sub-migration number."
                 )
-            } else if let highest, step.version < highest.version {
+            } else if let highest, step.version < highest.version, !step.isForFreshInstalls {
                 note(
                     step, "is registered after \(highest.version)",
                     remedy: "Register steps in ascending order.")
@@ -45,24 +49,23 @@ struct RegistrationReview {
         }
     }
 
-    private mutating func reviewMoves(of place: any MigrationPlace) throws {
-        var steps: [MigrationStep] = []
-        var moves: [any MoveWork] = []
-        for step in registration.steps where step.place.id == place.id {
-            guard case .move(let move) = step.work else { continue }
-            steps.append(step)
-            moves.append(move)
-        }
+    private struct Slot: Hashable {
+        let version: AppVersion
+        let isMove: Bool
+    }
+
+    private mutating func reviewMoves(_ steps: [MigrationStep], of place: any MigrationPlace) throws {
+        let moves = steps.compactMap { step in step.move.map { (step: step, move: $0) } }
         guard !moves.isEmpty else { return }
-        for mistake in try place.mistakes(in: moves) {
-            note(steps[mistake.index], mistake.problem, remedy: mistake.remedy)
+        for mistake in try place.mistakes(in: moves.map(\.move)) {
+            note(moves[mistake.index].step, mistake.problem, remedy: mistake.remedy)
         }
     }
 
     private mutating func note(_ step: MigrationStep, _ problem: String, remedy: String) {
-        mistakes.append(
-            MigrationError(
-                .invalidRegistration, "\(step.title) \(problem) (\(step.source))", remedy: remedy,
-                manager: registration.manager, version: step.version))
+        let mistake = MigrationError(
+            .invalidRegistration, "\(step.title) \(problem) (\(step.source))", remedy: remedy,
+            manager: registration.manager, version: step.version)
+        found.append((step, mistake))
     }
 }

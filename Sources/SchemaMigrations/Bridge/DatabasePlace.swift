@@ -26,7 +26,7 @@ package struct DatabasePlace: MigrationPlace {
                     return PlaceState(
                         record: record, seen: state.seen,
                         // The evidence matters only where there is no record.
-                        evidence: try record == nil ? evidence(moves, db) : .versionsSeen, pending: pending)
+                        evidence: try record == nil ? evidence(moves, db) : .empty, pending: pending)
                 }
             }
         } catch let error as SchemaMigrationError {
@@ -58,7 +58,6 @@ package struct DatabasePlace: MigrationPlace {
 
     /// Returns the evidence in a database that has no record of the manager.
     private func evidence(_ moves: [any MoveWork], _ db: Database) throws -> Evidence {
-        if try records.hasRecords(db) { return .versionsSeen }
         if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
         // A migrator that knows how to adopt the tables has determined their version.

@@ -73,7 +73,8 @@ struct EventTests {
             "2.0", steps: ["2.0"], store: store, options: MigrationOptions(onEvent: { kinds.append($0.kind) })
         )
         let step = MigrationEvent.Step(
-            version: "2.0", database: nil, schemaVersions: nil, attempt: 1, number: 1, count: 1)
+            version: "2.0", database: nil, schemaVersions: nil, attempt: 1, number: 1, count: 1,
+            title: "step 2.0")
         try #require(kinds.count == 4)
         if case .launchRecognized(let launch) = kinds[0] {
             #expect(launch == .upgrade(from: "1.0"))

@@ -17,7 +17,7 @@ struct FirstLaunchTests {
             name: name, currentVersion: version, store: store, options: options)
         let report = try manager.migrate()
         #expect(try manager.migrate().isFirstLaunchOfVersion == report.isFirstLaunchOfVersion)
-        return Answer(ever: report.isFirstLaunchEver, ofVersion: report.isFirstLaunchOfVersion)
+        return Answer(ever: report.launch == .freshInstall, ofVersion: report.isFirstLaunchOfVersion)
     }
 
     @Test("a fresh install is the first launch ever, and that of its version; a relaunch is neither")

@@ -5,10 +5,10 @@ import Testing
 @Suite("A manager that is released with steps never migrated")
 struct ReleasedManagerTests {
     #if DEBUG && (os(macOS) || os(Linux))
-        @Test("stops a debug build, and says why", arguments: [1, 2])
+        @Test("is logged, in debug builds too, and hides no error by a trap", arguments: [1, 2])
         func released(count: Int) async throws {
             let result = await #expect(
-                processExitsWith: .failure, observing: [\.standardErrorContent]
+                processExitsWith: .success, observing: [\.standardErrorContent]
             ) { [count] in
                 let manager = try MigrationManager(
                     name: "Library", currentVersion: "2.0", store: InMemoryStore())

@@ -37,14 +37,22 @@ struct WaitingRoleTests {
         #expect(try folder.fileNames == [])
     }
 
-    @Test(
-        "as long as the app has not been upgraded it is told so, with steps and without",
-        arguments: [[], ["2.0"]])
-    func upgrade(steps: [AppVersion]) throws {
+    @Test("while a step is pending it is told so")
+    func upgrade() throws {
         try launch("1.0", store: JSONStore(at: url))
-        let error = try refusal("2.0", steps: steps)
+        let error = try refusal("2.0", steps: ["2.0"])
         #expect(error.code == .notYetMigrated)
         #expect(error.description == Self.notYetMigrated)
+    }
+
+    @Test("after an update that brings no step it goes on, before anybody has opened the app")
+    func plainUpdate() throws {
+        try launch("1.0", steps: ["1.0"], store: JSONStore(at: url))
+        let before = try folder.contents
+        let report = try launch("2.0", steps: ["1.0"], store: JSONStore(at: url), log: log, options: options)
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed == [])
+        #expect(try folder.contents == before)
     }
 
     @Test("where a newer version of the app has been, it is told so")

@@ -32,12 +32,12 @@ struct LaunchPlanTests {
 
     private func plan(
         _ steps: [PlaceSteps], _ record: MigrationRecord?, seen: [AppVersion] = [], stop: AppVersion? = nil,
-        decided: LaunchDecision? = nil, adopted: AppVersion? = nil
+        decided: LaunchDecision? = nil, answer: AdoptionAnswer? = nil
     ) throws -> LaunchPlan {
         let state = PlaceState(
             record: record, seen: ["app": seen.map { SeenVersion(version: $0, first: .distantPast) }],
-            evidence: .versionsSeen)
-        return try LaunchPlan(request(stop: stop), steps, [state], decided: decided, adopted: adopted)
+            evidence: .empty)
+        return try LaunchPlan(request(stop: stop), steps, [state], decided: decided, answer: answer)
     }
 
     @Test("lists what is above the floor, not settled and at most the target, ascending")
@@ -77,17 +77,23 @@ struct LaunchPlanTests {
         #expect(overtaken.report.launch == .downgrade(from: "3.0"))
     }
 
-    @Test("needs the app's answer only where there is neither a record nor a decision")
+    @Test("needs the app's answer only where nothing stronger decides")
     func adoption() throws {
-        func needs(_ record: MigrationRecord?, _ evidence: Evidence, _ decided: LaunchDecision? = nil) -> Bool
-        {
-            LaunchPlan.needsAdoption(
-                steps("2.0"), [PlaceState(record: record, seen: [:], evidence: evidence)], decided: decided)
+        func needs(
+            _ subject: Adoption.Subject, _ record: MigrationRecord?, seen: [AppVersion] = [],
+            decided: LaunchDecision? = nil
+        ) -> Bool {
+            let seen = seen.map { SeenVersion(version: $0, first: .distantPast) }
+            return LaunchPlan.needsAdoption(
+                subject, request(), steps("2.0"),
+                [PlaceState(record: record, seen: ["app": seen], evidence: .empty)], decided: decided)
         }
-        #expect(needs(nil, .versionsSeen))
-        #expect(needs(nil, .empty), "an empty store is no evidence")
-        #expect(!needs(record(completed: "1.0"), .versionsSeen))
-        #expect(try !needs(nil, .versionsSeen, plan(steps("2.0"), nil).decision))
-        #expect(try plan(steps("1.0", "2.0"), nil, adopted: "1.0").pending.map(\.step.version) == ["2.0"])
+        #expect(needs(.install, nil))
+        #expect(!needs(.install, nil, seen: ["2.0"]), "the versions seen answer the question")
+        #expect(needs(.manager, nil, seen: ["2.0"]), "they do not answer it for this manager")
+        #expect(!needs(.manager, record(completed: "1.0")))
+        #expect(try !needs(.install, nil, decided: plan(steps("2.0"), nil).decision))
+        let answer = AdoptionAnswer(subject: .install, version: "1.0")
+        #expect(try plan(steps("1.0", "2.0"), nil, answer: answer).pending.map(\.step.version) == ["2.0"])
     }
 }

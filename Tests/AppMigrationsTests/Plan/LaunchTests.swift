@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import AppMigrations
@@ -28,62 +29,108 @@ struct LaunchTests {
         #expect(record.launch(current: "2.0") == expected)
     }
 
-    @Test("without a record, a store that has seen no earlier version means a fresh install")
-    func fresh() {
+    // MARK: Without a record
+
+    private let request = LaunchRequest(
+        manager: "Library", current: "2.0", build: "2.0", line: "app", oldestSupported: nil,
+        maximumAttempts: 3, retrying: nil, stop: nil)
+
+    private func state(
+        seen: [AppVersion] = [], _ evidence: Evidence = .empty, record: MigrationRecord? = nil,
+        line: String = "app"
+    ) -> PlaceState {
+        PlaceState(
+            record: record, seen: [line: seen.map { SeenVersion(version: $0, first: .distantPast) }],
+            evidence: evidence)
+    }
+
+    private func store(
+        _ state: PlaceState, _ answer: AdoptionAnswer? = nil, witnesses: [PlaceState] = []
+    ) -> Launch? {
+        Launch(ofStore: state, request, answer: answer, witnesses: witnesses)
+    }
+
+    private func database(_ state: PlaceState, _ answer: AdoptionAnswer? = nil) -> Launch? {
+        Launch(ofDatabase: state, request, answer: answer)
+    }
+
+    private func install(_ version: AppVersion?) -> AdoptionAnswer {
+        AdoptionAnswer(subject: .install, version: version)
+    }
+
+    private func manager(_ version: AppVersion?) -> AdoptionAnswer {
+        AdoptionAnswer(subject: .manager, version: version)
+    }
+
+    @Test("an answer about this manager comes first")
+    func answerAboutManager() {
+        #expect(store(state(seen: ["1.5"]), manager("1.0")) == .adoption(from: "1.0"))
+        #expect(database(state(seen: ["1.5"]), manager("1.0")) == .adoption(from: "1.0"))
+        #expect(store(state(seen: ["1.5"]), manager(nil)) == .adoption(from: "1.5"), "it names no version")
+    }
+
+    @Test("the versions that the place has seen come second, and decide once there is any")
+    func seen() {
+        #expect(store(state(seen: ["1.0", "1.5", "2.0", "3.0"])) == .adoption(from: "1.5"))
+        #expect(store(state(seen: ["2.0-beta.1"])) == .adoption(from: "2.0-beta.1"))
+        #expect(store(state(seen: ["2.0"]), install("1.0")) == .freshInstall, "a launch made its own tables")
+        #expect(database(state(seen: ["2.0"], .ledgerOnly), install("1.0")) == .freshInstall)
+        #expect(database(state(seen: ["1.0", "2.0"], .unmanaged)) == .adoption(from: "1.0"))
+        let witness = state(seen: ["1.0"], .ledgerOnly)
+        #expect(store(state(seen: ["2.0"]), witnesses: [witness]) == .freshInstall)
+    }
+
+    @Test("an answer about the install comes third, where nothing has been seen")
+    func answerAboutInstall() {
+        #expect(store(state(), install("1.0")) == .adoption(from: "1.0"))
+        #expect(store(state(), install("2.1")) == .downgrade(from: "2.1"), "a newer app's data is not ours")
+        #expect(store(state(), install("2.0-3")) == .adoption(from: "2.0-3"))
+        #expect(database(state(.unmanaged), install("1.0")) == .adoption(from: "1.0"))
+        #expect(database(state(), install("1.0")) == .freshInstall, "an empty database is new")
+        #expect(store(state(seen: ["1.0"], line: "Plugin"), install("1.2")) == .adoption(from: "1.2"))
+    }
+
+    @Test("a database that has seen an earlier version bears witness for a store that knows nothing")
+    func witnesses() {
+        let completed = record(completed: "2.0", highest: "2.0")
+        let cutShort = record(completed: nil, highest: "2.0")
         #expect(
-            Launch(seen: [], evidence: .versionsSeen, adopted: nil, current: "2.0")
-                == .freshInstall)
+            store(state(), witnesses: [state(seen: ["1.0", "2.0"], .ledgerOnly, record: completed)])
+                == .adoption(from: "2.0"))
         #expect(
-            Launch(seen: ["2.0"], evidence: .versionsSeen, adopted: nil, current: "2.0")
-                == .freshInstall)
-    }
-
-    @Test("without a record, the highest earlier version seen is adopted")
-    func seenEarlier() {
-        let launch = Launch(
-            seen: ["1.0", "1.5", "2.0", "3.0"], evidence: .versionsSeen, adopted: nil, current: "2.0")
-        #expect(launch == .adoption(from: "1.5"))
-    }
-
-    @Test("a pre-release of the current version is an earlier version")
-    func seenPrerelease() {
-        let launch = Launch(seen: ["2.0-beta.1"], evidence: .versionsSeen, adopted: nil, current: "2.0")
-        #expect(launch == .adoption(from: "2.0-beta.1"))
-    }
-
-    @Test("the app's answer comes before what has been seen")
-    func adopting() {
-        let launch = Launch(seen: ["1.5"], evidence: .versionsSeen, adopted: "1.0", current: "2.0")
-        #expect(launch == .adoption(from: "1.0"))
-    }
-
-    @Test("data of a newer app is a downgrade, not an adoption")
-    func adoptingNewer() {
-        #expect(
-            Launch(seen: [], evidence: .versionsSeen, adopted: "2.1", current: "2.0")
-                == .downgrade(from: "2.1"))
-        #expect(
-            Launch(seen: [], evidence: .versionsSeen, adopted: "2.0-3", current: "2.0")
-                == .adoption(from: "2.0-3"))
-    }
-
-    @Test("an empty place is new")
-    func empty() {
-        #expect(Launch(seen: [], evidence: .empty, adopted: nil, current: "2.0") == .freshInstall)
-    }
-
-    @Test("data without any sign of its version is not decided")
-    func unmanaged() {
-        #expect(Launch(seen: [], evidence: .unmanaged, adopted: nil, current: "2.0") == nil)
-        #expect(
-            Launch(seen: [], evidence: .unmanaged, adopted: "1.0", current: "2.0")
+            store(state(), witnesses: [state(seen: ["1.0", "2.0"], record: cutShort)])
                 == .adoption(from: "1.0"))
+        #expect(
+            store(state(), witnesses: [state(seen: ["1.0", "1.5"]), state(seen: ["1.2"])])
+                == .adoption(from: "1.5"))
+        #expect(
+            store(state(), witnesses: [state(seen: ["2.0"], .ledgerOnly)]) == .freshInstall,
+            "a first launch may have died between two writes")
+        #expect(store(state(), install("1.2"), witnesses: [state(seen: ["1.5"])]) == .adoption(from: "1.2"))
     }
 
-    @Test("where there is a ledger and no record, no step has ever run")
+    @Test("a database that is not new and cannot tell leaves the store undecided")
+    func undecided() {
+        for evidence in [Evidence.ledgerOnly, .unmanaged] {
+            #expect(store(state(), witnesses: [state(evidence)]) == nil)
+            #expect(store(state(), install(nil), witnesses: [state(evidence)]) == nil)
+            #expect(store(state(evidence)) == nil, "the store is in that database")
+        }
+        let other = state(seen: ["1.0"], .unmanaged, line: "Plugin")
+        #expect(store(state(), witnesses: [other]) == nil, "another line's versions tell nothing")
+        #expect(database(other) == nil)
+        #expect(database(state(.unmanaged)) == nil)
+    }
+
+    @Test("otherwise the install is fresh")
+    func fresh() {
+        #expect(store(state()) == .freshInstall)
+        #expect(store(state(), install(nil), witnesses: [state(), state()]) == .freshInstall)
+        #expect(database(state()) == .freshInstall)
+    }
+
+    @Test("where there is a ledger and no record, no step has ever run in that database")
     func ledgerOnly() {
-        #expect(
-            Launch(seen: [], evidence: .ledgerOnly, adopted: nil, current: "2.0")
-                == .adoption(from: "0"))
+        #expect(database(state(.ledgerOnly)) == .adoption(from: "0"))
     }
 }

@@ -29,7 +29,8 @@ struct BridgeHardLuckTests {
     func twoStores() throws {
         try app.schema([10]).migrate(database)
         func manager() throws -> MigrationManager {
-            try app.manager("2.0", store: InMemoryStore())
+            try app.manager(
+                "2.0", store: InMemoryStore(), options: MigrationOptions(adopting: Adoption { "1.0" }))
         }
         func register(in manager: MigrationManager) {
             manager.whenMigratingToVersion("2.0", in: database) { db in

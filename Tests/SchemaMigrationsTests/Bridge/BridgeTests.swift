@@ -152,9 +152,9 @@ struct BridgeTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                Library: library.sqlite has tables, but no ledger or record says which version they \
-                belong to. Pass the option `adopting`, for instance .databaseHasTables(dbQueue, means: \
-                "1.0"). Nothing was changed.
+                Library: library.sqlite has tables, but no record says which app version left them. Pass the version \
+                that they mean: MigrationOptions(adopting: .databaseHasTables(dbQueue, means: "1.0")). Nothing was \
+                changed.
                 """)
         #expect(try Data(contentsOf: app.databaseURL) == before)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
@@ -192,11 +192,77 @@ struct BridgeTests {
         #expect(app.log.lines == ["2.0"])
     }
 
-    @Test("a database that was migrated without a manager gets the steps of its first manager")
+    @Test("a database that was migrated without a manager is adopted at the version that the app tells")
     func ledgerOnly() throws {
         try app.schema([10]).migrate(app.open())
-        try app.launch("2.0")
+        let error = try #require(throws: MigrationError.self) { try app.launch("2.0") }
+        #expect(error.code == .undecided)
+        let adopting = try MigrationOptions(adopting: .databaseHasTables(app.open(), means: "1.0"))
+        #expect(try app.launch("2.0", options: adopting).launch == .adoption(from: "1.0"))
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
+    }
+
+    @Test("a store that is lost takes the version from a database that remembers it")
+    func lostStore() throws {
+        try app.launch("1.0")
+        try app.launch("2.0")
+        try FileManager.default.removeItem(at: app.storeURL)
+        let database = try app.open()
+        let manager = try app.manager("2.1")
+        manager.whenMigratingToVersion("1.1") { [log = app.log] in log.add("1.1 again") }
+        manager.whenMigratingToVersion("2.1") { [log = app.log] in log.add("2.1") }
+        manager.whenMigratingToVersion("2.1", in: database) { _ in }
+        let before = app.log.lines
+        let report = try manager.migrate()
+        #expect(report.launch == .adoption(from: "2.0"))
+        #expect(report.completed == ["2.1", "2.1"])
+        #expect(app.log.lines == before + ["2.1"])
+    }
+
+    @Test(
+        "several managers of one install agree whether it is fresh, though the first one makes the tables",
+        arguments: [2, 5])
+    func severalManagers(count: Int) throws {
+        func launch(_ version: String, _ names: [String]) throws -> [Launch] {
+            let database = try app.open()
+            defer { try? database.close() }
+            return try names.map { name in
+                let manager = try MigrationManager(
+                    name: name, currentVersion: version, store: JSONStore(at: app.storeURL),
+                    options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+                manager.whenMigratingToVersion("1.5") { [log = app.log] in log.add("\(name) 1.5") }
+                if name == names[0] {
+                    manager.whenMigratingToVersion("2.0", migrate: try app.schema([10]), in: database)
+                }
+                manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in
+                    log.add("\(name) 2.0")
+                }
+                return try manager.migrate().launch
+            }
+        }
+        let names = (1...count).map { "Manager \($0)" }
+        #expect(try launch("2.0", names) == names.map { _ in .freshInstall })
+        #expect(app.log.lines == [])
+        let late = try MigrationManager(
+            name: "Late", currentVersion: "2.1", store: JSONStore(at: app.storeURL))
+        #expect(try late.migrate().launch == .adoption(from: "2.0"))
+    }
+
+    @Test("on an old install all managers adopt, whichever comes first", arguments: [2, 5])
+    func severalManagersOfOldInstall(count: Int) throws {
+        try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
+        let names = (1...count).map { "Manager \($0)" }
+        for name in names.reversed() {
+            let database = try app.open()
+            let manager = try MigrationManager(
+                name: name, currentVersion: "2.0", store: JSONStore(at: app.storeURL),
+                options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+            manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("\(name) 1.0") }
+            manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("\(name) 2.0")
+            }
+            #expect(try manager.migrate().launch == .adoption(from: "1.0"))
+        }
+        #expect(app.log.lines == names.reversed().map { "\($0) 2.0" })
     }
 
     @Test("a manager that had only moves can have steps in the database later")

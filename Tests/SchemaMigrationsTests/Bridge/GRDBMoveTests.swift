@@ -69,7 +69,11 @@ struct GRDBMoveTests {
     @Test("takes over a database that GRDB's migrator has migrated without a manager")
     func takesOver() throws {
         try migrator().migrate(database, upTo: "v2")
-        let manager = try app.manager("2.0")
+        let undecided = try app.manager("2.0")
+        undecided.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
+        #expect(try #require(throws: MigrationError.self) { try undecided.migrate() }.code == .undecided)
+        let manager = try app.manager(
+            "2.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
         manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
             try manager.migrate().moves == [

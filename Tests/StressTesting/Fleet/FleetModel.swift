@@ -145,7 +145,8 @@ extension FleetModel {
         for path in places {
             let old = state[keyPath: path].records[manager]
             let here = steps.filter { store == database || $0.isInDatabase == (path == database) }
-            let kind = kind(old, state[keyPath: path], isStore: path == store)
+            guard let kind = kind(manager, path, store: store, hasDatabase: places.contains(database))
+            else { return .stopped("undecided", at: nil) }
             let record = begin(old, kind, here)
             kinds[path] = kind
             records[path] = record
@@ -267,19 +268,32 @@ extension FleetModel {
         "\(manager) \(rank) attempt \(attempt) \(isLate ? "late" : "in time") from \(from ?? -1)"
     }
 
-    private func kind(_ record: Record?, _ place: Place, isStore: Bool) -> Kind {
+    /// Is it new? From the record, or else from evidence, strongest first; nil when that is undecided.
+    private func kind(_ manager: Int, _ path: PlacePath, store: PlacePath, hasDatabase: Bool) -> Kind? {
         let current = FleetApp.builds[build]
-        if let record {
+        let place = state[keyPath: path]
+        if let record = place.records[manager] {
             if let highest = record.highest, highest > current.rank { return .downgrade(highest) }
             guard let completed = record.completed else { return .adoption(record.floor ?? 0) }
             return completed < current.rank ? .upgrade(completed) : .relaunch
         }
+        func earlier(_ seen: Set<Int>) -> Int? { seen.filter { $0 < current.rank }.max() }
+        // Once the place has seen any version, the question is answered.
+        if !place.seen.isEmpty { return earlier(place.seen).map { .adoption($0) } ?? .fresh }
         // A database that has nothing is new, whatever the app says of its other data.
-        if !isStore, place == Place() { return .fresh }
+        if path != store, state.database.ledger.isEmpty { return .fresh }
         if let rank = app.adopting {
             return rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
         }
-        return place.seen.filter { $0 < current.rank }.max().map { .adoption($0) } ?? .fresh
+        // No step has ever run in a database that has a ledger and no record.
+        if path != store { return .adoption(0) }
+        guard hasDatabase else { return .fresh }
+        // A store that knows nothing believes a database that remembers an earlier version.
+        if let rank = earlier(state.database.place.seen) {
+            return .adoption(state.database.place.records[manager]?.completed ?? rank)
+        }
+        // One that is not new and cannot tell leaves it open.
+        return state.database.place.seen.isEmpty && !state.database.ledger.isEmpty ? nil : .fresh
     }
 
     private func begin(_ old: Record?, _ kind: Kind, _ steps: [FleetApp.Step]) -> Record {
