@@ -7,8 +7,8 @@ struct AppMigrationsTool: ParsableCommand {
         commandName: "app-migrations",
         abstract: "Write, review and run migrations of SQLite databases.",
         discussion: """
-            A folder holds the migrations as files <version>_<name>.sql; a database remembers in its table \
-            schema_migrations which it has had.
+            A folder holds the migrations as files <version>_<name>.sql; a database records the applied ones in \
+            its table schema_migrations.
 
             Exit status: 0; 1 for a failure, 64 for wrong usage, and with status --exit-code 2 when something \
             is pending. Colour obeys NO_COLOR.

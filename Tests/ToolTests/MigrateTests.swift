@@ -24,7 +24,7 @@ struct MigrateTests {
         let back = try await tool("rollback --database app.sqlite --to 20240110090000000")
         #expect(
             back.output == """
-                app.sqlite: 1 migration taken back
+                app.sqlite: 1 migration rolled back
                   ✓  20240601120000000  add_shelves
 
                 """)

@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
             WARNINGS
             \(list(.warning))
 
-            With --database, files are compared with what that database has had.
+            With --database, files are compared with those applied to that database.
 
             EXAMPLE
               app-migrations check

@@ -9,10 +9,10 @@ import TextOutput
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Tell what was done to a database or a store, when, and by which version of the app.",
+        abstract: "Show the history of a database or a store: what ran, when, and by which app version.",
         discussion: """
-            A database has had schema migrations, and steps of managers that work in it. A store is the JSON file of \
-            a JSONStore, beside which stands its history.
+            The history of a database lists its schema migrations and the steps that work in it. A store is the \
+            JSON file of a JSONStore; its history is a file beside it.
 
             EXAMPLE
               app-migrations history --database library.sqlite

@@ -42,7 +42,7 @@ struct NewCommand: ParsableCommand {
                 remedy: "Use letters, digits, _ and -, and do not end with _.")
         }
         try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
-        if down { try write("-- Takes back what \(stem).sql does.\n", to: "\(stem).down.sql") }
+        if down { try write("-- Reverts \(stem).sql.\n", to: "\(stem).down.sql") }
     }
 
     private func write(_ text: String, to fileName: String) throws {

@@ -8,7 +8,7 @@ import TextOutput
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Tell what migrate would do, without doing it.",
+        abstract: "Show what migrate would do, without doing it.",
         discussion: """
             The database is only read, and the pending files are looked through.
 

@@ -6,7 +6,7 @@ import TextOutput
 struct RollbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
-        abstract: "Take back every migration above a version, newest first.",
+        abstract: "Roll back every migration above a version, newest first.",
         discussion: """
             For the developer's desk: an app never migrates down. Each migration needs its .down.sql file; when one \
             has none, nothing is changed.
@@ -19,7 +19,7 @@ struct RollbackCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
     @OptionGroup var folder: DirectoryOption
 
-    @Option(help: ArgumentHelp("The version that stays; 0 to take back everything.", valueName: "version"))
+    @Option(help: ArgumentHelp("The version that stays; 0 to roll back everything.", valueName: "version"))
     var to: SchemaVersion
 
     func run() throws {
@@ -30,7 +30,7 @@ struct RollbackCommand: ParsableCommand {
             return
         }
         let style = Style()
-        print("\(style.heading(database.database)): \(versions.count.counting("migration")) taken back")
+        print("\(style.heading(database.database)): \(versions.count.counting("migration")) rolled back")
         var table = Table(.left, .right, .left)
         for version in versions {
             table.add(

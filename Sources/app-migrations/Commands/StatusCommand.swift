@@ -9,7 +9,7 @@ import TextOutput
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Tell which migrations a database has had, and which are pending.",
+        abstract: "Show the applied and the pending migrations of a database.",
         discussion: """
             The database is only read. A migration is applied, pending, edited (its file has changed since), \
             unknown (there is no file of it), or below the floor (the database began above it).
