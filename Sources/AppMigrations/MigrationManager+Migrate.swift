@@ -147,7 +147,7 @@ extension MigrationManager {
         return try LaunchPlan(request, steps, states, decided: decision, answer: answer)
     }
 
-    /// Whether there is nothing to do.
+    /// Returns true if there is nothing to do.
     ///
     /// A process that waits for another one throws unless no work is pending; the other one will write down the
     /// new version.

@@ -94,7 +94,7 @@ extension MigrationManager {
         startOver()
     }
 
-    /// Whether a place's record cannot be read, for good.
+    /// Returns true if a place's record cannot be read, for good.
     private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
         do {
             _ = try MigrationError.locating(at: .store(place.name)) {

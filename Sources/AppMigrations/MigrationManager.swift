@@ -42,13 +42,13 @@ public final class MigrationManager {
     private(set) var registration: Registration
     /// The decisions that an earlier call of `migrate` made about this launch.
     var decision: LaunchDecision?
-    /// What the app has answered about an install without a record.
+    /// The app's answer about an install without a record.
     ///
     /// Asked at most once in a launch.
     var answer: AdoptionAnswer?
     /// The step that this call of `migrate` retries although the manager gave it up.
     var retrying: AppVersion?
-    /// What `migrate(through:)` has done so far in this launch.
+    /// The work that `migrate(through:)` has done so far in this launch.
     var completedSoFar: (versions: [AppVersion], moves: [MigrationMove], skipped: [AppVersion]) = ([], [], [])
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.

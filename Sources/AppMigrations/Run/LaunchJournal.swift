@@ -87,8 +87,6 @@ struct LaunchJournal {
         pages[id]?.record.failures[step.version] = count
         guard count >= limit else { return false }
         pages[id]?.record.settle(step.version)
-        // Another step that died before keeps its attempts.
-        if let died = runningBefore, died.version != step.version { pages[id]?.record.running = died }
         pages[id]?.history.append(
             SettledStep(
                 manager: plan.request.manager, version: step.version, outcome: .skipped, date: Date(),

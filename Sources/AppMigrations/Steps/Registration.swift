@@ -41,7 +41,7 @@ struct Registration {
         let places = places
         let mistakes = try RegistrationReview(self, places).mistakes
         guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
-        let due = steps.filter { $0.version <= current.ceiling }.sorted { $0.runsBefore($1) }
+        let due = steps.filter { $0.version <= current.ceiling }
         return places.map { place in
             let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
             return PlaceSteps(

@@ -201,14 +201,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns true if any manager has a record in the database.
-    func hasRecords(_ db: Database) throws -> Bool {
-        try db.hasTable(Self.table)
-            && Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM main.\(Self.table) WHERE part IN ('managers', 'seen'))"
-            ) ?? false
-    }
-
     private func stateRow(_ row: Row) throws -> StoreState.Row {
         guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
             let value = String.fromDatabaseValue(row[2])
