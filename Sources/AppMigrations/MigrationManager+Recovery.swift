@@ -1,5 +1,4 @@
 import Foundation
-import MigrationDiagnostics
 
 // Changing by hand what is remembered, for recovery screens and for a developer's desk.
 extension MigrationManager {
@@ -49,7 +48,7 @@ extension MigrationManager {
     }
 
     private func skip(_ version: AppVersion, in place: LaunchPlan.PlacePlan) throws {
-        try place.place.store.update(name) { state in
+        try place.place.store.change(name) { state in
             try state.changeRecord(of: name) { known in
                 var record = place.record.keeping(settled: known?.settled ?? [])
                 record.settle(version)
@@ -87,7 +86,7 @@ extension MigrationManager {
                     try replace(&state)
                     try place.store.setAside(replacingWith: state)
                 } else if place.id == registration.storePlace.id {
-                    try place.store.update(name, replace)
+                    try place.store.change(name, replace)
                 }
             }
         }
@@ -97,9 +96,7 @@ extension MigrationManager {
     /// Returns true if a place's record cannot be read, for good.
     private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
         do {
-            _ = try MigrationError.locating(at: .store(place.name)) {
-                try place.store.read(name).record(of: name)
-            }
+            _ = try place.store.record(of: name)
             return false
         } catch let error as MigrationError
             where [.damagedStore, .newerFormat, .unreadableStore].contains(error.code)
@@ -110,8 +107,8 @@ extension MigrationManager {
 
     private func changeRecords(_ change: (inout MigrationRecord?) -> Void) throws {
         try withRunLock {
-            for place in registration.places where try place.store.read(name).record(of: name) != nil {
-                try place.store.update(name) { state in try state.changeRecord(of: name, change) }
+            for place in registration.places where try place.store.record(of: name) != nil {
+                try place.store.change(name) { state in try state.changeRecord(of: name, change) }
             }
         }
         startOver()

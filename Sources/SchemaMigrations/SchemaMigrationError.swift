@@ -59,6 +59,17 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let backupFailed = Code(rawValue: "backupFailed")
         /// SQLite could not read or write the database; ``SchemaMigrationError/sqliteCode`` says why.
         public static let databaseFailed = Code(rawValue: "databaseFailed")
+
+        // The device and the moment: wait, or make room, and migrate again.
+
+        /// The device has not been unlocked since it was started, so the database cannot be read yet.
+        public static let deviceLocked = Code(rawValue: "deviceLocked")
+        /// The disk is full.
+        public static let diskFull = Code(rawValue: "diskFull")
+        /// Another connection used the database for too long.
+        public static let locked = Code(rawValue: "locked")
+        /// GRDB has suspended the database.
+        public static let suspended = Code(rawValue: "suspended")
     }
 
     /// The kind of the failure.

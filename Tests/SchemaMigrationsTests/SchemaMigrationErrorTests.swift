@@ -33,22 +33,33 @@ struct SchemaMigrationErrorTests {
     @Test(
         "that SQLite reports says what its code asks for",
         arguments: [
-            (ResultCode.SQLITE_FULL, "The disk is full. Free some space, then retry."),
-            (.SQLITE_READONLY, "Make the file and its folder writable, then retry."),
+            (ResultCode.SQLITE_FULL, .diskFull, "The disk is full. Free some space, then retry."),
+            (.SQLITE_READONLY, .databaseFailed, "Make the file and its folder writable, then retry."),
             (
-                .SQLITE_PROTOCOL,
+                .SQLITE_PROTOCOL, .locked,
                 "Another connection or process is using the database. Let it finish, then retry."
             ),
-            (.SQLITE_CORRUPT, "Restore the database from a backup."),
-            (.SQLITE_MISUSE, "Nothing was left half-done."),
-        ])
-    func remedies(code: ResultCode, remedy: String) throws {
+            (
+                .SQLITE_AUTH, .deviceLocked,
+                """
+                Nothing was changed. If the device has not been unlocked since it was started, wait until it has been, \
+                then retry. Never replace the record because of this error.
+                """
+            ),
+            (
+                .SQLITE_INTERRUPT, .suspended,
+                "What is complete stays complete. Migrate again when the app is active."
+            ),
+            (.SQLITE_CORRUPT, .databaseFailed, "Restore the database from a backup."),
+            (.SQLITE_ABORT, .databaseFailed, "Nothing was left half-done."),
+        ] as [(ResultCode, SchemaMigrationError.Code, String)])
+    func remedies(result: ResultCode, code: SchemaMigrationError.Code, remedy: String) throws {
         let error = try failure {
-            try SchemaMigrationError.mapErrors { throw DatabaseError(resultCode: code, message: "no") }
+            try SchemaMigrationError.mapErrors { throw DatabaseError(resultCode: result, message: "no") }
         }
-        #expect(error.code == .databaseFailed)
-        #expect(error.description == "no (SQLite \(code.rawValue)). \(remedy)")
-        #expect(error.sqliteCode == code.rawValue)
+        #expect(error.code == code)
+        #expect(error.description == "no (SQLite \(result.rawValue)). \(remedy)")
+        #expect(error.sqliteCode == result.rawValue)
     }
 
     @Test("is told by what SQLite says, with what holds for every failure")

@@ -40,7 +40,7 @@ struct StopTrial {
             """
         case .schema:
             """
-            failed databaseFailed: database is locked (SQLite 5). Another connection or process is using the \
+            failed locked: database is locked (SQLite 5). Another connection or process is using the \
             database. Let it finish, then retry.
             """
         }

@@ -1,5 +1,3 @@
-import MigrationDiagnostics
-
 /// The manager's own store, as a place for plain closures.
 struct StorePlace: MigrationPlace {
     let store: any MigrationStore
@@ -13,7 +11,7 @@ struct StorePlace: MigrationPlace {
     var name: String { store.name }
 
     func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
-        try MigrationError.locating(at: .store(name)) {
+        try StoreAccess.read.of(name) {
             let state = try store.read(manager)
             return PlaceState(
                 record: try state.record(of: manager), seen: state.seen, evidence: .empty)

@@ -82,7 +82,7 @@ struct JSONField {
 extension MigrationError {
     /// Creates the error for contents that this package did not write.
     ///
-    /// The caller that knows the store adds its name; see ``locating(at:_:)``.
+    /// The caller that knows the store adds its name; see ``StoreAccess``.
     static func damagedStore(_ problem: String, underlyingError: (any Error)? = nil) -> MigrationError {
         MigrationError(
             .damagedStore, problem,

@@ -142,11 +142,15 @@ extension MigrationError.Code {
     /// A database cannot be migrated as it is; ``MigrationError/underlyingError`` says why.
     public static let unusableDatabase = Self(rawValue: "unusableDatabase")
 
-    // The moment.
+    // The device and the moment. Nothing is wrong with the data: wait, or make room, and migrate again.
 
-    /// Another run holds the manager's lock, and did not release it in time.
+    /// The device has not been unlocked since it was started, so protected files cannot be read yet.
+    public static let deviceLocked = Self(rawValue: "deviceLocked")
+    /// The disk is full.
+    public static let diskFull = Self(rawValue: "diskFull")
+    /// Another run or another connection held a lock for too long.
     public static let locked = Self(rawValue: "locked")
-    /// The system is about to suspend the process; the run has stopped.
+    /// The system is about to suspend the process, or GRDB has suspended the database; the run has stopped.
     public static let suspended = Self(rawValue: "suspended")
 }
 
@@ -167,21 +171,11 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
 }
 
 extension MigrationError {
-    /// Runs the body, and adds its place to an error that names none.
-    ///
-    /// An error of a store's decoder becomes `damagedStore`.
-    package static func locating<Result>(
-        at place: Diagnostic.Place, _ body: () throws -> Result
-    ) throws -> Result {
-        do {
-            return try body()
-        } catch var error as MigrationError where error.diagnostic.place == nil {
-            error.diagnostic.place = place
-            throw error
-        } catch let error as DecodingError {
-            var damage = MigrationError.damagedStore("not a record", underlyingError: error)
-            damage.diagnostic.place = place
-            throw damage
-        }
+    /// The error, with a place unless it names one.
+    package func located(at place: Diagnostic.Place) -> MigrationError {
+        guard diagnostic.place == nil else { return self }
+        var error = self
+        error.diagnostic.place = place
+        return error
     }
 }

@@ -121,7 +121,7 @@ struct LaunchJournal {
             }
         return { [request = plan.request] in
             for (store, record, history, seen) in unwritten {
-                try store.update(request.manager) { state in
+                try store.change(request.manager) { state in
                     try state.changeRecord(of: request.manager) { known in
                         // A step that was settled in its own transaction stays settled, even if this run does not
                         // know of it: two stores may share a database.

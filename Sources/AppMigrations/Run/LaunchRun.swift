@@ -233,7 +233,7 @@ final class LaunchRun {
             return { throw error }
         }
         return { [store = step.place.store, hasCheckpoint] in
-            try store.update(manager) { state in
+            try store.change(manager) { state in
                 // This attempt counts from here on; those before it do not.
                 try state.changeRecord(of: manager) { $0?.running?.forgiven = attempt - 1 }
             }
@@ -267,7 +267,8 @@ final class LaunchRun {
         journal.fail(step)
         tell(.didFail(description(of: item), error))
         let interruption = interruption.error(manager: plan.request.manager, progress)
-        if interruption == nil, !(error is CancellationError), case .giveUp(let limit) = step.onError {
+        let isStopped = interruption != nil || error is CancellationError || error.obstacleOfStep == .suspended
+        if !isStopped, case .giveUp(let limit) = step.onError {
             context.progress.finish()
             guard journal.countFailure(of: step, upTo: limit) else { return }
             report.skipped.append(step.version)
@@ -284,9 +285,10 @@ final class LaunchRun {
     {
         if error is CancellationError { return error }
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
+        let obstacle = error.obstacleOfStep
         return MigrationError(
-            .stepFailed, "\(step.title) (\(step.source)) failed\(inAttempt)\(error.asCause)",
-            remedy: "Earlier steps are complete. The next launch retries this one.",
+            obstacle?.code ?? .stepFailed, "\(step.title) (\(step.source)) failed\(inAttempt)\(error.asCause)",
+            remedy: obstacle?.remedy ?? "Earlier steps are complete. The next launch retries this one.",
             manager: plan.request.manager, version: step.version, attempt: context.attempt,
             underlyingError: error)
     }
@@ -302,6 +304,13 @@ final class LaunchRun {
 }
 
 extension Error {
+    /// The obstacle that made a step fail.
+    fileprivate var obstacleOfStep: Obstacle? {
+        // The manager has read its own protected files: a step that is refused another one fails by itself.
+        let obstacle = Obstacle(self)
+        return obstacle == .deviceLocked ? nil : obstacle
+    }
+
     /// The end of a message that quotes this error, if it says anything.
     fileprivate var asCause: String {
         let text = "\(self)"

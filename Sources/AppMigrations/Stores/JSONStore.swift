@@ -76,7 +76,7 @@ public struct JSONStore: MigrationStore {
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try withWriteLock {
             var state = try contentsAndState().contents
-            try MigrationError.locating(at: .store(name)) { try change(&state) }
+            try change(&state)
             for step in state.newHistory { try historyFile.append(line: try step.json()) }
             try file.replace(with: try state.json(), durability: durability)
         }
@@ -84,7 +84,7 @@ public struct JSONStore: MigrationStore {
 
     /// Tries to lock a manager for a run, with a lock file of its own beside the store.
     public func lock(_ manager: String) throws -> StoreLock {
-        let lock = try mapWriteErrors {
+        let lock = try access(.write) {
             try FileLock(at: file.url.appendingPathExtension("\(manager.asFileName).lock")).take()
         }
         // Under the lock, the file is read again, whatever its state.
@@ -99,7 +99,7 @@ public struct JSONStore: MigrationStore {
 
     /// Returns every manager's settled steps, oldest first.
     package func fullHistory() throws -> [SettledStep] {
-        let contents = try mapReadErrors { try historyFile.contents() } ?? Data()
+        let contents = try access(.read) { try historyFile.contents() } ?? Data()
         // A line that is cut off is the trace of a crash; the record knows better.
         return contents.split(separator: UInt8(ascii: "\n")).compactMap { SettledStep(json: Data($0)) }
     }
@@ -122,56 +122,20 @@ public struct JSONStore: MigrationStore {
     }
 
     private func contentsAndState() throws -> (contents: StoreState, state: FileState?) {
-        guard let (data, state) = try mapReadErrors({ try file.contentsAndState() }) else {
-            return (StoreState(), nil)
+        try access(.read) {
+            guard let (data, state) = try file.contentsAndState() else { return (StoreState(), nil) }
+            return (try StoreState(json: data), state)
         }
-        return (try MigrationError.locating(at: .store(name)) { try StoreState(json: data) }, state)
     }
 
     private func withWriteLock(_ body: () throws -> Void) throws {
-        try mapWriteErrors {
+        try access(.write) {
             try FileLock(at: file.url.appendingPathExtension("lock"))
                 .withLock(waitingFor: writeLockTimeout, body)
         }
     }
 
-    private func mapReadErrors<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch {
-            throw MigrationError(
-                .unreadableStore,
-                Diagnostic(
-                    at: .store(name), "cannot be read: \(Self.reason(error)) (\(url.path))",
-                    remedy: """
-                        Nobody knows which steps have run, so nothing was run. Make the file readable, and launch \
-                        again.
-                        """),
-                underlyingError: error)
-        }
-    }
-
-    private func mapWriteErrors<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as LockTimeout {
-            throw MigrationError(
-                .locked,
-                Diagnostic(
-                    at: .store(name), "locked by \(error.holder) for more than \(error.limit)",
-                    remedy: "Launch again when that process has gone on or ended."))
-        } catch let error as POSIXError {
-            throw MigrationError(
-                .unwritableStore,
-                Diagnostic(
-                    at: .store(name), "cannot be written: \(Self.reason(error)) (\(url.path))",
-                    remedy:
-                        "Make sure that the folder is writable and the disk is not full, and launch again."),
-                underlyingError: error)
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        (error as? POSIXError)?.reason ?? "\(error)"
+    private func access<Result>(_ access: StoreAccess, _ body: () throws -> Result) throws -> Result {
+        try access.of(name, at: url.path, body)
     }
 }

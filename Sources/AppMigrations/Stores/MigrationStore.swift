@@ -67,3 +67,16 @@ extension MigrationStore {
             remedy: "Remove the contents by hand, or implement setAside(replacingWith:) in the store.")
     }
 }
+
+// What a manager does with its stores; errors of every kind become a ``MigrationError`` that names the store.
+extension MigrationStore {
+    /// Returns the record of one manager.
+    package func record(of manager: String) throws -> MigrationRecord? {
+        try StoreAccess.read.of(name) { try read(manager).record(of: manager) }
+    }
+
+    /// Changes what the store keeps; see ``update(_:_:)``.
+    func change(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try StoreAccess.write.of(name) { try update(manager, change) }
+    }
+}

@@ -31,7 +31,7 @@ package struct DatabasePlace: MigrationPlace {
             }
         } catch let error as SchemaMigrationError {
             throw MigrationError(
-                error.code == .newerDatabase ? .newerThanThisProcess : .unusableDatabase,
+                error.code == .newerDatabase ? .newerThanThisProcess : error.obstacle?.code ?? .unusableDatabase,
                 "\(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
                 underlyingError: error)
         }

@@ -1,4 +1,5 @@
-import GRDB
+package import AppMigrations
+package import GRDB
 import MigrationDiagnostics
 
 extension SchemaMigrationError {
@@ -13,15 +14,51 @@ extension SchemaMigrationError {
     }
 
     /// Creates an error from an error of SQLite's.
+    ///
+    /// - Parameter code: the code, unless an obstacle caused the error.
     init(
         _ code: Code, at place: Diagnostic.Place? = nil, _ error: DatabaseError, remedy: String
     ) {
-        self.init(code, at: place, error.problem, remedy: remedy, underlyingError: error)
+        self.init(
+            Code(error.obstacle) ?? code, at: place, error.problem, remedy: remedy, underlyingError: error)
         sqliteCode = error.extendedResultCode.rawValue
     }
 }
 
-extension DatabaseError {
+extension SchemaMigrationError.Code {
+    /// The code of what an obstacle has caused.
+    init?(_ obstacle: Obstacle?) {
+        switch obstacle {
+        case .deviceLocked: self = .deviceLocked
+        case .diskFull: self = .diskFull
+        case .inUse: self = .locked
+        case .suspended: self = .suspended
+        case nil: return nil
+        }
+    }
+}
+
+extension SchemaMigrationError: SystemError {
+    package var reason: String { diagnostic.clause }
+    package var obstacle: Obstacle? { underlyingError.flatMap(Obstacle.init) }
+}
+
+extension DatabaseError: SystemError {
+    package var reason: String { problem }
+
+    package var obstacle: Obstacle? {
+        if isBusy { return .inUse }
+        return switch resultCode {
+        // How SQLite reports that the system refuses a protected file.
+        case .SQLITE_AUTH, .SQLITE_PERM: .deviceLocked
+        case .SQLITE_FULL: .diskFull
+        // When GRDB suspends a database, it interrupts what is running, and refuses what comes after.
+        case .SQLITE_INTERRUPT: .suspended
+        case .SQLITE_ABORT where isAboutSuspension: .suspended
+        default: nil
+        }
+    }
+
     /// SQLite's message, with its code.
     package var problem: String {
         "\(message ?? "the database failed") (SQLite \(extendedResultCode.rawValue))"
@@ -29,10 +66,8 @@ extension DatabaseError {
 
     /// The remedy for a failure of the database itself; nil for failures of the statement.
     package var remedy: String? {
-        switch resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
-            "Another connection or process is using the database. Let it finish, then retry."
-        case .SQLITE_FULL: "The disk is full. Free some space, then retry."
+        if let obstacle { return obstacle.remedy }
+        return switch resultCode {
         case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
         case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
         case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."

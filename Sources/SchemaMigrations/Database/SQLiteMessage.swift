@@ -1,11 +1,14 @@
 import GRDB
 
-// The one place that looks into the text of SQLite's messages. All of these failures have the code
-// SQLITE_ERROR, and SQLite has no extended code that tells them apart (rescode.html).
+// The one place that looks into the text of messages: SQLite has no extended code that tells these failures from
+// others of the same code (rescode.html).
 
 extension DatabaseError {
     /// Whether the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
     var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
+
+    /// Whether GRDB has refused the statement because the database is suspended.
+    var isAboutSuspension: Bool { message == "Database is suspended" }
 
     /// The name of the missing column, if a statement failed because of one.
     var missingColumn: String? {

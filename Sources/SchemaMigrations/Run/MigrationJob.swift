@@ -107,7 +107,9 @@ extension MigrationJob {
         do {
             try interrupter.allowInterrupts(of: db) { try runBody(db, afterEach: check) }
         } catch {
-            throw watch.sawEnd && !interrupter.isCancelled ? transactionEnded : error
+            // Some failures of the device make SQLite or GRDB roll back.
+            let isOwnFault = !interrupter.isCancelled && Obstacle(error) == nil
+            throw watch.sawEnd && isOwnFault ? transactionEnded : error
         }
         try check()
     }
@@ -155,7 +157,7 @@ extension MigrationJob {
         } catch {
             let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
-                .migrationFailed, at: .file(title), "\(error)",
+                .init(Obstacle(error)) ?? .migrationFailed, at: .file(title), "\(error)",
                 remedy: databaseError.map { db.remedy(for: $0, fixing: Self.remedy) } ?? Self.remedy,
                 underlyingError: error)
             failure.version = version

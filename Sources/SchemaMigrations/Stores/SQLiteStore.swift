@@ -44,7 +44,7 @@ public struct SQLiteStore: MigrationStore {
 
     /// Returns the state of one manager.
     public func read(_ manager: String) throws -> StoreState {
-        try describing(.unreadableStore, "read") {
+        try StoreAccess.read.of(name) {
             try waitWhileBusy(upTo: .defaultBusyTimeout) {
                 try writer.unsafeReentrantRead { try state(of: manager, $0) }
             }
@@ -53,7 +53,7 @@ public struct SQLiteStore: MigrationStore {
 
     /// Changes the state of one manager, in a transaction.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try describing(.unwritableStore, "written") {
+        try StoreAccess.write.of(name) {
             try writer.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                 try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
@@ -67,7 +67,7 @@ public struct SQLiteStore: MigrationStore {
 
     /// Returns every settled step of a manager, oldest first.
     public func history(_ manager: String) throws -> [SettledStep] {
-        try describing(.unreadableStore, "read") {
+        try StoreAccess.read.of(name) {
             try writer.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                 try Self.fullHistory(db).filter { $0.manager == manager }
             }
@@ -83,7 +83,7 @@ public struct SQLiteStore: MigrationStore {
 
     /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
     public func setAside(replacingWith state: StoreState) throws {
-        try describing(.unwritableStore, "written") {
+        try StoreAccess.write.of(name) {
             try writer.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
@@ -108,34 +108,8 @@ public struct SQLiteStore: MigrationStore {
     /// The lock is a file beside the database. For a database in memory, it is held in this process.
     public func lock(_ manager: String) throws -> StoreLock {
         guard let file else { return try MemoryLocks.lock(placeID, manager) }
-        do {
-            return try FileLock(at: file.appendingPathExtension("\(manager.asFileName).lock")).take()
-        } catch let error as POSIXError {
-            throw MigrationError(
-                .unwritableStore,
-                Diagnostic(
-                    at: .store(name), "its lock file cannot be opened: \(error.reason)",
-                    remedy: "Make the folder of the database writable, and launch again."),
-                underlyingError: error)
-        }
-    }
-
-    private func describing<Result>(
-        _ code: MigrationError.Code, _ verb: String, _ body: () throws -> Result
-    ) throws -> Result {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            throw MigrationError(
-                error.isBusy ? .locked : code,
-                Diagnostic(
-                    at: .store(name),
-                    "cannot be \(verb): \(error.message ?? "unknown error") (SQLite \(error.extendedResultCode.rawValue))",
-                    remedy:
-                        "Nobody knows which steps have run, so nothing was run. Remove the cause, and launch again."
-                ),
-                underlyingError: error)
-        }
+        let url = file.appendingPathExtension("\(manager.asFileName).lock")
+        return try StoreAccess.write.of(name, at: url.path) { try FileLock(at: url).take() }
     }
 }
 
@@ -146,7 +120,7 @@ extension SQLiteStore: IdentifiableStore {
 // These methods work inside an access to the database that the caller has opened.
 extension SQLiteStore {
     func state(of manager: String, _ db: Database) throws -> StoreState {
-        try MigrationError.locating(at: .store(name)) {
+        try StoreAccess.read.of(name) {
             guard let rows = try rows(of: manager, db) else { return StoreState() }
             return try StoreState(rows: rows.map(stateRow))
         }
@@ -154,7 +128,7 @@ extension SQLiteStore {
 
     /// Changes the state of one manager, in the open transaction.
     func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws {
-        try MigrationError.locating(at: .store(name)) {
+        try StoreAccess.write.of(name) {
             var state = try state(of: manager, db)
             try change(&state)
             try createTable(db)
@@ -236,8 +210,10 @@ extension SQLiteStore {
 
     static func insideTransaction(_ name: String) -> MigrationError {
         MigrationError(
-            .invalidCall, "\(name) is migrated from inside one of its own transactions",
-            remedy: "Migrate before db.write { … } or db.read { … }, not in it.")
+            .invalidCall,
+            Diagnostic(
+                at: .store(name), "is migrated from inside one of its own transactions",
+                remedy: "Migrate before db.write { … } or db.read { … }, not in it."))
     }
 }
 

@@ -53,7 +53,7 @@ struct BusyDatabaseTests {
             try other.write { db in
                 try db.execute(sql: "INSERT INTO a VALUES (1)")
                 let error = try failure { try schema.migrate(queue) }
-                #expect(error.code == .databaseFailed)
+                #expect(error.code == .locked)
                 #expect(error.description == Self.description)
                 #expect(error.sqliteCode == 5)
                 #expect(error.committed == [])
@@ -164,7 +164,7 @@ struct BusyDatabaseTests {
                 CodeMigration(2, sql: "CREATE TABLE b(x)"),
             ], options: SchemaOptions(busyTimeout: .milliseconds(50)))
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.code == .databaseFailed)
+        #expect(error.code == .locked)
         #expect(error.description == Self.description)
         #expect(error.committed == [1])
         try blocker.execute("ROLLBACK")

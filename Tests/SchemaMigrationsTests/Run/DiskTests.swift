@@ -38,6 +38,7 @@
         func full() throws {
             try schema.migrate(queue(), upTo: 1)
             let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
+            #expect(error.code == .diskFull)
             #expect(
                 error.description
                     == "2_b.sql:2: database or disk is full (SQLite 13). The disk is full. Free some space, then retry."

@@ -244,7 +244,7 @@ struct SQLiteStoreTests {
             #expect(error.code == .invalidCall)
             #expect(
                 error.description == """
-                    records.sqlite is migrated from inside one of its own transactions. Migrate before db.write { … } \
+                    records.sqlite: is migrated from inside one of its own transactions. Migrate before db.write { … } \
                     or db.read { … }, not in it.
                     """)
         }
@@ -301,8 +301,8 @@ struct SQLiteStoreTests {
         #expect(error.code == .unwritableStore)
         #expect(
             error.description == """
-                records.sqlite: its lock file cannot be opened: Is a directory. Make the folder of the database \
-                writable, and launch again.
+                records.sqlite: cannot be written: Is a directory (\(lock.path)). Remove the cause, and launch again: \
+                a step runs again unless it was written down.
                 """)
     }
 }

@@ -1,0 +1,109 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("An obstacle")
+struct ObstacleTests {
+    /// A store whose reading or writing the system refuses.
+    private struct RefusingStore: MigrationStore {
+        let name = "records"
+        let memory = InMemoryStore()
+        var reading: POSIXErrorCode?
+        var writing: POSIXErrorCode?
+
+        func read(_ manager: String) throws -> StoreState {
+            if let reading { throw POSIXError(reading) }
+            return memory.read(manager)
+        }
+
+        func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+            if let writing { throw POSIXError(writing) }
+            try memory.update(manager, change)
+        }
+
+        func lock(_ manager: String) -> StoreLock { memory.lock(manager) }
+    }
+
+    private let log = Log()
+    private let remedyOfLockedDevice = """
+        Nothing was changed. If the device has not been unlocked since it was started, wait until it has been, then \
+        retry. Never replace the record because of this error.
+        """
+
+    @Test("A device that has not been unlocked is waited for, and nothing runs")
+    func deviceLocked() throws {
+        let store = RefusingStore(reading: .EPERM)
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, log: log)
+        }
+        #expect(error.code == .deviceLocked)
+        #expect(
+            error.description
+                == "records: cannot be read: Operation not permitted. \(remedyOfLockedDevice)")
+        #expect(log.lines == [])
+    }
+
+    @Test("The record of a locked device is never replaced")
+    func neverReplaced() throws {
+        var store = RefusingStore()
+        try launch("1.0", store: store)
+        store.reading = .EPERM
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.5") }
+        #expect(error.code == .deviceLocked)
+        store.reading = nil
+        #expect(try launch("2.0", store: store).launch == .upgrade(from: "1.0"))
+    }
+
+    @Test("A store without permission is unreadable, and not a locked device")
+    func noPermission() throws {
+        let folder = try TemporaryFolder()
+        let store = RefusingStore(reading: .EACCES)
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", store: store) }
+        #expect(error.code == .unreadableStore)
+        #expect(error.message == "records: cannot be read: Permission denied.")
+        _ = folder
+    }
+
+    @Test("A full disk has a code of its own, and the run continues when there is room")
+    func diskFull() throws {
+        var store = RefusingStore()
+        try launch("1.0", store: store)
+        for code in [POSIXErrorCode.ENOSPC, .EDQUOT] {
+            store.writing = code
+            let error = try #require(throws: MigrationError.self) {
+                try launch("2.0", steps: ["2.0"], store: store, log: log)
+            }
+            #expect(error.code == .diskFull)
+            #expect(error.remedy == "The disk is full. Free some space, then retry.")
+        }
+        #expect(log.lines == [])
+        store.writing = nil
+        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
+    }
+
+    @Test("A step that runs out of space says so", arguments: [true, false])
+    func stepWithoutSpace(throwsCocoaError: Bool) throws {
+        let store = InMemoryStore()
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("2.0") {
+            throw throwsCocoaError ? CocoaError(.fileWriteOutOfSpace) as any Error : POSIXError(.ENOSPC)
+        }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .diskFull)
+        #expect(error.version == "2.0")
+        #expect(error.message.hasPrefix("Library: step 2.0 ("))
+        #expect(error.remedy == "The disk is full. Free some space, then retry.")
+    }
+
+    @Test("A step that is refused a file of its own fails, since the device is unlocked")
+    func stepWithoutRight() throws {
+        let store = InMemoryStore()
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("2.0") { throw POSIXError(.EPERM) }
+        #expect(try #require(throws: MigrationError.self) { try manager.migrate() }.code == .stepFailed)
+    }
+}
