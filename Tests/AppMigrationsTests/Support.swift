@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What steps have written down about themselves.
+/// Lines that steps write when they run.
 final class Log: Sendable {
     private let storage = Locked<[String]>([])
 
@@ -17,7 +17,7 @@ struct StepError: Error, CustomStringConvertible {
 }
 
 extension MigrationManager {
-    /// Registers steps that write their version into a log.
+    /// Registers steps that write their version to a log.
     func register(_ versions: [AppVersion], log: Log) {
         for version in versions {
             whenMigratingToVersion(version) { log.lines.append(version.description) }
@@ -25,7 +25,7 @@ extension MigrationManager {
     }
 }
 
-/// Launches an app: a manager with some steps, migrated.
+/// Launches an app: creates a manager, registers steps and migrates.
 @discardableResult
 func launch(
     _ version: String, steps: [AppVersion] = [], name: String = "Library", store: any MigrationStore,

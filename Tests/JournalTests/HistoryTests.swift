@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Journal history")
+@Suite("The journal's history")
 struct HistoryTests {
-    @Test("tells what each release has run")
+    @Test("lists what each release ran")
     func upgraded() async throws {
         try await withTemporaryFolder { folder in
             _ = try await journal("launch", "--as", "1.0", data: folder)
@@ -43,7 +43,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("tells what a new journal did not need")
+    @Test("lists what a fresh install did not need")
     func fresh() async throws {
         try await withTemporaryFolder { folder in
             _ = try await journal("launch", "--as", "1.1", data: folder)

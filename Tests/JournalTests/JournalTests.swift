@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Journal")
 struct JournalTests {
-    @Test("a folder upgraded through all versions ends with the schema of a fresh one")
+    @Test("a journal upgraded through all versions ends with the schema of a fresh one")
     func demo() async throws {
         let run = try await journal("demo")
         #expect(
@@ -54,7 +54,7 @@ struct JournalTests {
         #expect(run.status == 0)
     }
 
-    @Test("a folder launched as each release in turn gets what each one brought, and keeps all data")
+    @Test("a folder launched as each release in turn runs each release's steps, and keeps all data")
     func history() async throws {
         try await withTemporaryFolder { folder in
             try await #expect(
@@ -129,7 +129,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a release that is skipped is caught up with")
+    @Test("an upgrade that skips a release runs its steps")
     func skippedRelease() async throws {
         try await withTemporaryFolder { folder in
             _ = try await journal("launch", "--as", "1.0", data: folder)
@@ -153,10 +153,10 @@ struct JournalTests {
     }
 }
 
-@Suite("Journal, when it cannot go on")
+@Suite("Journal errors")
 struct JournalErrorTests {
     @Test(
-        "what is no release is refused, and leaves no folder behind",
+        "an unknown release is refused, and creates no folder",
         arguments: [
             ("abc", "Error: \"abc\" is not an app version: expected a digit at offset 0, found \"a\".\n"),
             (
@@ -186,7 +186,7 @@ struct JournalErrorTests {
         }
     }
 
-    @Test("an older release refuses the newer one's database, and the newer one goes on where it was")
+    @Test("an older release refuses a newer database, and the newer release continues")
     func downgrade() async throws {
         try await withTemporaryFolder { folder in
             _ = try await journal("launch", "--as", "2.0", data: folder)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Journal
 
-@Suite("Journal, launched again and again")
+@Suite("A journal launched many times")
 struct LaunchHistoryTests {
-    /// The journal, as the last build of a version starts it.
+    /// Launches the last build of a version.
     private static func journal(_ folder: URL, _ version: AppVersion) throws {
         guard let release = Release.all.last(where: { $0.version == version }) else {
             throw UnknownRelease(version: version, build: 1)
@@ -15,7 +15,7 @@ struct LaunchHistoryTests {
         try JournalApp(folder: DataFolder(url: folder), release: release).launch()
     }
 
-    @Test("an upgrade that is killed goes on, and loses nothing")
+    @Test("continues an upgrade that was killed, and loses no data")
     func killed() throws {
         let device = try SimulatedDevice(Self.journal)
         let data = DataFolder(url: device.folder)
@@ -38,7 +38,7 @@ struct LaunchHistoryTests {
         ])
     }
 
-    @Test("whatever happens to it, it has the schema of a fresh install")
+    @Test("has the schema of a fresh install after any history")
     func histories() throws {
         let versions = Release.all.map(\.version)
         let schemas = try Dictionary(

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("QuickStart")
 struct QuickStartTests {
-    @Test("a fresh install gets its tables, and the data of version 1.0 is upgraded once")
+    @Test("a fresh install creates the tables, and data of version 1.0 is upgraded once")
     func output() async throws {
         let run = try await SampleProcess("QuickStart")
         #expect(

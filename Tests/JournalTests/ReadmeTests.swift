@@ -3,7 +3,7 @@ import Testing
 
 @Suite("README")
 struct ReadmeTests {
-    @Test("the first snippet is QuickStart's, word for word")
+    @Test("the first snippet equals the code of QuickStart")
     func snippet() throws {
         let readme = try text(of: "README.md")
         let sample = try text(of: "Samples/QuickStart/main.swift")
@@ -20,7 +20,7 @@ struct ReadmeTests {
         #expect(index + 1 < 25)
     }
 
-    @Test("it has fewer than 200 lines")
+    @Test("the file has fewer than 200 lines")
     func length() throws {
         let readme = try text(of: "README.md")
         #expect(readme.count { $0 == "\n" } < 200)
@@ -32,7 +32,7 @@ struct ReadmeTests {
 }
 
 extension String {
-    /// The text between the first occurrences of two markers.
+    /// Returns the text between the first occurrences of two markers.
     fileprivate func between(_ start: String, _ end: String) -> String? {
         guard let start = range(of: start), let end = range(of: end, range: start.upperBound..<endIndex)
         else {

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A run of a built sample, in a process of its own.
+/// A run of a built sample in its own process.
 struct SampleProcess {
     let output: String
     let errors: String
     let status: Int32
 
-    /// Runs a sample with arguments, and waits until it has ended.
+    /// Runs a sample with arguments, and waits until it ends.
     init(_ sample: String, _ arguments: [String] = []) async throws {
         try await self.init(BuiltProcess(sample, arguments))
     }
 
-    /// Runs a sample on a terminal of its own.
+    /// Runs a sample in a terminal of its own.
     init(onTerminal sample: String, _ arguments: [String] = []) async throws {
         try await self.init(BuiltProcess(onTerminal: sample, arguments))
     }
@@ -27,7 +27,7 @@ struct SampleProcess {
 }
 
 extension String {
-    /// The text with `TIME` for each duration and `DATE` for each date with a time, which are others each time.
+    /// The text with durations replaced by `TIME` and timestamps by `DATE`.
     fileprivate var withoutTimes: String {
         replacing(#/ +\d+\.\d+ m?s\b/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
     }
@@ -38,7 +38,7 @@ func journal(_ arguments: String..., data: URL? = nil) async throws -> SamplePro
     try await SampleProcess("Journal", arguments + (data.map { ["--data", $0.path] } ?? []))
 }
 
-/// Creates an empty folder, and removes it after the body has run.
+/// Creates an empty folder, and removes it after the body.
 func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await body(folder.url)

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Journal, on a terminal", .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
+    "Journal in a terminal", .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
 struct TerminalTests {
-    @Test("a bar shows how far the launch is, and is gone when the steps are done")
+    @Test("a bar shows the progress of the launch, and disappears when the steps are done")
     func bar() async throws {
         try await withTemporaryFolder { folder in
             let folders = ["terminal", "pipe"].map { folder.appendingPathComponent($0) }
@@ -38,7 +38,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("elsewhere there is neither a bar nor an escape sequence")
+    @Test("output that is not to a terminal has no bar and no escape sequences")
     func pipe() async throws {
         let run = try await journal("demo")
         #expect(run.output.bars.isEmpty)
@@ -52,12 +52,12 @@ extension String {
         lines.flatMap { $0.components(separatedBy: "\r") }.map(\.plain).filter { $0.contains("%") }
     }
 
-    /// What is left on the screen, with its times as they are where there are no colours.
+    /// The text left on the screen, with uncolored spacing before the times.
     fileprivate var left: String {
         lines.map(\.leftOfLine).joined(separator: "\n").replacing(#/ +TIME/#, with: "  TIME")
     }
 
-    /// What is left of a line on which the terminal has returned to the beginning, erased and overwritten.
+    /// The text left of a line after the terminal returned to its start, erased it and overwrote it.
     private var leftOfLine: String {
         components(separatedBy: "\r").reduce("") { line, text in
             let visible = text.withoutEscapes
@@ -65,7 +65,7 @@ extension String {
         }
     }
 
-    /// A terminal's lines end with a return and a line feed.
+    /// The lines, which end with a carriage return and a line feed in a terminal.
     private var lines: [String] { components(separatedBy: "\r\n") }
 
     private var plain: String { withoutEscapes.trimmingCharacters(in: .whitespaces) }

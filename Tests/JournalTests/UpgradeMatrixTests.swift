@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journal
 
-@Suite("Journal, from every version")
+@Suite("An upgrade matrix of Journal")
 struct UpgradeMatrixTests {
     // snippet: begin
     @Test func everyShippedVersionUpgrades() throws {
@@ -16,7 +16,7 @@ struct UpgradeMatrixTests {
     // snippet: end
 
     @Test(
-        "each migration is an old version as well, whatever the rows", arguments: 1...5 as ClosedRange<UInt64>
+        "upgrades generated rows from every migration", arguments: 1...5 as ClosedRange<UInt64>
     )
     func everyMigration(seed: UInt64) throws {
         let schema = try SchemaMigrator(migrations: Migrations.all)
@@ -25,7 +25,7 @@ struct UpgradeMatrixTests {
         #expect(report.upgrades.flatMap(\.notes) == [])
     }
 
-    @Test("the documentation shows this test, word for word")
+    @Test("appears in the documentation exactly as here")
     func documentation() throws {
         let article = try String(
             contentsOf: packageRoot.appendingPathComponent(

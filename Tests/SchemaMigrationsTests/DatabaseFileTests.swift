@@ -13,7 +13,7 @@ struct DatabaseFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("opens while another connection holds it, and gives up in the end")
+    @Test("waits for a locked database to open, and times out")
     func opening() throws {
         let queue = try DatabaseFile(path: folder.path("app.sqlite")).openQueue()
         #expect(try queue.integer("PRAGMA busy_timeout") == 5_000)

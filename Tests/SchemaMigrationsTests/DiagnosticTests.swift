@@ -4,7 +4,7 @@ import Testing
 @Suite("A diagnostic")
 struct DiagnosticTests {
     @Test(
-        "names its place, the problem and the remedy",
+        "starts with its place, followed by the problem and the remedy",
         arguments: [
             (nil, "There is no migration. Write one."),
             (.manager("Library"), "Library: There is no migration. Write one."),
@@ -19,18 +19,18 @@ struct DiagnosticTests {
     }
 
     @Test(
-        "ends its problem as a sentence, once",
+        "ends its problem with exactly one punctuation mark",
         arguments: [("no such table", "no such table."), ("Why?", "Why?"), ("Done.", "Done."), ("", "")])
     func sentence(problem: String, expected: String) {
         #expect(Diagnostic(problem, remedy: "Fix it.").message == expected)
     }
 
-    @Test("without a remedy is its message alone")
+    @Test("without a remedy is only its message")
     func noRemedy() {
         #expect(Diagnostic("no such table", remedy: "").description == "no such table.")
     }
 
-    @Test("can be part of another one, and stand beside its place")
+    @Test("can be quoted without its remedy or without its place")
     func parts() {
         let diagnostic = Diagnostic(
             at: .file("1_a.sql", line: 7), "is empty", remedy: "Write a comment into it.")
@@ -40,7 +40,7 @@ struct DiagnosticTests {
     }
 
     @Test(
-        "is printed as compilers do, from the first line and column on",
+        "has a form that compilers use, with line and column",
         arguments: [
             (.file("a/1_a.sql", line: 7, column: 3), "a/1_a.sql:7:3: error: is empty. Write into it."),
             (.file("a/1_a.sql"), "a/1_a.sql:1:1: error: is empty. Write into it."),

@@ -10,17 +10,17 @@ import Testing
 struct RealMigrationsTests {
     private static let sets = [RealMigrations.atuin, RealMigrations.eventCache]
 
-    @Test("build the same database as plain SQLite, all at once", arguments: sets)
+    @Test("build the same database as plain SQLite, in one run", arguments: sets)
     func atOnce(set: MigrationSet) throws { try MigrationSetTrial(set).freshInstall() }
 
     @Test("build the same database as plain SQLite, one at a time", arguments: sets)
     func oneAtATime(set: MigrationSet) throws { try MigrationSetTrial(set).oneAtATime() }
 
-    @Test("continue where another tool has stopped", arguments: sets)
+    @Test("continue after another tool has run the first half", arguments: sets)
     func secondHalf(set: MigrationSet) throws { try MigrationSetTrial(set).secondHalf() }
 
     @Test(
-        "continue where the sqlite3 tool has stopped",
+        "continue after the sqlite3 tool has run the first half",
         .enabled(if: Sqlite3Tool.isHere, "Needs the program sqlite3."), arguments: sets)
     func secondHalfByTool(set: MigrationSet) throws {
         let folder = try TemporaryFolder()
@@ -58,7 +58,7 @@ struct RealMigrationsTests {
         #expect(try queue.strings("SELECT command FROM history ORDER BY id") == ["ls", "cd"])
     }
 
-    @Test("are refused by name if two files have one version")
+    @Test("are refused if two files have the same version")
     func doubleVersion() throws {
         let error = try #require(throws: SchemaMigrationError.self) {
             try SchemaMigrator(directory: RealMigrations.crypto.folder)
@@ -72,7 +72,7 @@ struct RealMigrationsTests {
     }
 }
 
-/// The command line tool `sqlite3`, where it is installed.
+/// The command line tool `sqlite3`, if it is installed.
 private enum Sqlite3Tool {
     private static let url = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .map { URL(fileURLWithPath: String($0)).appendingPathComponent("sqlite3") }
@@ -80,7 +80,7 @@ private enum Sqlite3Tool {
 
     static var isHere: Bool { url != nil }
 
-    /// Feeds it with SQL, and returns what it prints.
+    /// Executes SQL, and returns the output.
     static func run(_ database: String, _ sql: String) throws -> String {
         let script = URL(fileURLWithPath: database + ".in.sql")
         try Data(sql.utf8).write(to: script)
@@ -97,7 +97,7 @@ private enum Sqlite3Tool {
         return String(decoding: printed, as: UTF8.self)
     }
 
-    /// What `.schema` prints, sorted, but for the tables that keep the record.
+    /// The sorted output of `.schema`, without the ledger's tables.
     static func schema(_ database: String) throws -> [String] {
         try run(database, ".schema --nosys").split(separator: ";\n")
             .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A garden app's migrations")
+@Suite("The sample migrations")
 struct SampleMigrationsTests {
     private let trial: MigrationSetTrial
 
@@ -12,20 +12,20 @@ struct SampleMigrationsTests {
         trial = try MigrationSetTrial(SampleMigrations.garden)
     }
 
-    @Test("build the same database as plain SQLite, from nothing")
+    @Test("build the same database as plain SQLite on a fresh install")
     func freshInstall() throws { try trial.freshInstall() }
 
-    @Test("build the same database as plain SQLite, around the users' rows")
+    @Test("build the same database as plain SQLite in an upgrade with user data")
     func upgrade() throws { try trial.upgrade() }
 
     @Test("build the same database as plain SQLite, one at a time")
     func oneAtATime() throws { try trial.oneAtATime() }
 
-    @Test("continue where another tool has stopped")
+    @Test("continue after another tool has run the first half")
     func secondHalf() throws { try trial.secondHalf() }
 
     @Test(
-        "keep the children of a rebuilt table, and delete them where a file relies on ON DELETE CASCADE")
+        "keep the children of a rebuilt table, unless a file relies on ON DELETE CASCADE")
     func children() throws {
         let rows = try #require(trial.set.rows)
         let queue = try trial.folder.queue()
@@ -62,7 +62,7 @@ struct SampleMigrationsTests {
             ) == ["Carrot", "Tomate"])
     }
 
-    @Test("roll back as far as there are down migrations, and migrate up again")
+    @Test("roll back to the first irreversible migration, and migrate up again")
     func rollback() throws {
         let files = try trial.set.files
         let (ours, plain) = (try trial.folder.queue(), try trial.folder.queue("plain.sqlite"))
@@ -71,7 +71,7 @@ struct SampleMigrationsTests {
             try trial.schema.rollback(ours, to: 20240601120000000)
                 == [20250214073000000, 20241105000000000, 20240922101112345])
         for file in files where file.version <= 20240601120000000 { try trial.run(file.url, in: plain) }
-        // A table that was renamed has its name in quotes.
+        // A renamed table has its name in quotes.
         let plainly = { (schema: [String]) in
             schema.map { $0.replacing(#/["`\s]+/#, with: "") }
         }
@@ -84,7 +84,7 @@ struct SampleMigrationsTests {
         #expect(error.message.contains("20240110090000000_tags.sql"))
     }
 
-    @Test("are refused by name if two files have one version")
+    @Test("are refused if two files have the same version")
     func doubleVersion() throws {
         let error = try failure { try SchemaMigrator(directory: SampleMigrations.doubleVersion.folder) }
         #expect(

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Adoption")
+@Suite("Adoption of a database")
 struct SchemaAdoptionTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -39,7 +39,7 @@ struct SchemaAdoptionTests {
         SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
         """
 
-    @Test("by hand marks what is known, and runs nothing")
+    @Test("by marking records known migrations, and runs nothing")
     func byHand() throws {
         let schema = try folder.migrator(Self.files)
         try schema.markApplied(queue, upTo: 20)
@@ -51,7 +51,7 @@ struct SchemaAdoptionTests {
         #expect(error.description == "No migration has version 25. The latest is 30.")
     }
 
-    @Test("of fmdb-migration-manager's schema_info")
+    @Test("reads fmdb-migration-manager's schema_info")
     func schemaInfo() throws {
         let adopting = SchemaAdoption.schemaInfo(means: [1: 10, 2: 20])
         try expectRefusal(adopting, Self.unmanaged)
@@ -68,7 +68,7 @@ struct SchemaAdoptionTests {
         try expectAdopted(adopting)
     }
 
-    @Test("of PRAGMA user_version")
+    @Test("reads PRAGMA user_version")
     func userVersion() throws {
         let adopting = SchemaAdoption.userVersion(means: [1: 10, 7: 20])
         try expectRefusal(adopting, Self.unmanaged)
@@ -83,7 +83,7 @@ struct SchemaAdoptionTests {
         try expectAdopted(adopting)
     }
 
-    @Test("of GRDB's own migrator")
+    @Test("reads the table of GRDB's migrator")
     func grdb() throws {
         let adopting = SchemaAdoption.grdbMigrations(means: ["v1": 10, "v2": 20])
         try expectRefusal(adopting, Self.unmanaged)
@@ -107,7 +107,7 @@ struct SchemaAdoptionTests {
         try expectAdopted(adopting)
     }
 
-    @Test("is not needed for FMDBMigrationManager's table, nor for that of SQLiteMigrationManager.swift")
+    @Test("is not needed for the tables of FMDBMigrationManager and SQLiteMigrationManager.swift")
     func sameTable() throws {
         try queue.execute(
             "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (10), (20)"
@@ -118,13 +118,13 @@ struct SchemaAdoptionTests {
         #expect(try queue.read(schema.history).map(\.origin) == [.unknown, .unknown, .applied])
     }
 
-    @Test("and back: those tools find the table that they would have made, and its rows")
+    @Test("works both ways: those tools find the table that they would have created")
     func back() throws {
         let ours = try folder.queue("ours.sqlite")
         try folder.migrator(Self.files).migrate(ours)
         let theirs = try folder.queue("theirs.sqlite")
         try theirs.execute("CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)")
-        // What FMDBMigrationManager does for each migration, and asks.
+        // The statements that FMDBMigrationManager runs for each migration, and its queries.
         for version in [10, 20, 30] {
             try theirs.execute("INSERT INTO schema_migrations(version) VALUES (\(version))")
         }

@@ -3,9 +3,9 @@ import GRDB
 import SchemaMigrations
 import Testing
 
-@Suite("An error of a schema's migration")
+@Suite("A schema migration error")
 struct SchemaMigrationErrorTests {
-    @Test("tells the system's alerts what it tells the reader")
+    @Test("has the same text in the system's alerts")
     func localized() throws {
         let error: any Error = try failure {
             try SchemaMigrator(migrations: [SQLMigration(version: -1, name: "a", sql: "")])
@@ -16,7 +16,7 @@ struct SchemaMigrationErrorTests {
         #expect(parts.joined(separator: " ") == "\(error)")
     }
 
-    @Test("names a migration without a name by its version, and asks for one that is there")
+    @Test("names an unnamed migration by its version")
     func names() throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 7, name: "", sql: "SELECT nonsense", down: "SELECT 1")
@@ -31,7 +31,7 @@ struct SchemaMigrationErrorTests {
     }
 
     @Test(
-        "that SQLite reports says what its code asks for",
+        "from SQLite has a remedy that depends on its code",
         arguments: [
             (ResultCode.SQLITE_FULL, .diskFull, "The disk is full. Free some space, then retry."),
             (.SQLITE_READONLY, .databaseFailed, "Make the file and its folder writable, then retry."),
@@ -62,7 +62,7 @@ struct SchemaMigrationErrorTests {
         #expect(error.sqliteCode == result.rawValue)
     }
 
-    @Test("is told by what SQLite says, with what holds for every failure")
+    @Test("from SQLite has SQLite's message and a general remedy")
     func mapErrors() throws {
         let error = try failure {
             try SchemaMigrationError.mapErrors { try DatabaseQueue().execute("SELECT nonsense") }

@@ -16,7 +16,7 @@ struct SchemaMigratorTests {
         "1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);", "3_c.sql": "CREATE TABLE c(x);",
     ]
 
-    @Test("applies what is pending, in order, once")
+    @Test("applies pending migrations once, in order")
     func migrate() throws {
         let schema = try folder.migrator(Self.files)
         let queue = try folder.queue()
@@ -26,7 +26,7 @@ struct SchemaMigratorTests {
         #expect(try schema.migrate(queue).applied == [])
     }
 
-    @Test("goes up to a version, and never down")
+    @Test("migrates up to a version, and never down")
     func upTo() throws {
         let schema = try folder.migrator(Self.files)
         let queue = try folder.queue()
@@ -36,7 +36,7 @@ struct SchemaMigratorTests {
         #expect(try schema.migrate(queue, upTo: 3).applied == [3])
     }
 
-    @Test("refuses a version that no migration has")
+    @Test("refuses an unknown version")
     func unknownVersion() throws {
         let schema = try folder.migrator(Self.files)
         let error = try #require(throws: SchemaMigrationError.self) {
@@ -46,7 +46,7 @@ struct SchemaMigratorTests {
         #expect(error.description == "No migration has version 4. The latest is 3.")
     }
 
-    @Test("needs migrations")
+    @Test("needs at least one migration")
     func none() throws {
         let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(migrations: []) }
         #expect(error.code == .noMigrations)
@@ -54,7 +54,7 @@ struct SchemaMigratorTests {
             error.description == "There are no migrations. Pass at least one, or a folder that holds some.")
     }
 
-    @Test("refuses a version below 0")
+    @Test("refuses a negative version")
     func negative() throws {
         let error = try #require(throws: SchemaMigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(-1, sql: "")])
@@ -74,7 +74,7 @@ struct SchemaMigratorTests {
         #expect(schema.migrations.map(\.version) == [1, 2, 3])
     }
 
-    @Test("tells where a database stands")
+    @Test("reports the status of a database")
     func status() throws {
         let schema = try folder.migrator(Self.files)
         let queue = try folder.queue()
@@ -101,7 +101,7 @@ struct SchemaMigratorTests {
         #expect(try !queue.read(schema.status).needsMigration)
     }
 
-    @Test("runs a migration that was merged late below the others, in a database built by replaying")
+    @Test("runs migrations added out of order, even below the lowest applied version")
     func late() throws {
         let queue = try folder.queue()
         try SchemaMigrator(migrations: [CodeMigration(2, sql: "CREATE TABLE b(x)")]).migrate(queue)
@@ -120,9 +120,9 @@ struct SchemaMigratorTests {
         #expect(try queue.read(schema.status).originVersion == 1)
     }
 
-    // MARK: Databases that are not for it
+    // MARK: Databases that it refuses or adopts
 
-    @Test("refuses a database of a newer app, and changes nothing")
+    @Test("refuses a database of a newer app, and leaves it unchanged")
     func newer() throws {
         let schema = try folder.migrator(Self.files)
         let queue = try folder.queue()
@@ -140,7 +140,8 @@ struct SchemaMigratorTests {
     }
 
     @Test(
-        "refuses a database whose tables it does not know", arguments: ["TABLE t(x)", "VIEW t AS SELECT 1"])
+        "refuses a database with tables that it does not know",
+        arguments: ["TABLE t(x)", "VIEW t AS SELECT 1"])
     func unmanaged(object: String) throws {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in nil })
         let queue = try folder.queue()
@@ -155,7 +156,7 @@ struct SchemaMigratorTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["t"])
     }
 
-    @Test("adopts a database: marks what it has had, and runs the rest")
+    @Test("marks the migrations of an adopted database, and runs the rest")
     func adopting() throws {
         let schema = try folder.migrator(
             Self.files, adopting: SchemaAdoption { db in try db.tableExists("b") ? 2 : nil })
@@ -169,7 +170,7 @@ struct SchemaMigratorTests {
         #expect(try queue.tables() == ["a", "b", "c"])
     }
 
-    @Test("adopts a database that is up to date: writes the ledger, and runs nothing")
+    @Test("writes the ledger of an adopted database that is up to date, and runs nothing")
     func adoptingLatest() throws {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 3 })
         let queue = try folder.queue()
@@ -179,7 +180,7 @@ struct SchemaMigratorTests {
         #expect(try schema.migrate(queue).applied == [])
     }
 
-    @Test("does not ask what a new database, or one with a ledger, is to be adopted at")
+    @Test("does not adopt a new database or one with a ledger")
     func adoptingNothing() throws {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in throw Mishap() })
         let queue = try folder.queue()
@@ -187,7 +188,7 @@ struct SchemaMigratorTests {
         #expect(try schema.migrate(queue).applied == [2, 3])
     }
 
-    @Test("refuses to adopt a database at a version that no migration has")
+    @Test("refuses to adopt a database at an unknown version")
     func adoptingUnknown() throws {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 4 })
         let queue = try folder.queue()
@@ -197,7 +198,7 @@ struct SchemaMigratorTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["a"])
     }
 
-    @Test("does not run what lies below the origin of a ledger that another tool made, and lists it")
+    @Test("does not run migrations below the origin of another tool's ledger, and lists them")
     func belowOrigin() throws {
         let schema = try folder.migrator(Self.files)
         let queue = try folder.queue()

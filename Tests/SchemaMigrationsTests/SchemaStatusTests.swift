@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Inspection")
+@Suite("Inspecting a database")
 struct SchemaStatusTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -21,7 +21,7 @@ struct SchemaStatusTests {
         queue = try folder.queue()
     }
 
-    @Test("tells all there is to know of a database")
+    @Test("reports its whole status")
     func status() throws {
         let schema = try folder.migrator(Self.files)
         try schema.createMigrationsTable(queue)
@@ -46,7 +46,7 @@ struct SchemaStatusTests {
         #expect(status.isNewer)
     }
 
-    @Test("makes the migrations table, once, and runs nothing")
+    @Test("can create the migrations table once, without running a migration")
     func createMigrationsTable() throws {
         let schema = try folder.migrator(Self.files)
         for _ in 1...2 { try schema.createMigrationsTable(queue) }
@@ -57,7 +57,7 @@ struct SchemaStatusTests {
         #expect(try schema.migrate(queue).applied == [1, 2, 4])
     }
 
-    @Test("tells the history: name, origin, date, seconds, and version of the app")
+    @Test("lists the history with names, origins, dates, durations and app versions")
     func history() throws {
         let start = Date()
         try queue.execute(
@@ -75,11 +75,11 @@ struct SchemaStatusTests {
         #expect(history.map { $0.duration == nil } == [true, false, true])
         #expect(history[0].date == nil)
         let date = try #require(history[1].date)
-        // To the second.
+        // Dates have a precision of one second.
         #expect(date >= start.addingTimeInterval(-1) && date <= Date())
     }
 
-    @Test("finds a migration by its version and by its name")
+    @Test("finds a migration by version or name")
     func find() throws {
         let schema = try SchemaMigrator(
             directories: [folder.folder(Self.files)],
@@ -92,7 +92,7 @@ struct SchemaStatusTests {
     }
 
     @Test(
-        "does not take a file for edited when only white space, comments and line ends differ",
+        "reports no edit if only white space, comments and line ends change",
         arguments: [
             "CREATE TABLE a(x);\nINSERT INTO a VALUES ('it''s');",
             "\u{FEFF}-- Why.\r\nCREATE  TABLE a ( x ) ;\r\n\r\nINSERT INTO a VALUES('it''s') /* text */ ;\n",
@@ -106,7 +106,7 @@ struct SchemaStatusTests {
     }
 
     @Test(
-        "takes a file for edited when its tokens differ",
+        "reports an edit if tokens change",
         arguments: [
             "CREATE TABLE a(y);\nINSERT INTO a VALUES ('it''s');",
             "CREATE TABLE a(x);\nINSERT INTO a VALUES ('its');",
@@ -136,14 +136,14 @@ struct SchemaStatusTests {
         #expect(try queue.tables() == ["a", "b", "d"])
     }
 
-    @Test("accepts no edit of a version that no migration has")
+    @Test("refuses to accept an edit of an unknown version")
     func acceptUnknown() throws {
         let schema = try folder.migrator(Self.files)
         let error = try failure { try schema.acceptEdits(queue, of: [1, 3]) }
         #expect(error.description == "No migration has version 3. The latest is 4.")
     }
 
-    @Test("cannot tell edits of what another tool has applied")
+    @Test("reports no edit of a migration that another tool has applied")
     func unknownChecksum() throws {
         try queue.execute(
             "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (1)"
@@ -151,7 +151,7 @@ struct SchemaStatusTests {
         #expect(try queue.read(folder.migrator(Self.files).status).edited == [])
     }
 
-    @Test("finds an edit of a migration in the app's code")
+    @Test("reports an edit of a migration in the app's code")
     func editedCode() throws {
         func schema(_ sql: String) throws -> SchemaMigrator {
             try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "a", sql: sql)])
@@ -161,7 +161,7 @@ struct SchemaStatusTests {
         #expect(try queue.read(schema("CREATE TABLE a(x) -- x").status).edited == [])
     }
 
-    @Test("migrates a newer database when that is allowed")
+    @Test("allows a newer database if the option is set")
     func allowNewer() throws {
         try folder.migrator(Self.files).migrate(queue)
         var older = try SchemaMigrator(migrations: [
@@ -174,7 +174,7 @@ struct SchemaStatusTests {
         #expect(try queue.read(older.status).isNewer)
     }
 
-    @Test("refuses a database that has had another set of migrations")
+    @Test("refuses a database with a different set of migrations")
     func differentSet() throws {
         try folder.migrator(Self.files).migrate(queue)
         let other = try SchemaMigrator(migrations: [

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("app-migrations check")
 struct CheckTests {
-    /// What `check` finds in one file after a table `book` and a table `shelf` that refers to it, without the path.
+    /// Returns what `check` reports for a file that follows tables `book` and `shelf`, without its folder.
     private func findings(_ sql: String, named name: String = "3_c.sql") async throws -> [String] {
         let tool = try Tool([
             "1_a.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT);",
@@ -18,7 +18,7 @@ struct CheckTests {
         }
     }
 
-    @Test("finds nothing in a set that is in order")
+    @Test("reports nothing for correct migrations")
     func nothing() async throws {
         let run = try await Tool(Tool.books)("check")
         #expect(run.output == "✓ 2 migrations checked: nothing found\n")
@@ -26,7 +26,7 @@ struct CheckTests {
     }
 
     @Test(
-        "finds what destroys data",
+        "reports statements that destroy data",
         arguments: [
             (
                 "DROP TABLE shelf;",
@@ -65,7 +65,7 @@ struct CheckTests {
         """
 
     @Test(
-        "finds nothing in what keeps data, or is allowed",
+        "accepts statements that keep data or are allowed by a comment",
         arguments: [
             rebuild,
             "DELETE FROM book WHERE id = 1;",
@@ -94,7 +94,7 @@ struct CheckTests {
         #expect(try await findings(sql) == [])
     }
 
-    @Test("wants the comment directly above the statement")
+    @Test("requires the comment directly above the statement")
     func faraway() async throws {
         #expect(try await findings("-- allow: drop-table\n\nDROP TABLE shelf;").count == 1)
         #expect(try await findings("DROP TABLE shelf; -- allow: drop-table").count == 1)
@@ -103,7 +103,7 @@ struct CheckTests {
                 "3_c.sql:1: warning: There is no rule drop-tables. The rules are malformed-name, ") == true)
     }
 
-    @Test("tells a rebuild that is no copy from one that is")
+    @Test("reports a rebuild that copies no rows")
     func emptyRebuild() async throws {
         let sql = """
             CREATE TABLE shelf_new(x INTEGER);
@@ -116,7 +116,7 @@ struct CheckTests {
             ])
     }
 
-    @Test("finds a rebuild whose foreign keys are wrong")
+    @Test("reports a rebuild with wrong foreign keys")
     func foreignKeys() async throws {
         #expect(
             try await findings("-- migrations: foreign-keys=immediate\n" + Self.rebuild) == [
@@ -140,7 +140,7 @@ struct CheckTests {
     }
 
     @Test(
-        "finds files that cannot be run",
+        "reports files that cannot run",
         arguments: [
             (
                 "3-c.sql", "SELECT 1;",
@@ -190,7 +190,7 @@ struct CheckTests {
         #expect(try await findings(sql, named: name) == [finding])
     }
 
-    @Test("finds missing down migrations, and ones that fail")
+    @Test("reports missing and failing down migrations")
     func downs() async throws {
         let tool = try Tool([
             "1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);", "2_b.down.sql": "DROP TABLE b;",
@@ -266,7 +266,7 @@ struct CheckTests {
         #expect(run.status == 1)
     }
 
-    @Test("says that a folder is missing, or holds nothing")
+    @Test("reports a folder that is missing or empty")
     func noFolder() async throws {
         let tool = try Tool()
         #expect(
@@ -278,7 +278,7 @@ struct CheckTests {
         )
     }
 
-    @Test("finds a file that cannot be read")
+    @Test("reports an unreadable file")
     func unreadable() async throws {
         let tool = try Tool(["1_a.sql": "SELECT 1;"])
         try tool.write("", to: "Migrations/2_b.sql/inside")
@@ -286,12 +286,12 @@ struct CheckTests {
         #expect(run.output.contains("2_b.sql:1: error: It cannot be read: "), "\(run)")
     }
 
-    @Test("takes a number that is no time for a version like any other")
+    @Test("accepts a version that is not a timestamp")
     func noTime() async throws {
         #expect(try await findings("CREATE TABLE c(x);", named: "99999999_c.sql") == [])
     }
 
-    @Test("compares with a database that has had none of them")
+    @Test("accepts a database without applied migrations")
     func newDatabase() async throws {
         let tool = try Tool(Tool.books)
         try tool.execute("PRAGMA user_version = 7")
@@ -299,14 +299,14 @@ struct CheckTests {
         #expect(run.output == "✓ 2 migrations checked: nothing found\n", "\(run)")
     }
 
-    @Test("takes everything back that can be taken back, down to the first one")
+    @Test("tries the down migrations, including the first")
     func wholeWayBack() async throws {
         let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "1_a.down.sql": "DROP TABLE b;"])
         let run = try await tool("check")
         #expect(run.output.contains("1_a.down.sql:1: error: No such table: b"), "\(run)")
     }
 
-    @Test("looks at the names of migrations in Swift, and runs none")
+    @Test("checks only the names of migrations in Swift")
     func onlyCode() async throws {
         let run = try await Tool(["1_a.swift": "", "2_b.swift": ""])("check")
         #expect(run.output == "✓ 2 migrations checked: nothing found\n", "\(run)")

@@ -24,7 +24,7 @@ struct FixtureTests {
         return tool
     }
 
-    @Test("makes a small database of a real one, that can be migrated, and leaves the real one alone")
+    @Test("makes a small database that can be migrated, and leaves the original unchanged")
     func fixture() async throws {
         let tool = try await tool()
         let before = try Data(contentsOf: tool.folder.file("app.sqlite"))
@@ -78,7 +78,7 @@ struct FixtureTests {
     }
 
     @Test(
-        "refuses what it cannot do, in a line of cause and one of remedy",
+        "refuses invalid requests, and explains the cause",
         arguments: [
             (
                 "fixture --database app.sqlite --output app.sqlite",

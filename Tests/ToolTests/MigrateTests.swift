@@ -4,7 +4,7 @@ import Testing
 
 @Suite("app-migrations migrate, status, plan and rollback")
 struct MigrateTests {
-    @Test("take a database there and back")
+    @Test("migrate up and roll back")
     func thereAndBack() async throws {
         let tool = try Tool(Tool.books)
         let migrated = try await tool("migrate --database app.sqlite")
@@ -51,7 +51,7 @@ struct MigrateTests {
                 """)
     }
 
-    @Test("say with --exit-code whether something is pending")
+    @Test("report pending migrations with --exit-code")
     func exitCode() async throws {
         let tool = try Tool(Tool.books)
         _ = try await tool("migrate --database app.sqlite --up-to 20240110090000000 --quiet")
@@ -137,7 +137,7 @@ struct MigrateTests {
                 """)
     }
 
-    @Test("stop at a file that fails, and keep what came before it")
+    @Test("stop at a failing file, and keep earlier ones")
     func failure() async throws {
         var migrations = Tool.books
         migrations["20240601120000000_add_shelves.sql"] =
@@ -155,7 +155,7 @@ struct MigrateTests {
         #expect(try tool.strings("SELECT version FROM schema_migrations") == ["20240110090000000"])
     }
 
-    @Test("keep nothing with --all-or-nothing")
+    @Test("keep nothing after a failure with --all-or-nothing")
     func allOrNothing() async throws {
         var migrations = Tool.books
         migrations["20240601120000000_add_shelves.sql"] = "CREATE TABEL x(y);\n"
@@ -165,7 +165,7 @@ struct MigrateTests {
     }
 
     @Test(
-        "tell cause and remedy",
+        "report cause and remedy",
         arguments: [
             (
                 "status --database nowhere.sqlite",
@@ -257,7 +257,7 @@ struct MigrateTests {
     }
 
     @Test(
-        "call wrong usage by status 64",
+        "exit with status 64 after wrong usage",
         arguments: [
             "status", "migrate", "nonsense", "plan --database app.sqlite --up-to soon", "history",
             "history --database a --store b", "adopt --database app.sqlite --from version",
@@ -271,7 +271,7 @@ struct MigrateTests {
         #expect(run.errors.hasPrefix("Error: "), "\(run.errors)")
     }
 
-    @Test("know migrations in Swift, and leave them to the app")
+    @Test("list migrations in Swift, but do not run them")
     func swift() async throws {
         var migrations = Tool.books
         migrations["20240301000000000_AddAuthors.swift"] = "struct AddAuthors {}\n"

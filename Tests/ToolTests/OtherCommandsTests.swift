@@ -6,7 +6,7 @@ import Testing
 
 @Suite("app-migrations new, history, adopt and --help")
 struct OtherCommandsTests {
-    @Test("new makes a file that is named after the time, and prints its path")
+    @Test("new creates files named after the current time, and prints their paths")
     func new() async throws {
         let tool = try Tool()
         let run = try await tool.run(["new", "create books", "--down"])
@@ -46,12 +46,12 @@ struct OtherCommandsTests {
         }
     }
 
-    @Test("history reads a store")
+    @Test("history lists the steps in a store")
     func store() async throws {
         let tool = try Tool()
         try makeStore(at: tool.folder.file("store.json"))
         let run = try await tool("history --store store.json")
-        // How wide a column is depends on the durations.
+        // The width of a column depends on the durations.
         let lines = run.output.withoutTimes.replacing(#/ +by/#, with: " by")
         #expect(
             lines == """
@@ -62,7 +62,7 @@ struct OtherCommandsTests {
                 """)
     }
 
-    @Test("history reads a database")
+    @Test("history lists the migrations of a database")
     func database() async throws {
         let tool = try Tool(Tool.books)
         _ = try await tool("migrate --database app.sqlite")
@@ -78,7 +78,7 @@ struct OtherCommandsTests {
     }
 
     @Test(
-        "adopt takes over what another tool has migrated",
+        "adopt marks what another tool has migrated",
         arguments: [
             (
                 "PRAGMA user_version = 1",
@@ -114,7 +114,7 @@ struct OtherCommandsTests {
                 """)
     }
 
-    @Test("adopt refuses a number that stands for nothing")
+    @Test("adopt refuses a number without a version")
     func adoptUnknown() async throws {
         let tool = try Tool(Tool.books)
         try tool.execute("CREATE TABLE book(id); PRAGMA user_version = 7")
@@ -129,7 +129,7 @@ struct OtherCommandsTests {
     }
 
     @Test(
-        "a terminal gets colour, unless NO_COLOR is set",
+        "output in a terminal has colors, unless NO_COLOR is set",
         .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
     func terminal() async throws {
         let tool = try Tool(Tool.books)
@@ -143,7 +143,7 @@ struct OtherCommandsTests {
     }
 
     @Test(
-        "long work shows how far it is on a terminal",
+        "a long run shows its progress in a terminal",
         .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
     func progress() async throws {
         let count =
@@ -159,7 +159,7 @@ struct OtherCommandsTests {
     }
 
     @Test(
-        "every command has a help text, with an example",
+        "every command has a help text with an example",
         arguments: [
             "", "new", "status", "plan", "migrate", "rollback", "check", "rehearse", "snapshot",
             "snapshot write",
@@ -174,14 +174,14 @@ struct OtherCommandsTests {
         #expect(run.output == (try? String(contentsOf: file, encoding: .utf8)), "\(name).txt is out of date")
     }
 
-    @Test("a shell can complete its arguments", arguments: ["bash", "zsh", "fish"])
+    @Test("shells can complete the arguments", arguments: ["bash", "zsh", "fish"])
     func completion(shell: String) async throws {
         let run = try await Tool()("--generate-completion-script \(shell)")
         #expect(run.status == 0)
         #expect(run.output.contains("rehearse"))
     }
 
-    @Test("dump tells a schema that has no version yet")
+    @Test("dump notes that a schema has no version")
     func dumpWithoutVersion() async throws {
         let tool = try Tool()
         try tool.execute("CREATE TABLE a(x)")
@@ -191,7 +191,7 @@ struct OtherCommandsTests {
             "\(run)")
     }
 
-    @Test("dump reads a database that an app has open, with what is only in its write-ahead log")
+    @Test("dump reads an open database, including its write-ahead log")
     func dumpWhileOpen() async throws {
         let tool = try Tool()
         let pool = try DatabasePool(path: tool.folder.file("app.sqlite").path)

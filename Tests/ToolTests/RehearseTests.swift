@@ -25,7 +25,7 @@ struct RehearseTests {
         return tool
     }
 
-    @Test("tells what migrating does, and leaves the database alone")
+    @Test("reports the effects of migrating, and leaves the database unchanged")
     func rehearse() async throws {
         let tool = try await tool()
         let before = try Data(contentsOf: tool.folder.file("app.sqlite"))
@@ -104,7 +104,7 @@ struct RehearseTests {
                 """)
     }
 
-    @Test("names a row that refers to none, and was there before")
+    @Test("reports rows that already refer to a missing row")
     func violations() async throws {
         let tool = try Tool([
             "1_a.sql": "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a(id));",
@@ -116,7 +116,7 @@ struct RehearseTests {
         #expect(run.output.contains("\nForeign keys\n  b: 1 row without a row of a, 1 before\n"))
     }
 
-    @Test("reads a database in WAL mode and leaves nothing beside it")
+    @Test("reads a database in WAL mode, and leaves no files beside it")
     func writeAheadLog() async throws {
         let tool = try await tool()
         try tool.execute("PRAGMA journal_mode = WAL")
@@ -130,7 +130,7 @@ struct RehearseTests {
         #expect(try Data(contentsOf: tool.folder.file("app.sqlite")) == before)
     }
 
-    @Test("dump prints the schema in an order of its own")
+    @Test("dump prints the schema in a fixed order")
     func dump() async throws {
         let tool = try await tool()
         _ = try await tool("migrate --database app.sqlite")
@@ -148,7 +148,7 @@ struct RehearseTests {
                 """)
     }
 
-    @Test("snapshot writes, verifies, and finds what has changed since")
+    @Test("snapshot writes a snapshot, verifies it, and reports later changes")
     func snapshot() async throws {
         let tool = try Tool(Self.migrations)
         #expect(try await tool("snapshot write --output schema.sql").output == "schema.sql: 2 migrations\n")

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import TestSupport
 
-/// A folder with migrations, in which the tool is run.
+/// A folder with migrations in which the tool runs.
 struct Tool {
     let folder: TemporaryFolder
 
@@ -11,7 +11,7 @@ struct Tool {
         for (name, text) in migrations { try write(text, to: "Migrations/\(name)") }
     }
 
-    /// Runs `app-migrations` with arguments that blanks separate.
+    /// Runs `app-migrations` with arguments that are separated by spaces.
     func callAsFunction(_ arguments: String) async throws -> BuiltProcess.Result {
         try await run(arguments.words)
     }
@@ -23,7 +23,7 @@ struct Tool {
         ).result()
     }
 
-    /// Runs `app-migrations` on a terminal.
+    /// Runs `app-migrations` in a terminal.
     func onTerminal(_ arguments: String, environment: [String: String] = [:]) async throws
         -> BuiltProcess.Result
     {
@@ -33,12 +33,12 @@ struct Tool {
         ).result()
     }
 
-    /// Writes a text into a file, whose folder is made.
+    /// Writes text to a file, and creates its folder.
     func write(_ text: String, to path: String) throws {
         try write(Data(text.utf8), to: path)
     }
 
-    /// Writes a file, whose folder is made.
+    /// Writes a file, and creates its folder.
     func write(_ data: Data, to path: String) throws {
         let file = folder.file(path)
         try FileManager.default.createDirectory(
@@ -46,14 +46,14 @@ struct Tool {
         try data.write(to: file)
     }
 
-    /// Feeds the database `app.sqlite` with SQL.
+    /// Executes SQL in the database `app.sqlite`.
     func execute(_ sql: String) throws {
         let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
         try queue.close()
     }
 
-    /// The texts that a query finds in the database `app.sqlite`.
+    /// Returns the strings that a query finds in the database `app.sqlite`.
     func strings(_ sql: String) throws -> [String] {
         let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
         let strings = try queue.read { try String.fetchAll($0, sql: sql) }
@@ -61,7 +61,7 @@ struct Tool {
         return strings
     }
 
-    /// Two tables, of which the second is reversible.
+    /// Two migrations, of which the second is reversible.
     static let books = [
         "20240110090000000_create_books.sql":
             "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);\n",
@@ -81,7 +81,7 @@ struct Tool {
 extension String {
     fileprivate var words: [String] { split(separator: " ").map(String.init) }
 
-    /// The text with `TIME` for each duration, `DATE` for each date, and one blank for many.
+    /// The text with `TIME` for each duration and `DATE` for each date.
     var withoutTimes: String {
         replacing(#/ +\d+\.\d+ m?s\b/#, with: " TIME").replacing(
             #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "DATE"

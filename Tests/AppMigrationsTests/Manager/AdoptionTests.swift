@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adoption by a file that exists")
+@Suite("Adoption by an existing file")
 struct FileAdoptionTests {
     let folder: TemporaryFolder
     let store: JSONStore
@@ -19,7 +19,7 @@ struct FileAdoptionTests {
             options: MigrationOptions(adopting: .fileExists(file, means: "1.0")))
     }
 
-    @Test("an install that has it is at the version that it means")
+    @Test("an install that has the file is adopted at the version given for it")
     func exists() throws {
         try Data().write(to: folder.file("settings.plist"))
         let report = try launch(folder.file("settings.plist"))
@@ -30,17 +30,17 @@ struct FileAdoptionTests {
             try launch(folder.file("settings.plist")).launch == .relaunch, "the record counts from now on")
     }
 
-    @Test("a folder will do")
+    @Test("a folder counts as a file")
     func folderExists() throws {
         #expect(try launch(folder.url).launch == .adoption(from: "1.0"))
     }
 
-    @Test("an install that does not have it is new")
+    @Test("an install without the file is fresh")
     func absent() throws {
         #expect(try launch(folder.file("settings.plist")).launch == .freshInstall)
     }
 
-    @Test("when it cannot be told, nothing runs and nothing is written")
+    @Test("if the file's existence is unknown, nothing runs and nothing is written")
     func undecided() throws {
         try Data().write(to: folder.file("settings"))
         let file = folder.file("settings").appendingPathComponent("plist")
@@ -75,7 +75,7 @@ final class MFMigrationManagerAdoptionTests {
             options: MigrationOptions(adopting: .mfMigrationManager(name: name, defaults: defaults)))
     }
 
-    @Test("what it has run is not run again, what it has not is")
+    @Test("steps that it has run do not run again, and later ones run")
     func changingLibraries() throws {
         defaults.set("1.1-1", forKey: "MFMigrationManagerLastVersionKey")
         let report = try launch("2.0")
@@ -85,7 +85,7 @@ final class MFMigrationManagerAdoptionTests {
         #expect(log.lines == ["1.1-2", "2.0"])
     }
 
-    @Test("a manager with a name has a key with that name")
+    @Test("a named manager reads the key with its name")
     func named() throws {
         defaults.set("1.0", forKey: "MFMigrationManagerLastVersionKey")
         defaults.set("2.0", forKey: "MFMigrationManagerLastVersionKey-Library")
@@ -94,20 +94,20 @@ final class MFMigrationManagerAdoptionTests {
         #expect(log.lines == [])
     }
 
-    @Test("where it has left nothing the install is new")
+    @Test("an install without its key is fresh")
     func nothing() throws {
         defaults.set("1.0", forKey: "MFMigrationManagerLastVersionKey-Other")
         #expect(try launch("2.0", as: "Library").launch == .freshInstall)
     }
 
-    @Test("a version that a newer app has left makes a downgrade")
+    @Test("a version newer than the app's is a downgrade")
     func newer() throws {
         defaults.set("3.0", forKey: "MFMigrationManagerLastVersionKey")
         #expect(try launch("2.0").launch == .downgrade(from: "3.0"))
         #expect(log.lines == [])
     }
 
-    @Test("a value that is no version is an error, and nothing runs")
+    @Test("a value that is not a version is an error, and nothing runs")
     func garbage() throws {
         defaults.set("last", forKey: "MFMigrationManagerLastVersionKey-Library")
         let error = try #require(throws: MigrationError.self) { try launch("2.0", as: "Library") }
@@ -121,7 +121,7 @@ final class MFMigrationManagerAdoptionTests {
         #expect(store.read("Library") == StoreState())
     }
 
-    @Test("so is a value that is no text")
+    @Test("a value that is not a string is an error")
     func number() throws {
         defaults.set(2, forKey: "MFMigrationManagerLastVersionKey")
         #expect(try #require(throws: MigrationError.self) { try launch("2.0") }.code == .undecided)

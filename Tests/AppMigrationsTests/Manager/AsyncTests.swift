@@ -12,7 +12,7 @@ struct AsyncTests {
         return try MigrationManager(name: "Library", currentVersion: "2.0", store: store, options: options)
     }
 
-    @Test("plain and asynchronous steps run in order, the plain ones on the caller's actor")
+    @Test("synchronous and asynchronous steps run in order, synchronous ones on the caller's actor")
     func order() async throws {
         let manager = try manager()
         manager.whenMigratingToVersion("1.1") {
@@ -40,7 +40,7 @@ struct AsyncTests {
         #expect(try await manager.migrate().completed == [])
     }
 
-    @Test("plain steps run on an actor of the app's own")
+    @Test("synchronous steps run on a custom actor")
     func ownActor() async throws {
         actor Library {
             var steps: [AppVersion] = []
@@ -60,7 +60,7 @@ struct AsyncTests {
         #expect(await library.steps == ["2.0"])
     }
 
-    @Test("the synchronous call refuses an asynchronous step before anything runs, though it is not pending")
+    @Test("a synchronous call refuses an asynchronous step before anything runs, even if it is not pending")
     func refusal() async throws {
         let manager = try manager()
         manager.whenMigratingToVersion("0.9", fileID: "App/Migrations.swift", line: 3) { await Task.yield() }
@@ -97,7 +97,7 @@ struct AsyncTests {
         #expect(try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store).completed == ["1.2", "2.0"])
     }
 
-    @Test("migrate(through:) and migrate(retrying:) have asynchronous forms")
+    @Test("migrate(through:) and migrate(retrying:) have asynchronous versions")
     func otherForms() async throws {
         let manager = try manager()
         manager.whenMigratingToVersion("1.1") { await Task.yield() }
@@ -107,7 +107,7 @@ struct AsyncTests {
         await #expect(throws: MigrationError.self) { try await manager.migrate(through: "2.1") }
     }
 
-    @Test("another run is waited for without blocking the caller's actor")
+    @Test("waiting for another run does not block the caller's actor")
     func waitingForTheLock() async throws {
         try launch("1.0", store: store)
         let (refusals, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -121,7 +121,7 @@ struct AsyncTests {
             return
         }
         let launch = Task { try await manager.migrate() }
-        // Were the main actor blocked, nobody could release the lock, and the launch would end with `locked`.
+        // If the main actor were blocked, nobody could release the lock, and the launch would fail with `locked`.
         var tries = 0
         for await _ in refusals {
             tries += 1
@@ -132,7 +132,7 @@ struct AsyncTests {
         #expect(try await launch.value.completed == ["2.0"])
     }
 
-    @Test("it is not waited for for ever")
+    @Test("waiting for another run times out")
     func waitingForTheLockEnds() async throws {
         let manager = try manager(options: MigrationOptions(lockTimeout: .milliseconds(30)))
         guard case .acquired(let release) = store.lock("Library") else {
@@ -147,7 +147,7 @@ struct AsyncTests {
     }
 }
 
-/// A store that tells when somebody has found a lock taken.
+/// A store that reports when a lock is held.
 private struct TellingStore: MigrationStore {
     let store: InMemoryStore
     let wasHeld: @Sendable () -> Void

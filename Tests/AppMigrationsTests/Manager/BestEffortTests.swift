@@ -20,7 +20,7 @@ struct BestEffortTests {
         return manager
     }
 
-    @Test("that throws stops nothing, and is retried until it is given up")
+    @Test("that throws does not stop the launch, and is retried until it is given up")
     func givesUp() throws {
         try launch("1.0", store: store)
         let first = try manager().migrate()
@@ -43,7 +43,7 @@ struct BestEffortTests {
         #expect(try store.record(of: "Library")?.failures == [:])
     }
 
-    @Test("that succeeds in the end is settled like any other")
+    @Test("that succeeds at last is settled")
     func succeeds() throws {
         try launch("1.0", store: store)
         try manager().migrate()

@@ -16,7 +16,7 @@ struct CancellationTests {
             options: MigrationOptions(lockTimeout: .seconds(600)))
     }
 
-    @Test("a task that is cancelled stops between steps; the same manager can go on afterwards")
+    @Test("cancelling the task stops the run between steps, and the same manager can continue")
     func betweenSteps() async throws {
         let manager = try manager()
         manager.whenMigratingToVersion("1.1") {
@@ -37,7 +37,7 @@ struct CancellationTests {
         #expect(log.lines == ["1.1", "1.2", "2.0"])
     }
 
-    @Test("a task that is cancelled stops inside a step that cooperates")
+    @Test("cancelling the task stops a step that supports cancellation")
     func insideStep() async throws {
         let manager = try manager()
         let attempts = Locked<[Int]>([])
@@ -62,7 +62,7 @@ struct CancellationTests {
         #expect(attempts.withLock { $0 } == [1, 1], "a cancellation is not an attempt")
     }
 
-    @Test("the progress of the step that is running is cancelled with the task")
+    @Test("cancelling the task cancels the progress of the running step")
     func stepProgress() async throws {
         let manager = try manager()
         let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -78,7 +78,7 @@ struct CancellationTests {
         #expect(!manager.progress.isCancelled)
     }
 
-    @Test("waiting for another run ends with the task")
+    @Test("cancelling the task ends the wait for another run")
     func waitingForTheLock() async throws {
         let manager = try manager()
         guard case .acquired(let release) = store.lock("Library") else {
@@ -92,7 +92,7 @@ struct CancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("a progress that is cancelled stops the run, and another manager goes on")
+    @Test("cancelling the progress stops the run, and another manager continues")
     func cancelledProgress() throws {
         let manager = try manager()
         manager.whenMigratingToVersion("1.1") { [progress = manager.progress] in progress.cancel() }
@@ -104,7 +104,7 @@ struct CancellationTests {
         #expect(next.completed == ["1.2", "2.0"])
     }
 
-    @Test("a step that looks at its own progress stops inside, and has not failed")
+    @Test("a step that stops when its progress is cancelled has not failed")
     func cancelledInsideStep() throws {
         let manager = try manager()
         manager.whenMigratingToVersion("2.0") { [progress = manager.progress] context in
@@ -116,7 +116,7 @@ struct CancellationTests {
         #expect(try store.record(of: "Library")?.running == nil)
     }
 
-    @Test("what runs when the version changes may be cancelled, and runs again at the next launch")
+    @Test("a closure for a version change can be cancelled, and runs again at the next launch")
     func versionChange() throws {
         let manager = try manager()
         var isCancelled = true

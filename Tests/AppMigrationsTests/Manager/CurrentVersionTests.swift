@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The current version")
 struct CurrentVersionTests {
-    @Test("it may be given as a version or as text")
+    @Test("can be given as a version or as text")
     func given() throws {
         #expect(
             try MigrationManager(currentVersion: AppVersion(parsing: "2.1"), store: InMemoryStore())
@@ -13,7 +13,7 @@ struct CurrentVersionTests {
         #expect(try MigrationManager(currentVersion: text, store: InMemoryStore()).currentVersion == "2.1")
     }
 
-    @Test("malformed text is an error that quotes it")
+    @Test("is an error if malformed, and the message quotes the text")
     func malformed() throws {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(name: "Library", currentVersion: "v2", store: InMemoryStore())
@@ -26,7 +26,7 @@ struct CurrentVersionTests {
                 """)
     }
 
-    @Test("a sub-migration number is an error: an app is at 1.1, not at 1.1-2")
+    @Test("is an error if it has a sub-migration number")
     func subMigration() throws {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(name: "Library", currentVersion: "1.1-2", store: InMemoryStore())
@@ -38,7 +38,7 @@ struct CurrentVersionTests {
                 """)
     }
 
-    @Test("without a version, in a bundle that has none, the error says what to pass")
+    @Test("is an error if it is neither passed nor in the bundle, and the message says what to pass")
     func missing() throws {
         let error = try #require(throws: MigrationError.self) { try MigrationManager(store: InMemoryStore()) }
         #expect(
@@ -48,7 +48,7 @@ struct CurrentVersionTests {
                 """)
     }
 
-    @Test("without a store, where there is no default place, the error says what to pass")
+    @Test("needs a store where there is no default one, and the message says what to pass")
     func noStore() throws {
         let error = try #require(throws: MigrationError.self) { try MigrationManager(currentVersion: "2.0") }
         #expect(error.code == .invalidConfiguration)

@@ -8,14 +8,14 @@ struct EventTests {
     let store = InMemoryStore()
     let events = Log()
 
-    /// Notes each event as its description, with durations left out.
+    /// Logs the description of each event, without durations.
     var options: MigrationOptions {
         MigrationOptions(onEvent: { [events] event in
             events.lines.append("\(event)".replacing(#/in [\d.e-]+ seconds/#, with: "in TIME"))
         })
     }
 
-    @Test("an upgrade whose step fails tells what ran, what failed, and nothing after")
+    @Test("a failing upgrade reports what ran and what failed, and nothing after that")
     func failure() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(
@@ -46,7 +46,7 @@ struct EventTests {
             ])
     }
 
-    @Test("a relaunch and a fresh install tell what they are, and that they are finished")
+    @Test("a relaunch and a fresh install report the kind of launch, and that they finished")
     func nothingToDo() throws {
         try launch("1.0", steps: ["1.0"], store: store, options: options)
         try launch("1.0", steps: ["1.0"], store: store, options: options)
@@ -57,7 +57,7 @@ struct EventTests {
             ])
     }
 
-    @Test("nothing is told of a launch that is refused")
+    @Test("a refused launch reports nothing")
     func refusal() throws {
         #expect(throws: MigrationError.self) {
             try launch("1.0", steps: ["2.0"], store: store, options: options)
@@ -65,7 +65,7 @@ struct EventTests {
         #expect(events.lines == [])
     }
 
-    @Test("an event has all that its description leaves out")
+    @Test("an event holds the details that its description omits")
     func contents() throws {
         try launch("1.0", store: store)
         var kinds: [MigrationEvent.Kind] = []
@@ -99,7 +99,7 @@ struct EventTests {
         }
     }
 
-    @Test("steps and asynchronous launches tell the same")
+    @Test("asynchronous launches and steps report the same events")
     func asynchronous() async throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(

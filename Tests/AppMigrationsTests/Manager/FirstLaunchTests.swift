@@ -20,13 +20,13 @@ struct FirstLaunchTests {
         return Answer(ever: report.launch == .freshInstall, ofVersion: report.isFirstLaunchOfVersion)
     }
 
-    @Test("a fresh install is the first launch ever, and that of its version; a relaunch is neither")
+    @Test("a fresh install is the first launch ever and of its version, and a relaunch is neither")
     func freshInstall() throws {
         #expect(try launch("1.0") == Answer(ever: true, ofVersion: true))
         #expect(try launch("1.0") == Answer(ever: false, ofVersion: false))
     }
 
-    @Test("an upgrade and an adoption are the first of their version")
+    @Test("an upgrade and an adoption are the first launch of their version")
     func upgrade() throws {
         let adopting = MigrationOptions(adopting: Adoption { "1.0" })
         #expect(try launch("1.1", options: adopting) == Answer(ever: false, ofVersion: true))
@@ -34,7 +34,7 @@ struct FirstLaunchTests {
         #expect(try launch("2.0") == Answer(ever: false, ofVersion: false))
     }
 
-    @Test("neither a downgrade nor the return from it is the first of its version; what goes beyond is")
+    @Test("a downgrade and the return from it are not the first launch of their version")
     func downgrade() throws {
         _ = try launch("1.0")
         _ = try launch("2.0")
@@ -44,7 +44,7 @@ struct FirstLaunchTests {
         #expect(try launch("3.0") == Answer(ever: false, ofVersion: true))
     }
 
-    @Test("all managers of one launch agree, though the first one has written already")
+    @Test("all managers of a launch agree, even after the first one has written its record")
     func severalManagers() throws {
         #expect(try launch("1.0", name: "Library") == Answer(ever: true, ofVersion: true))
         #expect(try launch("1.0", name: "Settings") == Answer(ever: true, ofVersion: true))
@@ -52,7 +52,7 @@ struct FirstLaunchTests {
         #expect(try launch("2.0", name: "Settings") == Answer(ever: false, ofVersion: true))
     }
 
-    @Test("a second object of one manager in the same launch sees a relaunch")
+    @Test("a second object of the same manager sees a relaunch")
     func secondObject() throws {
         #expect(try launch("1.0").ever)
         #expect(try launch("1.0") == Answer(ever: false, ofVersion: false))

@@ -19,7 +19,7 @@ struct FreshInstallClosureTests {
         return manager
     }
 
-    @Test("runs on fresh installs only, once, in order and before every step")
+    @Test("runs only on a fresh install, once, in order of registration and before every step")
     func fresh() throws {
         let report = try manager("1.0").migrate()
         #expect(report.launch == .freshInstall)
@@ -30,7 +30,7 @@ struct FreshInstallClosureTests {
         #expect(log.lines.count == 3)
     }
 
-    @Test("does not run on an install from before, nor after a reset")
+    @Test("does not run on an adopted install, nor after a reset")
     func old() throws {
         let options = MigrationOptions(adopting: Adoption { "0.5" })
         let manager = try MigrationManager(
@@ -43,7 +43,7 @@ struct FreshInstallClosureTests {
         #expect(log.lines == [])
     }
 
-    @Test("is owed until it has succeeded, also in a later version")
+    @Test("is retried until it succeeds, even in a later version")
     func owed() throws {
         let error = try #require(throws: MigrationError.self) { try manager("1.0", failing: true).migrate() }
         #expect(error.code == .stepFailed)

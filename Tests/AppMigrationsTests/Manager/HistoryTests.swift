@@ -17,12 +17,12 @@ struct HistoryTests {
         try MigrationManager(name: "Library", currentVersion: "1.0", store: store).history()
     }
 
-    /// The steps in words.
+    /// The steps as text.
     func steps() throws -> [String] {
         try history().steps.map { "\($0.version) \($0.outcome) by \($0.appVersion)" }
     }
 
-    @Test("it tells of each step how it was settled, and by which version of the app")
+    @Test("lists how each step was settled, and by which version of the app")
     func outcomes() throws {
         let begin = Date()
         try launch("1.0", steps: ["0.9", "1.0"], store: store)
@@ -47,7 +47,7 @@ struct HistoryTests {
         #expect(history.firstSeen("3.0") == nil)
     }
 
-    @Test("it tells of this manager's steps, and of all versions of its line")
+    @Test("lists this manager's steps only, but all versions of the app")
     func otherManagers() throws {
         try launch("1.0", steps: ["1.0"], name: "Settings", store: store)
         try launch("5.0", name: "Plugin", store: store, options: MigrationOptions(line: "Plugin"))
@@ -55,7 +55,7 @@ struct HistoryTests {
         #expect(try history().versions == ["1.0"])
     }
 
-    @Test("a step that runs again after a reset is there twice")
+    @Test("lists a step twice if it ran again after a reset")
     func reset() throws {
         try launch("1.0", store: store)
         try launch("2.0", steps: ["2.0"], store: store)
@@ -66,7 +66,7 @@ struct HistoryTests {
         #expect(try steps() == ["2.0 ran by 2.0", "2.0 ran by 2.0"])
     }
 
-    @Test("a step that failed is not there")
+    @Test("does not list a failed step")
     func failure() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -76,7 +76,7 @@ struct HistoryTests {
         #expect(try steps() == ["1.1 ran by 2.0"])
     }
 
-    @Test("a relaunch writes nothing, nor does asking")
+    @Test("is not written by a relaunch, nor by reading it")
     func relaunch() throws {
         try launch("1.0", steps: ["1.0"], store: store)
         let before = try folder.contents
@@ -85,7 +85,7 @@ struct HistoryTests {
         #expect(try folder.contents == before)
     }
 
-    @Test("a line that a crash has cut off spoils no other")
+    @Test("survives a line that a crash truncated")
     func tornLine() throws {
         try launch("1.0", steps: ["1.0"], store: store)
         let file = folder.file("migrations.json.history")
@@ -98,7 +98,7 @@ struct HistoryTests {
         #expect(try Data(contentsOf: file).starts(with: whole))
     }
 
-    @Test("it is kept apart from the record: without it everything goes on")
+    @Test("is separate from the record, so a launch continues without it")
     func removed() throws {
         try launch("1.0", steps: ["1.0"], store: store)
         try FileManager.default.removeItem(at: folder.file("migrations.json.history"))
@@ -106,7 +106,7 @@ struct HistoryTests {
         #expect(try steps() == ["2.0 ran by 2.0"])
     }
 
-    @Test("a store that keeps none, as in memory, has none")
+    @Test("has no steps in a store in memory")
     func memory() throws {
         let store = InMemoryStore()
         try launch("1.0", steps: ["1.0"], store: store)
@@ -115,7 +115,7 @@ struct HistoryTests {
         #expect(history.versions == ["1.0"])
     }
 
-    @Test("what a newer version of the package has written is passed over")
+    @Test("ignores lines written by a newer version of the package")
     func unknownOutcome() throws {
         try launch("1.0", steps: ["1.0"], store: store)
         let file = folder.file("migrations.json.history")
@@ -124,7 +124,7 @@ struct HistoryTests {
         #expect(try steps() == ["1.0 notNeeded by 1.0"])
     }
 
-    @Test("a store that was never used has none")
+    @Test("is empty in an unused store")
     func unused() throws {
         #expect(try history().steps == [])
         #expect(try history().versions == [])

@@ -2,9 +2,9 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("An error of a migration")
+@Suite("A migration error")
 struct MigrationErrorTests {
-    @Test("tells the system's alerts what it tells the reader")
+    @Test("has the same text in the system's alerts")
     func localized() {
         let error: any Error = MigrationError(.locked, "It is locked.", remedy: "Wait.")
         #expect(error.localizedDescription == "It is locked. Wait.")
@@ -12,12 +12,12 @@ struct MigrationErrorTests {
         #expect((error as? any LocalizedError)?.recoverySuggestion == "Wait.")
     }
 
-    @Test("has no blank at its end when there is nothing that could be done")
+    @Test("has no trailing space if it has no remedy")
     func noRemedy() {
         #expect("\(MigrationError(.damagedStore, "It is damaged.", remedy: ""))" == "It is damaged.")
     }
 
-    @Test("quotes a step's error that says nothing at all")
+    @Test("ends with a period if the step's error has no text")
     func silentStep() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)

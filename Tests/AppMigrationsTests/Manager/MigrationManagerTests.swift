@@ -8,7 +8,7 @@ struct MigrationManagerTests {
     let store = InMemoryStore()
     let log = Log()
 
-    @Test("an upgrade runs the steps above the version completed last, oldest first, once")
+    @Test("an upgrade runs the steps above the last completed version once, oldest first")
     func upgrade() throws {
         try launch("1.0", store: store)
         let report = try launch("2.0", steps: ["0.9", "1.0", "1.1", "1.1-1", "2.0"], store: store, log: log)
@@ -22,7 +22,7 @@ struct MigrationManagerTests {
         #expect(log.lines.count == 3)
     }
 
-    @Test("a fresh install runs nothing, now and later")
+    @Test("a fresh install runs no step, nor does the next launch")
     func freshInstall() throws {
         let report = try launch("1.1", steps: ["1.0", "1.1", "1.1-1"], store: store, log: log)
         #expect(report.launch == .freshInstall)
@@ -32,7 +32,7 @@ struct MigrationManagerTests {
     }
 
     @Test(
-        "a sub-migration that is added to the version in use runs at the next launch",
+        "a sub-migration added to the installed version runs at the next launch",
         arguments: ["1.1-0", "1.1-1"])
     func subMigration(version: AppVersion) throws {
         try launch("1.1", steps: ["1.1"], store: store)
@@ -41,7 +41,7 @@ struct MigrationManagerTests {
         #expect(report.completed == [version])
     }
 
-    @Test("a hotfix that is merged late still runs, and learns that it runs out of order")
+    @Test("a hotfix that is merged after a newer step still runs, and is marked as out of order")
     func lateStep() throws {
         try launch("1.0", store: store)
         try launch("2.0", steps: ["2.0"], store: store)
@@ -54,7 +54,7 @@ struct MigrationManagerTests {
         #expect(contexts.map(\.isOutOfOrder) == [true, false])
     }
 
-    @Test("a step is told who runs it, from where to where, and in which attempt")
+    @Test("a step's context has its manager, its versions and its attempt")
     func context() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -68,7 +68,7 @@ struct MigrationManagerTests {
         #expect(context?.attempt == 1)
     }
 
-    @Test("a pre-release runs the steps of its release, and later fixes come as sub-migrations")
+    @Test("a pre-release runs its release's steps, and later fixes run as sub-migrations")
     func prerelease() throws {
         try launch("1.0", store: store)
         #expect(try launch("2.0-beta.1", steps: ["2.0"], store: store).completed == ["2.0"])
@@ -78,7 +78,7 @@ struct MigrationManagerTests {
         #expect(release.completed == [])
     }
 
-    @Test("a step that throws stops the manager; the next launch goes on with it")
+    @Test("a step that throws stops the manager, and the next launch retries it")
     func failure() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -101,7 +101,7 @@ struct MigrationManagerTests {
         #expect(next.completed == ["1.2", "2.0"])
     }
 
-    @Test("a downgrade runs nothing, and coming back is an upgrade that says so")
+    @Test("a downgrade runs nothing, and the next upgrade reports the return from it")
     func downgrade() throws {
         try launch("1.0", store: store)
         try launch("2.0", steps: ["2.0"], store: store)
@@ -118,7 +118,7 @@ struct MigrationManagerTests {
         #expect(try launch("2.1", store: store).returnedFromDowngrade == false)
     }
 
-    @Test("an upgrade that was cut short is not taken for a downgrade")
+    @Test("an interrupted upgrade is not mistaken for a downgrade")
     func interruptedUpgrade() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -129,7 +129,7 @@ struct MigrationManagerTests {
         #expect(next.returnedFromDowngrade == false)
     }
 
-    @Test("managers in one store are independent of each other")
+    @Test("managers that share a store are independent")
     func independence() throws {
         try launch("1.0", name: "Library", store: store)
         try launch("1.0", name: "Settings", store: store)
@@ -140,7 +140,7 @@ struct MigrationManagerTests {
             ])
     }
 
-    @Test("a manager introduced in 2.0 of an app whose store has seen 1.0 runs its 2.0 step")
+    @Test("a manager introduced in 2.0 runs its 2.0 step if the store has seen 1.0")
     func introducedLater() throws {
         try launch("1.0", name: "Library", store: store)
         try launch("2.0", name: "Library", store: store)
@@ -149,7 +149,7 @@ struct MigrationManagerTests {
         #expect(report.completed == ["2.0"])
     }
 
-    @Test("a manager introduced in 2.0 does not run its 2.0 step on a fresh 2.0")
+    @Test("a manager introduced in 2.0 does not run its 2.0 step on a fresh install of 2.0")
     func introducedOnFreshInstall() throws {
         try launch("2.0", name: "Library", store: store)
         let report = try launch("2.0", steps: ["2.0"], name: "Thumbnails", store: store)
@@ -157,7 +157,7 @@ struct MigrationManagerTests {
         #expect(report.completed == [])
     }
 
-    @Test("an install from before is adopted at the version that the app tells, and asked only once")
+    @Test("an existing install is adopted at the version that the app returns, and the app is asked once")
     func adoption() throws {
         var asked = 0
         let options = MigrationOptions(
@@ -174,7 +174,7 @@ struct MigrationManagerTests {
         #expect(asked == 1, "once in a launch, and never with a record")
     }
 
-    @Test("an adoption that was cut short goes on as one")
+    @Test("an interrupted adoption continues as an adoption")
     func interruptedAdoption() throws {
         let options = MigrationOptions(adopting: Adoption { "1.0" })
         let manager = try MigrationManager(
@@ -187,14 +187,14 @@ struct MigrationManagerTests {
         #expect(log.lines == ["1.1", "2.0"])
     }
 
-    @Test("what one manager has adopted, another one of the same store comes from too")
+    @Test("a version that one manager adopted is known to the others in its store")
     func adoptionIsSeen() throws {
         try launch(
             "2.0", name: "Library", store: store, options: MigrationOptions(adopting: Adoption { "1.0" }))
         #expect(try launch("2.0", steps: ["2.0"], name: "Thumbnails", store: store).completed == ["2.0"])
     }
 
-    @Test("a step that is to run on a fresh install runs there")
+    @Test("a step marked for fresh installs runs on a fresh install")
     func owedStep() throws {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.register(["1.0"], log: log)
@@ -207,7 +207,7 @@ struct MigrationManagerTests {
         #expect(log.lines == ["1.1"])
     }
 
-    @Test("migrating through a version leaves the rest for later, and decides the kind of launch once")
+    @Test("migrate(through:) leaves later steps pending, and does not change the kind of launch")
     func through() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -225,7 +225,7 @@ struct MigrationManagerTests {
         #expect(try launch("2.0", store: store).launch == .relaunch)
     }
 
-    @Test("a step registered after a first migrate(through:) is not needed on a fresh install either")
+    @Test("a step registered after migrate(through:) does not run on a fresh install either")
     func throughOnFreshInstall() throws {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.register(["1.1"], log: log)
@@ -236,7 +236,7 @@ struct MigrationManagerTests {
         #expect(log.lines == [])
     }
 
-    @Test("migrating through a version above the current one is refused")
+    @Test("migrate(through:) refuses a version above the current one")
     func throughAbove() throws {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         let error = try #require(throws: MigrationError.self) { try manager.migrate(through: "2.1") }
@@ -247,7 +247,7 @@ struct MigrationManagerTests {
         )
     }
 
-    @Test("what is pending can be asked without changing anything")
+    @Test("listing pending steps changes nothing")
     func pending() throws {
         try launch("1.0", store: store)
         let before = store.read("Library")
@@ -271,7 +271,7 @@ struct MigrationManagerTests {
         #expect(report.completed == ["0.9", "1.0"])
     }
 
-    @Test("a record that is forgotten is judged anew, from what the store has seen")
+    @Test("a forgotten record is decided again from the versions that the store has seen")
     func forget() throws {
         try launch("1.0", store: store)
         try launch("2.0", store: store)
@@ -295,7 +295,7 @@ struct MigrationManagerTests {
             ))
     }
 
-    @Test("a manager that another one holds is waited for, and not for ever")
+    @Test("a manager waits for another one that holds the lock, and times out")
     func locked() throws {
         try launch("1.0", store: store)
         guard case .acquired(let release) = store.lock("Library") else {
@@ -314,7 +314,7 @@ struct MigrationManagerTests {
         #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
     }
 
-    @Test("a relaunch with nothing pending does not ask for the lock")
+    @Test("a relaunch with nothing pending takes no lock")
     func relaunchTakesNoLock() throws {
         try launch("1.0", store: store)
         guard case .acquired(let release) = store.lock("Library") else {

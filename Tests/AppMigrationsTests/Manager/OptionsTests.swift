@@ -6,7 +6,7 @@ struct OptionsTests {
     let store = InMemoryStore()
     let log = Log()
 
-    @Test("steps above the current version are left out when asked, until the app has reached them")
+    @Test("steps above the current version are left out if requested, until the app reaches them")
     func leaveOut() throws {
         let options = MigrationOptions(aboveCurrent: .leaveOut)
         try launch("1.0", store: store)
@@ -20,7 +20,7 @@ struct OptionsTests {
         #expect(error.code == .invalidRegistration)
     }
 
-    @Test("steps above the current version are not taken for settled on a fresh install")
+    @Test("a fresh install does not settle steps above the current version")
     func leaveOutOnFreshInstall() throws {
         let options = MigrationOptions(aboveCurrent: .leaveOut)
         try launch("1.0", steps: ["1.0", "2.0"], store: store, options: options)
@@ -28,7 +28,7 @@ struct OptionsTests {
             try launch("2.0", steps: ["1.0", "2.0"], store: store, options: options).completed == ["2.0"])
     }
 
-    @Test("data from before the oldest supported version is refused, and left alone")
+    @Test("data older than the oldest supported version is refused, and stays unchanged")
     func tooOld() throws {
         try launch("2.9", store: store)
         let before = store.read("Library")
@@ -48,7 +48,7 @@ struct OptionsTests {
         #expect(store.read("Library") == before)
     }
 
-    @Test("so is an adopted install from before it")
+    @Test("adopting an install older than the oldest supported version is refused")
     func tooOldAdoption() throws {
         let options = MigrationOptions(adopting: Adoption { "2.9" }, oldestSupported: "3.0")
         let error = try #require(throws: MigrationError.self) {
@@ -58,7 +58,7 @@ struct OptionsTests {
         #expect(store.read("Library") == StoreState())
     }
 
-    @Test("the oldest supported version itself, a relaunch, a fresh install and a downgrade are not refused")
+    @Test("the oldest supported version, a relaunch, a fresh install and a downgrade are not refused")
     func notTooOld() throws {
         let options = MigrationOptions(oldestSupported: "3.0")
         try launch("3.0", store: store)
@@ -69,7 +69,7 @@ struct OptionsTests {
         #expect(try launch("4.0", store: InMemoryStore(), options: strict).launch == .freshInstall)
     }
 
-    @Test("versions of a line of its own say nothing about the app, and the app's nothing about it")
+    @Test("a separate line of versions and the app's line do not affect each other")
     func line() throws {
         let plugin = MigrationOptions(line: "Plugin")
         try launch("1.0", name: "Plugin", store: store, options: plugin)

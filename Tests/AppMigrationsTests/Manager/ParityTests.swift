@@ -2,26 +2,26 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("As MFMigrationManager")
+@Suite("Like MFMigrationManager")
 struct ParityTests {
     let store = InMemoryStore()
     let log = Log()
 
-    @Test("a version may have any number of numbers", arguments: ["7", "1.1", "1.1.1", "2.0.3.9.6"])
+    @Test("a version has any number of parts", arguments: ["7", "1.1", "1.1.1", "2.0.3.9.6"])
     func numbers(version: String) throws {
         try launch("0.1", store: store)
         let step = try AppVersion(parsing: version)
         #expect(try launch("7.0", steps: [step], store: store).completed == [step])
     }
 
-    @Test("sub-migrations run after the version that they belong to, -0 first")
+    @Test("sub-migrations run after their version, -0 first")
     func subMigrations() throws {
         try launch("1.0", store: store)
         try launch("1.1", steps: ["1.1", "1.1-0", "1.1-1", "1.1-10"], store: store, log: log)
         #expect(log.lines == ["1.1", "1.1-0", "1.1-1", "1.1-10"])
     }
 
-    @Test("a sub-migration that is added to the version in use runs")
+    @Test("a sub-migration added to the installed version runs")
     func laterSubMigration() throws {
         try launch("1.0", store: store)
         try launch("1.1", steps: ["1.1", "1.1-0"], store: store)
@@ -29,14 +29,14 @@ struct ParityTests {
         #expect(log.lines == ["1.1-1"])
     }
 
-    @Test("what is at or below the last version never runs")
+    @Test("steps at or below the last version never run")
     func belowLast() throws {
         try launch("1.1", store: store)
         try launch("1.2", steps: ["1.0", "1.1", "1.2"], store: store, log: log)
         #expect(log.lines == ["1.2"])
     }
 
-    @Test("a manager may have no name")
+    @Test("a manager needs no name")
     func withoutName() throws {
         let first = try MigrationManager(currentVersion: "1.0", store: store)
         try first.migrate()
@@ -47,7 +47,7 @@ struct ParityTests {
         #expect(log.lines == ["1.1"])
     }
 
-    @Test("without a current version the main bundle's counts; where it has none, that is an error")
+    @Test("the current version defaults to the main bundle's, and a bundle without one is an error")
     func withoutCurrentVersion() throws {
         let bundled = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
         if let bundled {
@@ -62,7 +62,7 @@ struct ParityTests {
         }
     }
 
-    @Test("managers with names are independent of each other and of the one without")
+    @Test("named managers are independent of each other and of the unnamed one")
     func independentManagers() throws {
         for name in ["default", "Library", "Settings"] { try launch("1.0", name: name, store: store) }
         try launch("1.1", steps: ["1.1"], name: "Library", store: store, log: log)
@@ -89,13 +89,13 @@ struct ParityTests {
         return error.causes.map(\.remedy)
     }
 
-    @Test("versions out of order are an error")
+    @Test("registering versions out of order is an error")
     func order() throws {
         #expect(try mistakes(["1.2", "1.1"], at: "2.0") == ["Register steps in ascending order."])
         #expect(try mistakes(["1.1-1", "1.1-0"], at: "2.0") == ["Register steps in ascending order."])
     }
 
-    @Test("a version above the current one is an error")
+    @Test("registering a version above the current one is an error")
     func above() throws {
         #expect(
             try mistakes(["1.2"], at: "1.1") == [
@@ -103,13 +103,13 @@ struct ParityTests {
             ])
     }
 
-    @Test("the number of a sub-migration does not count when comparing with the current version")
+    @Test("a sub-migration of the current version is not above it")
     func subMigrationOfCurrent() throws {
         try launch("1.0", store: store)
         #expect(try launch("1.1", steps: ["1.1", "1.1-5"], store: store).completed == ["1.1", "1.1-5"])
     }
 
-    @Test("each step is told of, as to the delegate")
+    @Test("each step is reported before and after it runs")
     func delegate() throws {
         try launch("1.0", store: store)
         let options = MigrationOptions(onEvent: { [log] event in
@@ -123,7 +123,7 @@ struct ParityTests {
         #expect(log.lines == ["will run 1.1", "did run 1.1", "will run 1.2", "did run 1.2"])
     }
 
-    @Test("after a reset everything runs again")
+    @Test("every step runs again after a reset")
     func reset() throws {
         try launch("1.0", store: store)
         try launch("1.1", steps: ["1.0", "1.1"], store: store)
@@ -134,7 +134,7 @@ struct ParityTests {
         #expect(log.lines == ["1.0", "1.1"])
     }
 
-    @Test("a fresh install runs nothing")
+    @Test("a fresh install runs no step")
     func freshInstall() throws {
         try launch("1.1", steps: ["1.0", "1.1"], store: store, log: log)
         #expect(log.lines == [])
@@ -147,7 +147,7 @@ struct DepartureTests {
     let log = Log()
 
     @Test(
-        "a single number, and numbers of three digits and more, are accepted",
+        "single numbers and numbers of three or more digits are accepted",
         arguments: ["1", "1.100", "2024.11.3"])
     func shapes(version: String) throws {
         try launch("0.1", store: store)
@@ -155,7 +155,7 @@ struct DepartureTests {
         #expect(try launch(version, steps: [step], store: store).completed == [step])
     }
 
-    @Test("1.1 equals 1.1.0: nothing runs between them")
+    @Test("1.1 equals 1.1.0, so no step runs between them")
     func trailingZeros() throws {
         try launch("1.1", store: store)
         #expect(try launch("1.1.0", steps: ["1.1.0"], store: store, log: log).launch == .relaunch)
@@ -168,7 +168,7 @@ struct DepartureTests {
         #expect(log.lines == [])
     }
 
-    @Test("a step that is added late runs, instead of being skipped")
+    @Test("a step out of order runs instead of being skipped")
     func lateStep() throws {
         try launch("1.0", store: store)
         try launch("1.2", steps: ["1.2"], store: store)
@@ -176,7 +176,7 @@ struct DepartureTests {
         #expect(log.lines == ["1.1"])
     }
 
-    @Test("registering runs nothing; migrate(through:) runs what code in between needs")
+    @Test("registering a step runs nothing, and migrate(through:) runs steps early")
     func deferred() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "1.2", store: store)

@@ -6,7 +6,7 @@ import Testing
 struct ProgressTests {
     let store = InMemoryStore()
 
-    @Test("it counts the steps, and what a step tells of itself")
+    @Test("counts finished steps and the running step's own progress")
     func fractions() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -34,7 +34,7 @@ struct ProgressTests {
         #expect(progress.isFinished)
     }
 
-    @Test("it is complete after a launch on which there was nothing to do")
+    @Test("is complete after a launch with nothing to do")
     func nothingToDo() throws {
         for _ in 1...2 {
             let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
@@ -44,7 +44,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("it stops where a step has failed, and goes on with what is left")
+    @Test("stops at a failed step, and a retry counts the remaining steps")
     func failure() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
@@ -66,7 +66,7 @@ struct ProgressTests {
         #expect(manager.progress.fractionCompleted == 1)
     }
 
-    @Test("a step that does not know its total counts as one, when it is done")
+    @Test("counts a step of unknown length once it is finished")
     func indeterminate() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)

@@ -38,7 +38,7 @@ struct ReentranceTests {
         step.
         """
 
-    @Test("is an error, whatever is called, and not a deadlock", arguments: Call.allCases)
+    @Test("is an error for every call, and not a deadlock", arguments: Call.allCases)
     func inside(call: Call) throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
@@ -53,7 +53,7 @@ struct ReentranceTests {
         #expect(try manager.pendingVersions() == [], "afterwards it may be called again")
     }
 
-    @Test("is an error in what runs when the version changes, too")
+    @Test("is an error in a closure for a version change")
     func insideChange() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
@@ -64,9 +64,9 @@ struct ReentranceTests {
     }
 }
 
-@Suite("Two manager objects of one name")
+@Suite("Two objects of the same manager")
 struct TwoObjectsTests {
-    @Test("take turns on two threads, and run each step once")
+    @Test("run each step once if two threads migrate")
     func threads() async throws {
         let folder = try TemporaryFolder()
         let url = folder.file("migrations.json")
@@ -96,7 +96,7 @@ struct TwoObjectsTests {
         }
     }
 
-    @Test("a step that launches another object of its own manager gets an error, not a deadlock")
+    @Test("get an error, not a deadlock, if a step of one launches the other")
     func nested() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
@@ -110,7 +110,7 @@ struct TwoObjectsTests {
         #expect((error.underlyingError as? MigrationError)?.code == .locked)
     }
 
-    @Test("a step that launches another manager of its store is fine")
+    @Test("differ from two managers: a step can launch another manager of its store")
     func otherManager() throws {
         let folder = try TemporaryFolder()
         let store = try JSONStore(at: folder.file("migrations.json"))

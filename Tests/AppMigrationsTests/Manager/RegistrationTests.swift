@@ -15,7 +15,7 @@ struct RegistrationTests {
         return error.description.split(separator: "\n").map(String.init)
     }
 
-    @Test("steps out of order are refused, with the place in the source")
+    @Test("steps out of order are refused, with their source location")
     func order() throws {
         let mistakes = try mistakes { manager in
             manager.whenMigratingToVersion("1.2", fileID: "App/Migrations.swift", line: 12) {}
@@ -27,7 +27,7 @@ struct RegistrationTests {
             ])
     }
 
-    @Test("a version twice is refused, also when it is spelled differently")
+    @Test("a duplicate version is refused, even if it is spelled differently")
     func twice() throws {
         let mistakes = try mistakes { manager in
             manager.whenMigratingToVersion("1.1", fileID: "App/Migrations.swift", line: 12) {}
@@ -56,14 +56,14 @@ struct RegistrationTests {
             ])
     }
 
-    @Test("the sub-migration number and the pre-release do not count when comparing with the current version")
+    @Test("sub-migrations and releases of the current pre-release are not above it")
     func notAbove() throws {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0-beta.1", store: store)
         manager.register(["2.0", "2.0-7"], log: log)
         #expect(throws: Never.self) { try manager.migrate() }
     }
 
-    @Test("all mistakes are reported together, each as an error of its own")
+    @Test("all mistakes are reported together, each with an error of its own")
     func together() throws {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.register(["1.2", "1.1", "1.2", "3.0"], log: log)

@@ -2,10 +2,10 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("A manager that is released with steps never migrated")
+@Suite("A released manager")
 struct ReleasedManagerTests {
     #if DEBUG && (os(macOS) || os(Linux))
-        @Test("is logged, in debug builds too, and hides no error by a trap", arguments: [1, 2])
+        @Test("logs steps that were never migrated, and does not trap in debug builds", arguments: [1, 2])
         func released(count: Int) async throws {
             let result = await #expect(
                 processExitsWith: .success, observing: [\.standardErrorContent]
@@ -24,7 +24,7 @@ struct ReleasedManagerTests {
         }
     #endif
 
-    @Test("is no mistake when it has none, when it was asked what is pending, or when it refused to go")
+    @Test("does not trap if it has no steps, was asked for pending ones, was forgotten, or refused to run")
     func notAMistake() throws {
         let store = InMemoryStore()
         _ = try MigrationManager(currentVersion: "2.0", store: store)

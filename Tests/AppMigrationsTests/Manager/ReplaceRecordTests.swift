@@ -27,7 +27,7 @@ struct ReplaceRecordTests {
     }
 
     @Test(
-        "what is damaged or of a newer format is set aside with its bytes, and the version assumed is gone on from",
+        "a damaged or newer file is set aside unchanged, and the manager continues from the assumed version",
         arguments: [
             "", "{", "{\"format\": \"1.0\"}", "{\"format\": \"2.0\", \"managers\": []}",
             #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "x"}}}"#,
@@ -47,7 +47,7 @@ struct ReplaceRecordTests {
         #expect(try Data(contentsOf: folder.file(name)) == Data(contents.utf8))
     }
 
-    @Test("the other managers of the store go on from the same version")
+    @Test("the store's other managers continue from the same version")
     func otherManagers() throws {
         try launch("1.0", name: "Settings", store: store)
         try Data("{".utf8).write(to: url)
@@ -57,7 +57,7 @@ struct ReplaceRecordTests {
         #expect(report.completed == ["1.5", "2.0"])
     }
 
-    @Test("a folder in place of the file is set aside too")
+    @Test("a folder in place of the file is set aside")
     func folderInPlace() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         try Data("kept".utf8).write(to: url.appendingPathComponent("file"))
@@ -69,7 +69,7 @@ struct ReplaceRecordTests {
         #expect(try Data(contentsOf: aside.appendingPathComponent("file")) == Data("kept".utf8))
     }
 
-    @Test("a record that can be read is replaced for this manager alone")
+    @Test("replacing a readable record affects this manager only")
     func readable() throws {
         try launch("1.0", name: "Library", store: store)
         try launch("1.0", name: "Settings", store: store)
@@ -87,7 +87,7 @@ struct ReplaceRecordTests {
         #expect(try setAside == [])
     }
 
-    @Test("two replacements in one second set two files aside")
+    @Test("two replacements in the same second set two files aside")
     func twice() throws {
         for text in ["{", "["] {
             try Data(text.utf8).write(to: url)

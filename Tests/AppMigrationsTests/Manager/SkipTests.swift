@@ -10,7 +10,7 @@ struct SkipTests {
         try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
     }
 
-    @Test("that is not pending is an error, and changes nothing", arguments: ["1.0", "1.5", "2.0-1"])
+    @Test("is an error if the step is not pending, and changes nothing", arguments: ["1.0", "1.5", "2.0-1"])
     func notPending(version: AppVersion) throws {
         try launch("1.0", store: store)
         let before = store.read("Library")
@@ -26,7 +26,7 @@ struct SkipTests {
         #expect(store.read("Library") == before)
     }
 
-    @Test("is possible before anything was ever launched")
+    @Test("is possible before the first launch")
     func first() throws {
         let manager = try manager()
         for version in ["1.1", "1.2"] as [AppVersion] {

@@ -1,12 +1,12 @@
 import AppMigrations
 import Testing
 
-@Suite("When the version changes")
+@Suite("A closure for a version change")
 struct VersionChangeTests {
     let store = InMemoryStore()
     let log = Log()
 
-    /// Launches an app with a step for its version and two handlers of a change.
+    /// Launches an app with a step for its version and two closures for a version change.
     func launch(_ version: String, adopting: AppVersion? = nil, failing: Bool = false) throws {
         let options = MigrationOptions(adopting: adopting.map { version in Adoption { version } })
         let manager = try MigrationManager(currentVersion: version, store: store, options: options)
@@ -19,7 +19,7 @@ struct VersionChangeTests {
         try manager.migrate()
     }
 
-    @Test("it is told once for each upgrade, after the steps, in the order of registration")
+    @Test("runs once for each upgrade, after the steps, in order of registration")
     func upgrade() throws {
         try launch("1.0")
         try launch("2.0")
@@ -28,7 +28,7 @@ struct VersionChangeTests {
         #expect(log.lines == ["2.0", "1.0 to 2.0", "again", "3.0", "2.0 to 3.0", "again"])
     }
 
-    @Test("it is told on an adoption, unless the version is the one adopted")
+    @Test("runs on an adoption, unless the adopted version is the current one")
     func adoption() throws {
         try launch("2.0", adopting: "1.0")
         #expect(log.lines == ["2.0", "1.0 to 2.0", "again"])
@@ -37,7 +37,7 @@ struct VersionChangeTests {
         #expect(other.log.lines == [])
     }
 
-    @Test("it is not told on a fresh install, a relaunch and a downgrade, but on the return from one")
+    @Test("does not run on a fresh install, a relaunch or a downgrade, but runs on the return from one")
     func others() throws {
         try launch("2.0")
         try launch("2.0")
@@ -48,7 +48,7 @@ struct VersionChangeTests {
         #expect(log.lines == ["1.0 to 2.0", "again"])
     }
 
-    @Test("it is told again at the next launch when it has thrown, and the steps stay done")
+    @Test("runs again at the next launch if it throws, and the steps do not")
     func failure() throws {
         try launch("1.0")
         let error = try #require(throws: MigrationError.self) { try launch("2.0", failing: true) }
@@ -64,14 +64,14 @@ struct VersionChangeTests {
         #expect(log.lines.count == 4)
     }
 
-    @Test("it is told on an adoption again when it has thrown")
+    @Test("runs again after an adoption if it throws")
     func failureOnAdoption() throws {
         #expect(throws: MigrationError.self) { try launch("2.0", adopting: "1.0", failing: true) }
         try launch("2.0")
         #expect(log.lines == ["2.0", "1.0 to 2.0", "1.0 to 2.0", "again"])
     }
 
-    @Test("migrate(through:) leaves it to migrate()")
+    @Test("runs in migrate(), not in migrate(through:)")
     func through() throws {
         try launch("1.0")
         let manager = try MigrationManager(currentVersion: "2.0", store: store)

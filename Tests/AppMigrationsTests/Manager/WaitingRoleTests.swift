@@ -15,7 +15,7 @@ struct WaitingRoleTests {
         url = folder.file("migrations.json")
     }
 
-    /// Launches the extension, which must leave everything as it is.
+    /// Launches the extension, which must change nothing.
     func refusal(_ version: String, steps: [AppVersion]) throws -> MigrationError {
         let before = try folder.contents
         let error = try #require(throws: MigrationError.self) {
@@ -29,7 +29,7 @@ struct WaitingRoleTests {
     static let notYetMigrated =
         "Library: the data is not yet at version 2.0. Leave the data alone until the app has been launched."
 
-    @Test("before the app was ever launched it is told so, and makes no file")
+    @Test("gets an error before the app's first launch, and creates no file")
     func first() throws {
         let error = try refusal("2.0", steps: [])
         #expect(error.code == .notYetMigrated)
@@ -37,7 +37,7 @@ struct WaitingRoleTests {
         #expect(try folder.fileNames == [])
     }
 
-    @Test("while a step is pending it is told so")
+    @Test("gets an error while a step is pending")
     func upgrade() throws {
         try launch("1.0", store: JSONStore(at: url))
         let error = try refusal("2.0", steps: ["2.0"])
@@ -45,7 +45,7 @@ struct WaitingRoleTests {
         #expect(error.description == Self.notYetMigrated)
     }
 
-    @Test("after an update that brings no step it goes on, before anybody has opened the app")
+    @Test("continues after an update without new steps, even before the app is launched")
     func plainUpdate() throws {
         try launch("1.0", steps: ["1.0"], store: JSONStore(at: url))
         let before = try folder.contents
@@ -55,7 +55,7 @@ struct WaitingRoleTests {
         #expect(try folder.contents == before)
     }
 
-    @Test("where a newer version of the app has been, it is told so")
+    @Test("gets an error if a newer version of the app was launched")
     func newer() throws {
         try launch("1.0", store: JSONStore(at: url))
         try launch("2.0", store: JSONStore(at: url))
@@ -68,7 +68,7 @@ struct WaitingRoleTests {
                 """)
     }
 
-    @Test("when the app has done everything it gets the report, without writing")
+    @Test("gets the report if the app has run every step, and writes nothing")
     func settled() throws {
         try launch("1.0", store: JSONStore(at: url))
         try launch("2.0", steps: ["2.0"], store: JSONStore(at: url))
@@ -80,7 +80,7 @@ struct WaitingRoleTests {
         #expect(log.lines == [])
     }
 
-    @Test("asynchronously too")
+    @Test("gets the same error from an asynchronous call")
     func asynchronous() async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", store: JSONStore(at: url), options: options)
@@ -89,7 +89,7 @@ struct WaitingRoleTests {
         #expect(try folder.fileNames == [])
     }
 
-    @Test("it changes no record by hand either")
+    @Test("cannot reset, forget, skip or replace a record")
     func byHand() throws {
         try launch("1.0", store: JSONStore(at: url))
         let before = try folder.contents

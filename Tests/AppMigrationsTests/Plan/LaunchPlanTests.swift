@@ -40,7 +40,7 @@ struct LaunchPlanTests {
         return try LaunchPlan(request(stop: stop), steps, [state], decided: decided, answer: answer)
     }
 
-    @Test("lists what is above the floor, not settled and at most the target, ascending")
+    @Test("lists the unsettled steps above the floor, up to the target, in ascending order")
     func pending() throws {
         let record = record(completed: "1.5", settled: ["1.1", "1.5"])
         let steps = steps("1.0", "1.1", "1.2", "1.5", "2.0", "2.0-1")
@@ -51,7 +51,7 @@ struct LaunchPlanTests {
         #expect(try self.plan(steps, record, stop: "1.9").pending.map(\.step.version) == ["1.2"])
     }
 
-    @Test("is settled only when the record and the versions seen say so")
+    @Test("is settled only if no step is pending and the record and the version are saved")
     func settled() throws {
         let record = record(completed: "2.0", settled: ["2.0"])
         #expect(try plan(steps("2.0"), record, seen: ["2.0"]).isSettled)
@@ -60,7 +60,7 @@ struct LaunchPlanTests {
         #expect(try !plan(steps("2.0"), nil, seen: ["2.0"]).isSettled, "there is no record")
     }
 
-    @Test("settles every due step on a fresh install, also those above the version that a call stops at")
+    @Test("settles every due step on a fresh install, even those above the version that a call stops at")
     func fresh() throws {
         let plan = try plan(steps("1.1", "2.0"), nil, stop: "1.5")
         #expect(plan.report.launch == .freshInstall)
@@ -68,7 +68,7 @@ struct LaunchPlanTests {
         #expect(plan.places[0].record.settled == ["1.1", "2.0"])
     }
 
-    @Test("keeps what an earlier call has decided, unless a newer version has been here since")
+    @Test("keeps the decision of an earlier call, unless a newer version was launched since")
     func decided() throws {
         let decision = try plan(steps("2.0"), nil).decision
         let again = try plan(steps("2.0"), record(completed: "1.0"), decided: decision)
@@ -77,7 +77,7 @@ struct LaunchPlanTests {
         #expect(overtaken.report.launch == .downgrade(from: "3.0"))
     }
 
-    @Test("needs the app's answer only where nothing stronger decides")
+    @Test("needs the app's answer only if nothing stronger decides")
     func adoption() throws {
         func needs(
             _ subject: Adoption.Subject, _ record: MigrationRecord?, seen: [AppVersion] = [],

@@ -13,7 +13,7 @@ struct LaunchTests {
     }
 
     @Test(
-        "with a record, it is told from the versions completed and begun",
+        "with a record, the completed and highest versions decide",
         arguments: [
             ("1.0", "1.0", Launch.upgrade(from: "1.0")),
             ("2.0", "2.0", .relaunch),
@@ -62,14 +62,14 @@ struct LaunchTests {
         AdoptionAnswer(subject: .manager, version: version)
     }
 
-    @Test("an answer about this manager comes first")
+    @Test("without a record, an answer about this manager comes first")
     func answerAboutManager() {
         #expect(store(state(seen: ["1.5"]), manager("1.0")) == .adoption(from: "1.0"))
         #expect(database(state(seen: ["1.5"]), manager("1.0")) == .adoption(from: "1.0"))
         #expect(store(state(seen: ["1.5"]), manager(nil)) == .adoption(from: "1.5"), "it names no version")
     }
 
-    @Test("the versions that the place has seen come second, and decide once there is any")
+    @Test("the versions that the place has seen come second, and outrank an answer about the install")
     func seen() {
         #expect(store(state(seen: ["1.0", "1.5", "2.0", "3.0"])) == .adoption(from: "1.5"))
         #expect(store(state(seen: ["2.0-beta.1"])) == .adoption(from: "2.0-beta.1"))
@@ -80,7 +80,7 @@ struct LaunchTests {
         #expect(store(state(seen: ["2.0"]), witnesses: [witness]) == .freshInstall)
     }
 
-    @Test("an answer about the install comes third, where nothing has been seen")
+    @Test("an answer about the install comes third, if the place has seen no version")
     func answerAboutInstall() {
         #expect(store(state(), install("1.0")) == .adoption(from: "1.0"))
         #expect(store(state(), install("2.1")) == .downgrade(from: "2.1"), "a newer app's data is not ours")
@@ -90,7 +90,7 @@ struct LaunchTests {
         #expect(store(state(seen: ["1.0"], line: "Plugin"), install("1.2")) == .adoption(from: "1.2"))
     }
 
-    @Test("a database that has seen an earlier version bears witness for a store that knows nothing")
+    @Test("a database that has seen an earlier version decides for a store that has seen none")
     func witnesses() {
         let completed = record(completed: "2.0", highest: "2.0")
         let cutShort = record(completed: nil, highest: "2.0")
@@ -109,7 +109,7 @@ struct LaunchTests {
         #expect(store(state(), install("1.2"), witnesses: [state(seen: ["1.5"])]) == .adoption(from: "1.2"))
     }
 
-    @Test("a database that is not new and cannot tell leaves the store undecided")
+    @Test("a database of unknown version that is not empty leaves the store undecided")
     func undecided() {
         for evidence in [Evidence.ledgerOnly, .unmanaged] {
             #expect(store(state(), witnesses: [state(evidence)]) == nil)
@@ -122,14 +122,14 @@ struct LaunchTests {
         #expect(database(state(.unmanaged)) == nil)
     }
 
-    @Test("otherwise the install is fresh")
+    @Test("without any evidence, the install is fresh")
     func fresh() {
         #expect(store(state()) == .freshInstall)
         #expect(store(state(), install(nil), witnesses: [state(), state()]) == .freshInstall)
         #expect(database(state()) == .freshInstall)
     }
 
-    @Test("where there is a ledger and no record, no step has ever run in that database")
+    @Test("a database with a ledger and no record has run no step")
     func ledgerOnly() {
         #expect(database(state(.ledgerOnly)) == .adoption(from: "0"))
     }

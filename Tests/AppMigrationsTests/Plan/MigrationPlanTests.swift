@@ -16,38 +16,41 @@ struct MigrationPlanTests {
     }
 
     @Test(
-        "what is pending follows from one rule",
+        "contains",
         arguments: [
             Case(
-                testDescription: "everything, when nothing is known to be done", known: [1, 2, 3],
+                testDescription: "everything, if nothing is settled", known: [1, 2, 3],
                 pending: [1, 2, 3]),
             Case(
-                testDescription: "in ascending order, whatever the order of the known", known: [10, 9, 2],
+                testDescription: "versions in ascending order, in whatever order they are known",
+                known: [10, 9, 2],
                 pending: [2, 9, 10]),
             Case(
-                testDescription: "nothing, when all is settled", known: [1, 2], settled: [1, 2], pending: []),
+                testDescription: "nothing, if everything is settled", known: [1, 2], settled: [1, 2],
+                pending: []),
             Case(
-                testDescription: "not what is at or below the floor", known: [1, 2, 3], floor: 2,
+                testDescription: "no version at or below the floor", known: [1, 2, 3], floor: 2,
                 pending: [3], belowFloor: [1, 2]),
             Case(
-                testDescription: "a late one among the settled", known: [1, 2, 3], settled: [1, 3],
+                testDescription: "a version out of order among settled ones", known: [1, 2, 3],
+                settled: [1, 3],
                 pending: [2]),
             Case(
-                testDescription: "not what is above the target", known: [1, 2, 3], target: 2, pending: [1, 2]),
+                testDescription: "no version above the target", known: [1, 2, 3], target: 2, pending: [1, 2]),
             Case(
-                testDescription: "what is owed, even below the floor", known: [1, 2, 3], floor: 2, owed: [1],
+                testDescription: "owed versions, even below the floor", known: [1, 2, 3], floor: 2, owed: [1],
                 pending: [1, 3], belowFloor: [2]),
             Case(
-                testDescription: "not what is owed and settled", known: [1], floor: 2, settled: [1],
+                testDescription: "no owed version that is settled", known: [1], floor: 2, settled: [1],
                 owed: [1], pending: []),
             Case(
-                testDescription: "not what is owed and above the target", known: [3], floor: 3, owed: [3],
+                testDescription: "no owed version above the target", known: [3], floor: 3, owed: [3],
                 target: 2, pending: []),
             Case(
-                testDescription: "settled ones below the floor are not left out, but done", known: [1, 2],
+                testDescription: "nothing, if versions below the floor are settled", known: [1, 2],
                 floor: 2, settled: [1, 2], pending: []),
             Case(
-                testDescription: "nothing, when nothing is known", known: [], floor: 1, settled: [1],
+                testDescription: "nothing, if no version is known", known: [], floor: 1, settled: [1],
                 pending: []),
         ])
     func plan(_ example: Case) {

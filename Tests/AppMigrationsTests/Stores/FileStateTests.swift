@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("What a JSONStore has read")
+@Suite("The cached state of a JSONStore")
 struct FileStateTests {
     let folder: TemporaryFolder
     let url: URL
@@ -14,7 +14,7 @@ struct FileStateTests {
         url = folder.file("migrations.json")
     }
 
-    /// Waits until the last change is so long ago that the next one cannot go unnoticed.
+    /// Waits until the last change is old enough that the next one will be noticed.
     private func waitUntilTrusted() async throws {
         try await waitUntil("the file can be told from a later one") { FileState(at: url) != nil }
     }
@@ -28,11 +28,11 @@ struct FileStateTests {
         }
     }
 
-    @Test("tells nothing of a file that was changed just now")
+    @Test("is absent for a file that was changed just now")
     func justChanged() async throws {
         var state: FileState?
         var start: ContinuousClock.Instant
-        // On a busy machine even this may take so long that the change is not recent.
+        // On a busy machine this may take so long that the change is no longer recent.
         repeat {
             start = .now
             try Data("a".utf8).write(to: url)
@@ -45,7 +45,7 @@ struct FileStateTests {
         #expect(FileState(at: folder.file("missing")) == nil)
     }
 
-    @Test("is read again when somebody else has changed, damaged or removed the file")
+    @Test("is read again after another store changed, damaged or removed the file")
     func changed() async throws {
         let store = try JSONStore(at: url)
         let other = try JSONStore(at: url)
@@ -58,7 +58,7 @@ struct FileStateTests {
 
         try await waitUntilTrusted()
         #expect(try store.record(of: "Library")?.settled == ["1.1", "1.2"])
-        // In place, and of the same length.
+        // Changes the file in place, without changing its length.
         let text = try String(contentsOf: url, encoding: .utf8).replacingOccurrences(of: "1.2", with: "1.3")
         let file = try FileHandle(forWritingTo: url)
         try file.write(contentsOf: Data(text.utf8))

@@ -17,7 +17,7 @@ struct JSONStoreTests {
 
     func write(_ text: String) throws { try Data(text.utf8).write(to: url) }
 
-    /// Launches on whatever the file holds; nothing may run, and the file must stay as it is.
+    /// Launches with these contents of the file; nothing may run, and the file must stay unchanged.
     func refusal(_ contents: Data) throws -> MigrationError {
         try contents.write(to: url)
         let store = try JSONStore(at: url)
@@ -30,7 +30,7 @@ struct JSONStoreTests {
         return error
     }
 
-    @Test("the record is the one of the design, word for word")
+    @Test("reads the documented example")
     func wordForWord() throws {
         try write(
             """
@@ -59,7 +59,7 @@ struct JSONStoreTests {
             ])
     }
 
-    @Test("the file is for people too: indented, in a stable order")
+    @Test("writes readable JSON: indented and in a stable order")
     func pretty() throws {
         let store = try JSONStore(at: url)
         try launch("1.0", name: "Settings", store: store)
@@ -112,7 +112,7 @@ struct JSONStoreTests {
                 """)
     }
 
-    @Test("what is written by one store object is read by another")
+    @Test("reads what another store object wrote")
     func persistence() throws {
         try launch("1.0", store: JSONStore(at: url))
         #expect(try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log).completed == ["2.0"])
@@ -120,7 +120,7 @@ struct JSONStoreTests {
         #expect(log.lines == ["2.0"])
     }
 
-    @Test("a launch leaves no temporary files, only the store and its lock files")
+    @Test("leaves no temporary files after a launch, only the file and its lock files")
     func litter() throws {
         try Data("left by a process that was killed".utf8).write(to: folder.file(".migrations.json.new"))
         try launch("1.0", store: JSONStore(at: url))
@@ -130,7 +130,7 @@ struct JSONStoreTests {
             ])
     }
 
-    @Test("a relaunch with nothing pending writes nothing, not even a lock file")
+    @Test("writes nothing on a relaunch with nothing pending, not even a lock file")
     func relaunch() throws {
         try launch("1.0", store: JSONStore(at: url))
         for name in try folder.fileNames where name.hasSuffix(".lock") {
@@ -145,7 +145,7 @@ struct JSONStoreTests {
     }
 
     @Test(
-        "what is not a record is an error, and stays as it is",
+        "refuses malformed contents, and leaves them unchanged",
         arguments: [
             ("", "migrations.json: the file is empty."),
             (
@@ -192,14 +192,14 @@ struct JSONStoreTests {
         #expect(error.message == message)
     }
 
-    @Test("a file that is not UTF-8 is an error, and stays as it is")
+    @Test("refuses a file that is not UTF-8, and leaves it unchanged")
     func notUTF8() throws {
         let error = try refusal(Data([0x7b, 0xff, 0xfe, 0x7d]))
         #expect(error.code == .damagedStore)
         #expect(error.message == "migrations.json: not UTF-8 text.")
     }
 
-    @Test("a newer major format is an error that asks for an update")
+    @Test("refuses a newer major format, and asks for an update")
     func newerMajorFormat() throws {
         let error = try refusal(Data(#"{"format": "2.0", "managers": []}"#.utf8))
         #expect(error.code == .newerFormat)
@@ -210,7 +210,7 @@ struct JSONStoreTests {
                 """)
     }
 
-    @Test("a newer minor format is read, and what is unknown in it survives")
+    @Test("reads a newer minor format, and keeps unknown fields")
     func newerMinorFormat() throws {
         try write(
             #"""
@@ -232,9 +232,9 @@ struct JSONStoreTests {
         #expect(managers["Other"]?["shape"] as? String == "unheard of")
     }
 
-    @Test("a file that cannot be read is not an absent one: nothing runs")
+    @Test("does not mistake an unreadable file for an absent one, and nothing runs")
     func unreadable() throws {
-        // Root may read everything, but nobody can read a folder.
+        // Root can read every file, but not a folder.
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
@@ -244,7 +244,7 @@ struct JSONStoreTests {
         #expect(log.lines == [])
     }
 
-    @Test("a link that leads nowhere is not an absent file")
+    @Test("does not mistake a dangling link for an absent file")
     func danglingLink() throws {
         let store = try JSONStore(at: url)
         try FileManager.default.createSymbolicLink(
@@ -255,7 +255,7 @@ struct JSONStoreTests {
         #expect(error.code == .unreadableStore)
     }
 
-    @Test("a missing folder is an error, when the store is made and later")
+    @Test("reports a missing folder, when it is created and later")
     func missingFolder() throws {
         let missing = folder.file("gone")
         let error = try #require(throws: MigrationError.self) {
@@ -274,11 +274,11 @@ struct JSONStoreTests {
                 == .unreadableStore)
     }
 
-    @Test("a file that cannot be written is an error, and the step does not run")
+    @Test("reports that the file cannot be written, before the step runs")
     func unwritable() throws {
         let store = try JSONStore(at: url)
         try launch("1.0", store: store)
-        // A folder where the temporary file should be: nobody can write that, not even root.
+        // A folder in place of the temporary file makes writing fail, even for root.
         try FileManager.default.createDirectory(
             at: folder.file(".migrations.json.new"), withIntermediateDirectories: false)
         let error = try #require(throws: MigrationError.self) {
@@ -292,11 +292,11 @@ struct JSONStoreTests {
         #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
     }
 
-    @Test("a history that cannot be written is an error of the same kind")
+    @Test("reports that the history cannot be written")
     func unwritableHistory() throws {
         let store = try JSONStore(at: url)
         try launch("1.0", store: store)
-        // A pipe has no end to add a line to.
+        // Nothing can be appended to a pipe.
         #expect(mkfifo(folder.file("migrations.json.history").path, 0o644) == 0)
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: store, log: log)
@@ -305,7 +305,7 @@ struct JSONStoreTests {
         #expect(error.message == "migrations.json: cannot be written: Illegal seek (\(url.path)).")
     }
 
-    @Test("a manager is locked for other objects, and says who holds it")
+    @Test("locks one manager against other store objects, and names the holder")
     func lock() throws {
         let store = try JSONStore(at: url)
         guard case .acquired(let release) = try store.lock("Library") else {
@@ -331,7 +331,7 @@ struct JSONStoreTests {
     }
 
     @Test(
-        "any name of a manager makes a file name of its own",
+        "makes a distinct file name from any manager's name",
         arguments: [
             ("Library", "Library"), ("a/b", "a%2fb"), ("..", "%2e%2e"), ("", ""), ("über", "%c3%bcber"),
             ("a\nb", "a%0ab"),
@@ -340,7 +340,7 @@ struct JSONStoreTests {
         #expect(name.asFileName == expected)
     }
 
-    @Test("long names of managers that begin alike make different file names of bearable length")
+    @Test("makes distinct file names of limited length from long names with a common prefix")
     func longNames() {
         let names = ["a", "b"].map { (String(repeating: "x/", count: 500) + $0).asFileName }
         #expect(names[0] != names[1])

@@ -25,7 +25,7 @@ struct StoreStateTests {
         }
     }
 
-    @Test("survives every encoder, with what a newer version has written")
+    @Test("survives encoding and decoding, with the fields of a newer version")
     func codable() throws {
         let state = try state
         let json = try JSONDecoder().decode(StoreState.self, from: JSONEncoder().encode(state))
@@ -38,7 +38,7 @@ struct StoreStateTests {
         #expect(rows.seen == state.seen)
     }
 
-    @Test("tells a manager that has no record from one that has")
+    @Test("distinguishes managers with a record from those without")
     func absent() throws {
         var state = try state
         #expect(try state.record(of: "library") == nil)
@@ -47,7 +47,7 @@ struct StoreStateTests {
         #expect(try state.managerNames == ["Other"])
     }
 
-    @Test("notes a version once, in the order in which versions come")
+    @Test("lists each version once, in the order of first launches")
     func seen() throws {
         var state = try state
         state.see(["2.0.0", "1.5"], in: "app", at: date)
@@ -56,7 +56,7 @@ struct StoreStateTests {
         #expect(!state.hasSeen("1.5", in: "plug-in"))
     }
 
-    @Test("what is decoded is checked: a newer format and damage are errors")
+    @Test("refuses a newer format and damage when it is decoded")
     func refused() {
         func code(_ json: String) -> MigrationError.Code? {
             do {
@@ -69,7 +69,7 @@ struct StoreStateTests {
         #expect(code(#"{"format":"1.0","seen":[],"managers":{}}"#) == .damagedStore)
     }
 
-    @Test("a store that keeps bytes may let its decoder throw: that is damage, and nothing runs")
+    @Test("is damaged if a custom store's decoder throws, and nothing runs")
     func decoderError() throws {
         struct BytesStore: MigrationStore {
             let name = "keychain"

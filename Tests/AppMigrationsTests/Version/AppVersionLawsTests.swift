@@ -3,10 +3,10 @@ import Foundation
 import MigrationTesting
 import Testing
 
-/// The laws that hold for all versions, tried on generated ones.
+/// Tests the laws that hold for all versions on generated ones.
 ///
-/// The generator has a fixed seed, and few different parts to choose from, so that versions often are equal or
-/// differ in their last part only.
+/// The generator has a fixed seed and few parts to choose from, so that many versions are equal or
+/// differ only in their last part.
 @Suite("The laws of AppVersion")
 struct AppVersionLawsTests {
     let versions: [AppVersion]
@@ -16,7 +16,7 @@ struct AppVersionLawsTests {
         versions = try (0..<3000).map { _ in try AppVersion(parsing: generator.version()) }
     }
 
-    @Test("exactly one of less, equal and greater holds")
+    @Test("exactly one of <, == and > holds for two versions")
     func totality() {
         for (left, right) in pairs() {
             let holding = [left < right, left == right, left > right].count { $0 }
@@ -26,7 +26,7 @@ struct AppVersionLawsTests {
         }
     }
 
-    @Test("no version is less than one that is less than it")
+    @Test("the order is antisymmetric")
     func antisymmetry() {
         for (left, right) in pairs() {
             #expect(!(left < right && right < left), "\(left), \(right)")
@@ -34,9 +34,9 @@ struct AppVersionLawsTests {
         }
     }
 
-    @Test("less than less is less")
+    @Test("the order is transitive")
     func transitivity() {
-        // In a sorted array, each version being at most all that follow it covers every triple of them.
+        // Comparing each version of a sorted array with all later ones covers every triple of them.
         let sorted = versions.prefix(600).sorted()
         for (index, left) in sorted.enumerated() {
             for right in sorted[index...] where right < left {
@@ -62,7 +62,7 @@ struct AppVersionLawsTests {
         #expect(equal > 1000, "the generated versions are too different to try this")
     }
 
-    @Test("sorting brings equal versions together, in any initial order")
+    @Test("sorting gives the same result for any initial order, with equal versions adjacent")
     func sorting() {
         var generator = RandomNumbers(seed: 4)
         let sorted = versions.sorted()
@@ -73,7 +73,7 @@ struct AppVersionLawsTests {
         #expect(classes < versions.count)
     }
 
-    @Test("the order is that of a plain reading of the rules")
+    @Test("the order is that of a plain implementation of the rules")
     func reference() throws {
         for (left, right) in pairs() {
             let expected = try Reference(left.description).compare(to: Reference(right.description))
@@ -82,7 +82,7 @@ struct AppVersionLawsTests {
         }
     }
 
-    @Test("a description reads back as the version")
+    @Test("parsing a description returns the same version")
     func roundTrip() throws {
         for version in versions {
             let copy = try AppVersion(parsing: version.description)
@@ -94,14 +94,14 @@ struct AppVersionLawsTests {
         }
     }
 
-    @Test("coding keeps versions and their texts")
+    @Test("encoding and decoding keeps versions and their texts")
     func codingRoundTrip() throws {
         let decoded = try JSONDecoder().decode([AppVersion].self, from: JSONEncoder().encode(versions))
         #expect(decoded == versions)
         #expect(decoded.map(\.description) == versions.map(\.description))
     }
 
-    @Test("a version is at most its ceiling, and versions of greater releases are greater than it")
+    @Test("a version is at most its ceiling, which is below every greater release")
     func ceilings() throws {
         for (left, right) in pairs() {
             #expect(left <= left.ceiling, "\(left)")
@@ -111,7 +111,7 @@ struct AppVersionLawsTests {
         }
     }
 
-    @Test("garbage never traps, and its errors lie within the text")
+    @Test("parsing garbage never traps, and its errors lie within the text")
     func garbage() {
         var generator = RandomNumbers(seed: 5)
         var count = 0
@@ -127,7 +127,7 @@ struct AppVersionLawsTests {
                 #expect(text.utf8.prefix(error.offset).allSatisfy { $0 < 0x80 })
                 #expect(error.description.hasSuffix("."))
                 #expect(!error.description.contains { $0.isNewline })
-                // What precedes the error is the start of a version: one of these completes it.
+                // The text before the error is the start of a version, which one of these completes.
                 let start = String(decoding: text.utf8.prefix(error.offset), as: UTF8.self)
                 #expect(["", "0", "1a"].contains { AppVersion(start + $0) != nil }, "\(error)")
             }
@@ -135,7 +135,7 @@ struct AppVersionLawsTests {
         #expect(count > 10_000)
     }
 
-    /// Pairs of any versions, and the pairs of neighbors in order, which are equal or nearly so.
+    /// Random pairs, and the pairs of sorted neighbors, which are often equal or nearly so.
     private func pairs() -> [(AppVersion, AppVersion)] {
         var generator = RandomNumbers(seed: 2)
         let sorted = versions.sorted()
@@ -148,9 +148,9 @@ struct AppVersionLawsTests {
     }
 }
 
-/// The rules of the order in the plainest words, to compare with.
+/// A plain implementation of the order's rules, to compare with.
 ///
-/// It splits and pads where `AppVersion` scans.
+/// It splits and pads, while `AppVersion` scans.
 private struct Reference {
     let numbers: [UInt64]
     let suffix: String?
@@ -161,7 +161,7 @@ private struct Reference {
         suffix = parts.count > 1 ? String(parts[1]) : nil
     }
 
-    /// A number less than, equal to or greater than zero, as this version is to the other one.
+    /// Returns a number less than, equal to or greater than zero, as this version compares to the other.
     func compare(to other: Reference) -> Int {
         for index in 0..<max(numbers.count, other.numbers.count) {
             let left = index < numbers.count ? numbers[index] : 0
@@ -191,7 +191,7 @@ private struct Reference {
     }
 }
 
-/// Versions made from random numbers.
+/// Generates versions from random numbers.
 extension RandomNumbers {
     mutating func version() -> String {
         var text = list(of: ["0", "0", "1", "01", "2", "10", "18446744073709551615"], upTo: 3)

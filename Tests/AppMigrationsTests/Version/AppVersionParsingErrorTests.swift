@@ -66,7 +66,7 @@ struct AppVersionParsingErrorTests {
         Example("1.1+a..b", 6, identifier, found: #"".""#),
         Example("1.1+a+b", 5, afterBuild, found: #""+""#),
         Example("1.1-2+a b", 7, afterBuild, found: #"" ""#),
-        // Characters of other scripts, and those that cannot be seen
+        // Characters of other scripts, and invisible ones
         Example("١.٢", 0, digit, found: #""١""#),
         Example("1.२", 2, digit, found: #""२""#),
         Example("\u{ff11}", 0, digit, found: "\"\u{ff11}\""),
@@ -84,7 +84,7 @@ struct AppVersionParsingErrorTests {
         Example(#""1\"#, 0, digit, found: #""\"""#, quoted: #""\"1\\""#),
     ]
 
-    @Test("a malformed text is an error that says what is wrong, and where", arguments: examples)
+    @Test("malformed text is an error that says what is wrong and where", arguments: examples)
     func malformed(example: Example) throws {
         let thrown = #expect(throws: AppVersion.ParsingError.self) { try AppVersion(parsing: example.text) }
         let error = try #require(thrown)
@@ -100,7 +100,7 @@ struct AppVersionParsingErrorTests {
     }
 
     @Test(
-        "a message is a sentence",
+        "the message is a sentence",
         arguments: [
             ("1..2", #""1..2" is not an app version: expected a digit at offset 2, found "."."#),
             ("1.", #""1." is not an app version: expected a digit at offset 2, found the end."#),
@@ -118,7 +118,7 @@ struct AppVersionParsingErrorTests {
         #expect((error as any Error).localizedDescription == message)
     }
 
-    @Test("errors are equal if they are about the same")
+    @Test("errors are equal if their texts and offsets are")
     func equality() throws {
         func error(_ text: String) throws -> AppVersion.ParsingError {
             let thrown = #expect(throws: AppVersion.ParsingError.self) { try AppVersion(parsing: text) }

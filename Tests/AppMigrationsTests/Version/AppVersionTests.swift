@@ -7,7 +7,7 @@ struct AppVersionTests {
     // MARK: Numbers
 
     @Test(
-        "a version is any count of numbers, kept as written",
+        "a version has any number of parts, kept as written",
         arguments: [
             ("7", [7]), ("0", [0]), ("1.1", [1, 1]), ("2.0.3.9.6", [2, 0, 3, 9, 6]), ("402.0.0", [402]),
             ("2024.01", [2024, 1]), ("0.0", [0]), ("0.0.1", [0, 0, 1]), ("1.10.0", [1, 10]), ("00", [0]),
@@ -29,13 +29,13 @@ struct AppVersionTests {
     }
 
     @Test(
-        "leading zeros of numbers have no meaning",
+        "leading zeros are ignored",
         arguments: [("2024.01", "2024.1"), ("01-02", "1-2"), ("00", "0")])
     func leadingZeros(padded: String, plain: String) throws {
         try expectEqual(padded, plain)
     }
 
-    @Test("equal versions are one key")
+    @Test("equal versions are the same dictionary key")
     func keys() {
         let names: [AppVersion: String] = ["1.1": "one"]
         #expect(names["1.1.0"] == "one")
@@ -73,13 +73,13 @@ struct AppVersionTests {
         #expect(version < version.release)
     }
 
-    @Test("pre-releases differ in case")
+    @Test("pre-releases are case-sensitive")
     func prereleaseCase() {
         #expect("1.0-RC" < ("1.0-rc" as AppVersion))
     }
 
     @Test(
-        "build metadata is kept, and ignored in comparison",
+        "build metadata is kept, and ignored by comparisons",
         arguments: [
             ("1.1+42", "1.1"), ("1.1+001", "1.1+002"), ("1.1-2+a.b-c", "1.1-2"), ("1.1-rc.1+-", "1.1-rc.1"),
             ("1+21AF26D3---117B344092BD", "1.0"), ("1+a-1", "1"),
@@ -94,13 +94,13 @@ struct AppVersionTests {
     /// Each of the versions is less than all that follow it.
     static let chains: [[AppVersion]] = [
         ["1.1-beta.1", "1.1-rc.1", "1.1", "1.1-0", "1.1-1", "1.1-2", "1.1-10", "1.1.1", "1.2"],
-        // The example of Semantic Versioning 2.0.0, clause 11.4, and that of 11.2.
+        // The examples of Semantic Versioning 2.0.0, sections 11.4 and 11.2.
         [
             "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
             "1.0.0-rc.1", "1.0.0",
         ],
         ["1.0.0", "2.0.0", "2.1.0", "2.1.1"],
-        // Numbers are compared as numbers, and any number decides before any suffix.
+        // Numbers are compared as numbers, and come before any suffix.
         ["0", "0.0.1", "0.9", "0.10-a", "0.10", "0.10-9", "0.10.0.1-a", "1-a", "1", "9", "10"],
         // The end of an identifier is lower than a hyphen, although a dot is greater in ASCII.
         ["1-a", "1-a.b", "1-a-", "1-a-b", "1-aa"],
@@ -113,7 +113,9 @@ struct AppVersionTests {
         ],
     ]
 
-    @Test("versions are in the order of the grammar and of Semantic Versioning", arguments: chains)
+    @Test(
+        "versions are ordered as in Semantic Versioning, with sub-migrations after their version",
+        arguments: chains)
     func order(chain: [AppVersion]) {
         for (index, left) in chain.enumerated() {
             #expect(!(left < left), "\(left) < \(left)")
@@ -129,7 +131,7 @@ struct AppVersionTests {
     // MARK: Conversions
 
     @Test(
-        "a text is converted without loss, or not at all",
+        "text converts without loss, or not at all",
         arguments: [("1.01-2+b", true), ("1.1.0", true), ("v1.2", false), ("", false)])
     func losslessString(text: String, isVersion: Bool) {
         #expect(AppVersion(text)?.description == (isVersion ? text : nil))
@@ -144,13 +146,13 @@ struct AppVersionTests {
 
     // Exit tests need processes, which only desktop platforms let a test start.
     #if os(Linux) || os(macOS) || os(Windows)
-        @Test("a malformed literal traps with the message of the error")
+        @Test("a malformed literal traps with the error's message")
         func malformedLiteral() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let version: AppVersion = "1..2"
                 _ = version
             }
-            // Release builds have no messages of preconditions.
+            // Preconditions have no message in release builds.
             #if DEBUG
                 let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
                 #expect(
@@ -162,7 +164,7 @@ struct AppVersionTests {
         }
     #endif
 
-    @Test("a version is coded as a single string")
+    @Test("a version is encoded as a string")
     func coding() throws {
         let versions: [AppVersion] = ["1.1.0", "1.1-02+7", "2.0.0-beta.3"]
         let json = try JSONEncoder().encode(versions)
@@ -171,7 +173,7 @@ struct AppVersionTests {
         #expect(decoded.map(\.description) == versions.map(\.description))
     }
 
-    @Test("a malformed string is corrupted data, with the message of the error and its place")
+    @Test("decoding a malformed string is an error with the message and the coding path")
     func malformedCoding() throws {
         let error = #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([String: AppVersion].self, from: Data(#"{"app": "1..2"}"#.utf8))
@@ -187,7 +189,7 @@ struct AppVersionTests {
         #expect((context.underlyingError as? AppVersion.ParsingError)?.offset == 2)
     }
 
-    @Test("anything but a string is not a version", arguments: ["1.1", "null", "[]"])
+    @Test("only a string is decoded as a version", arguments: ["1.1", "null", "[]"])
     func wrongTypeCoding(json: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(AppVersion.self, from: Data(json.utf8))
@@ -197,7 +199,7 @@ struct AppVersionTests {
     // MARK: Releases
 
     @Test(
-        "a release has the numbers only, as written",
+        "a release has only the numbers, as written",
         arguments: [
             ("1.1", "1.1"), ("1.1.0-beta.1", "1.1.0"), ("2024.01-2", "2024.01"), ("1+b-1", "1"),
             ("7-x+y", "7"),

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A copy before migrating")
+@Suite("A backup before migrating")
 struct BackupTests {
     let folder: TemporaryFolder
 
@@ -27,7 +27,7 @@ struct BackupTests {
         return try FileManager.default.contentsOfDirectory(atPath: copies.path).sorted()
     }
 
-    @Test("is made only when the database holds something and something is pending")
+    @Test("is made only if the database is not empty and a migration is pending")
     func onlyWhenNeeded() throws {
         let queue = try folder.queue()
         #expect(try migrator(1).migrate(queue).backup == nil)
@@ -42,7 +42,7 @@ struct BackupTests {
         #expect(try copy.ledger() == [1])
     }
 
-    @Test("is one of as many as are to be kept, and only of this database", arguments: [1, 2, 3])
+    @Test("replaces the oldest ones of the same database only", arguments: [1, 2, 3])
     func kept(keep: Int) throws {
         let other = try folder.queue("app.sqlite-2")
         let queue = try folder.queue()
@@ -58,7 +58,7 @@ struct BackupTests {
                 == (made.suffix(keep) + [others.lastPathComponent, "app.sqlite-notes.txt"]).sorted())
     }
 
-    @Test("that was not finished when the process died is removed before the next one")
+    @Test("is removed before the next one if a crash left it unfinished")
     func unfinished() throws {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
@@ -71,7 +71,7 @@ struct BackupTests {
         #expect(try names() == ["\(other).backup.partial", backup.lastPathComponent].sorted())
     }
 
-    @Test("holds what is only in the write-ahead log, and can be brought back")
+    @Test("includes the write-ahead log, and can be restored")
     func wal() throws {
         let pool = try folder.pool()
         try migrator(1).migrate(pool)
@@ -89,7 +89,7 @@ struct BackupTests {
         #expect(try names().allSatisfy { $0.hasSuffix(".backup") })
     }
 
-    @Test("is made before a migration that fails, and can be brought back")
+    @Test("is made before a migration that fails, and can be restored")
     func failing() throws {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
@@ -106,7 +106,7 @@ struct BackupTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("that cannot be made is an error, and nothing is changed")
+    @Test("is an error if it cannot be written, and nothing changes")
     func unwritable() throws {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
@@ -124,7 +124,7 @@ struct BackupTests {
         #expect(try migrator(2).migrate(queue).applied == [2])
     }
 
-    @Test("of a database in memory is an error, once that holds something")
+    @Test("of a database in memory is an error, unless the database is empty")
     func inMemory() throws {
         let queue = try DatabaseQueue()
         #expect(try migrator(1).migrate(queue).applied == [1])
@@ -137,7 +137,7 @@ struct BackupTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("that is none is not brought back", arguments: [true, false])
+    @Test("is not restored if it is missing or not a database", arguments: [true, false])
     func notABackup(exists: Bool) throws {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
@@ -153,7 +153,7 @@ struct BackupTests {
         #expect(FileManager.default.fileExists(atPath: url.path) == exists)
     }
 
-    @Test("is not brought back when SQLite finds it damaged")
+    @Test("is not restored if SQLite finds it damaged")
     func damaged() throws {
         let schema = try migrator(1)
         let queue = try folder.queue()

@@ -18,12 +18,12 @@ struct IntegrityCheckTests {
         return try queue.read { try IntegrityCheck($0, .full, limit: 5).problems }
     }
 
-    @Test("finds no nulls where there are none, whatever SQLite says")
+    @Test("finds no nulls in a correct table without rowids")
     func falseAlarm() throws {
         #expect(try problems(Self.table) == [])
     }
 
-    @Test("finds a null")
+    @Test("finds a null in a NOT NULL column")
     func null() throws {
         let found = try problems(
             """
@@ -36,7 +36,7 @@ struct IntegrityCheckTests {
         #expect(found == ["NULL value in t.b"])
     }
 
-    @Test("lets a good copy of such a table be brought back")
+    @Test("accepts the backup of a correct table without rowids")
     func restore() throws {
         let folder = try TemporaryFolder()
         let copy = try folder.queue("copy.sqlite")

@@ -15,7 +15,7 @@ struct BridgeAdoptionTests {
         database = try app.open()
     }
 
-    /// Launches 2.0 of an app that adopts at 1.0 what has tables.
+    /// Launches 2.0 of an app that is adopted at 1.0 if it has tables.
     func launch(store: (any MigrationStore)? = nil) throws -> MigrationReport {
         let manager = try app.manager(
             "2.0", store: store,
@@ -26,7 +26,7 @@ struct BridgeAdoptionTests {
         return try manager.migrate()
     }
 
-    @Test("an install whose database has tables is at the version that they mean")
+    @Test("an install whose database has tables is adopted at the version given for them")
     func tables() throws {
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY)") }
         let report = try launch()
@@ -36,14 +36,14 @@ struct BridgeAdoptionTests {
         #expect(app.log.lines == ["1.1", "2.0"])
     }
 
-    @Test("an install whose database is empty is new")
+    @Test("an install whose database is empty is fresh")
     func empty() throws {
         #expect(try launch().launch == .freshInstall)
         #expect(app.log.lines == [])
     }
 
     @Test(
-        "the tables of this package do not count: records, history, ledger, and records that were set aside")
+        "the package's own tables do not count")
     func ownTables() throws {
         let store = SQLiteStore(database)
         let other = try MigrationManager(name: "Settings", currentVersion: "2.0", store: store)
@@ -67,13 +67,13 @@ struct BridgeAdoptionTests {
         #expect(try launch().launch == .freshInstall)
     }
 
-    @Test("a view counts as the app's own")
+    @Test("a view counts as a table")
     func view() throws {
         try database.write { try $0.execute(sql: "CREATE VIEW one AS SELECT 1") }
         #expect(try launch().launch == .adoption(from: "1.0"))
     }
 
-    @Test("a database that cannot be read tells nothing, and nothing runs")
+    @Test("an unreadable database is an error, and nothing runs")
     func unreadable() throws {
         try database.close()
         let error = try #require(throws: MigrationError.self) { try launch() }

@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 import TestSupport
 
-/// An app with one database, as its versions would register their steps and moves.
+/// An app with one database, with the steps and moves of its versions.
 struct App {
     let folder: TemporaryFolder
     let log = BridgeLog()
@@ -34,7 +34,7 @@ struct App {
             options: options)
     }
 
-    /// Launches a version of the app that has all its steps and moves up to there.
+    /// Launches a version of the app with all steps and moves up to it.
     @discardableResult
     func launch(
         _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
@@ -78,7 +78,7 @@ struct SQL: SchemaMigration {
     func migrate(_ db: Database) throws { try db.execute(sql: sql) }
 }
 
-/// What steps have written down about themselves, on whatever thread they run.
+/// Lines that steps write when they run, on any thread.
 final class BridgeLog: Sendable {
     private let storage = Locked<[String]>([])
 

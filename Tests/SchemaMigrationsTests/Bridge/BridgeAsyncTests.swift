@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite("Launching asynchronously, with databases")
+@Suite("Launching asynchronously with databases")
 struct BridgeAsyncTests {
     let app: App
 
     init() throws { app = try App() }
 
-    @Test("plain, asynchronous and database steps and moves run in the order of their versions, moves first")
+    @Test("steps and moves of every kind run in order of version, moves first")
     func order() async throws {
         try app.launch("1.0")
         let database = try app.open()
@@ -47,14 +47,14 @@ struct BridgeAsyncTests {
         #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
     }
 
-    @Test("the main actor is free while a step works in a database")
+    @Test("a step in a database does not block the main actor")
     func freeActor() async throws {
         try app.launch("1.0")
         let database = try app.open()
         let manager = try app.manager("1.2")
         let isFree = DispatchSemaphore(value: 0)
         manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in
-            // Ends at once when the main actor can run; the limit keeps a blocked one from hanging the tests.
+            // Ends at once if the main actor can run; the limit keeps a blocked one from hanging the tests.
             log.add(isFree.wait(timeout: .now() + 600) == .success ? "free" : "blocked")
         }
         let launch = Task { try await manager.migrate() }
@@ -63,7 +63,7 @@ struct BridgeAsyncTests {
         #expect(app.log.lines == ["free"])
     }
 
-    @Test("a task that is cancelled in a database step that throws leaves nothing of it")
+    @Test("a step in a database that is cancelled is rolled back")
     func cancellation() async throws {
         try app.launch("1.0")
         let database = try app.open()

@@ -11,7 +11,7 @@ struct BridgeEventTests {
 
     init() throws { app = try App() }
 
-    @Test("a move tells its schema versions, a step its database")
+    @Test("a move reports its schema versions, and a step its database")
     func events() throws {
         var steps: [MigrationEvent.Step] = []
         var lines: [String] = []
@@ -34,7 +34,7 @@ struct BridgeEventTests {
         #expect(steps.allSatisfy { $0.database == "library.sqlite" && $0.attempt == 1 })
     }
 
-    @Test("a move that fails is told of, and the next launch goes on with it")
+    @Test("a failed move is reported, and the next launch retries it")
     func failure() throws {
         var lines: [String] = []
         let options = MigrationOptions(onEvent: { lines.append("\($0)") })
@@ -52,7 +52,7 @@ struct BridgeEventTests {
         #expect(try app.launch("1.0").moves.map(\.schemaVersions) == [["10"]])
     }
 
-    @Test("each schema migration of a move counts as much as a step")
+    @Test("each schema migration of a move counts like a step")
     func weight() throws {
         let database = try app.open()
         let manager = try app.manager("2.0")
@@ -70,7 +70,7 @@ struct BridgeEventTests {
         #expect(progress.fractionCompleted == 1)
     }
 
-    @Test("moves and steps above the current version are left out when asked")
+    @Test("moves and steps above the current version are left out if requested")
     func leaveOut() throws {
         let database = try app.open()
         func launch(_ version: String) throws -> MigrationReport {
@@ -90,7 +90,7 @@ struct BridgeEventTests {
         #expect(report.completed == ["2.0"])
     }
 
-    @Test("an extension that waits is told of pending moves, and writes nothing")
+    @Test("an extension that waits gets an error while moves are pending, and writes nothing")
     func waits() throws {
         try app.launch("1.0")
         let files = try FileManager.default.contentsOfDirectory(atPath: app.folder.url.path).sorted()

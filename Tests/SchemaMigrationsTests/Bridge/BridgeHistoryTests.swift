@@ -5,13 +5,13 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("History in databases")
+@Suite("History with databases")
 struct BridgeHistoryTests {
     let app: App
 
     init() throws { app = try App() }
 
-    @Test("the store's and the databases' steps are merged, in the order of time", arguments: [true, false])
+    @Test("the steps of the store and of the databases are merged by date", arguments: [true, false])
     func merged(storeIsJSON: Bool) throws {
         func launch(_ version: String) throws -> [String] {
             let database = try app.open()
@@ -42,7 +42,7 @@ struct BridgeHistoryTests {
             ])
     }
 
-    @Test("a store in the database that steps work in tells each step once")
+    @Test("a store in the steps' database lists each step once")
     func sharedDatabase() throws {
         func launch(_ version: String) throws -> [String] {
             let database = try app.open()

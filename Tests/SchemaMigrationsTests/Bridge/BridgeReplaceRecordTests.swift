@@ -41,7 +41,7 @@ struct BridgeReplaceRecordTests {
     }
 
     @Test(
-        "a damaged table is renamed with its rows, and the version assumed is gone on from",
+        "a damaged table is renamed, and the manager continues from the assumed version",
         arguments: [
             "UPDATE app_migrations SET value = '{' WHERE name = 'Library'",
             "UPDATE app_migrations SET value = x'00' WHERE name = 'Library'",
@@ -67,7 +67,7 @@ struct BridgeReplaceRecordTests {
         #expect(kept == rows)
     }
 
-    @Test("two replacements in one second set two tables aside")
+    @Test("two replacements in the same second set two tables aside")
     func twice() throws {
         for _ in 1...2 {
             try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
@@ -76,7 +76,7 @@ struct BridgeReplaceRecordTests {
         #expect(try tablesSetAside().count == 2)
     }
 
-    @Test("a database whose only tables are records that were set aside is empty")
+    @Test("a database that holds only records set aside counts as new")
     func empty() throws {
         try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
         try database.write {
@@ -88,7 +88,7 @@ struct BridgeReplaceRecordTests {
         #expect(app.log.lines == [], "no step is needed in a new database")
     }
 
-    @Test("a record in a database that can be read is left alone when the store's is replaced")
+    @Test("replacing the store's record keeps a readable record in a database")
     func readableBesideDamaged() throws {
         try app.launch("1.2")
         let titles = try app.titles()
@@ -102,7 +102,7 @@ struct BridgeReplaceRecordTests {
         #expect(!app.log.lines.contains("again"))
     }
 
-    @Test("is refused inside a transaction, and changes nothing")
+    @Test("replacing a record inside a transaction is refused, and changes nothing")
     func insideTransaction() throws {
         try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
         let manager = try manager()

@@ -5,13 +5,13 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The bridge")
+@Suite("Steps and moves in databases")
 struct BridgeTests {
     let app: App
 
     init() throws { app = try App() }
 
-    @Test("moves run on a fresh install, and steps given a database do not")
+    @Test("moves run on a fresh install, and steps in a database do not")
     func freshInstall() throws {
         let report = try app.launch("2.0")
         #expect(report.launch == .freshInstall)
@@ -26,7 +26,7 @@ struct BridgeTests {
         #expect(try app.launch("2.0").moves == [])
     }
 
-    @Test("an upgrade brings the schema forward, and runs the steps in the database once")
+    @Test("an upgrade migrates the schema, and runs the steps in the database once")
     func upgrade() throws {
         try app.launch("1.0")
         #expect(try app.columns() == ["id", "title"])
@@ -39,7 +39,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
-    @Test("a closure at 1.2 sees at least the schema of 1.2 on the way to 2.0")
+    @Test("a step of 1.2 runs after the move of 1.2 and before the move of 2.0")
     func order() throws {
         try app.launch("1.0")
         let database = try app.open()
@@ -51,7 +51,7 @@ struct BridgeTests {
                 try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('book')")
             }
         }
-        // A closure may be registered before the move of its version: the move still goes first.
+        // A step may be registered before the move of its version: the move still runs first.
         manager.whenMigratingToVersion("1.2") { try note("1.2") }
         manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
         manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
@@ -62,7 +62,7 @@ struct BridgeTests {
     }
 
     @Test(
-        "a database restored from a copy made at 1.0, under a store at 2.0, gets its schema and its steps back"
+        "a database restored from a backup of 1.0 is upgraded again, even if the store is at 2.0"
     )
     func restoredBackup() throws {
         try app.launch("1.0")
@@ -77,7 +77,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
-    @Test("a database that is gone is made anew, and does not need its steps")
+    @Test("a deleted database is created again, and its steps do not run")
     func replacedFile() throws {
         try app.launch("2.0")
         try FileManager.default.removeItem(at: app.databaseURL)
@@ -87,7 +87,7 @@ struct BridgeTests {
         #expect(report.completed == [])
     }
 
-    @Test("a JSON record deleted beside a database at 2.0 runs no step in the database twice")
+    @Test("deleting the store's file does not run a step in the database twice")
     func lostRecord() throws {
         try app.launch("1.0")
         try app.launch("2.0")
@@ -96,7 +96,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
-    @Test("a step in the database that throws leaves nothing, and runs at the next launch")
+    @Test("a step in the database that throws is rolled back, and runs at the next launch")
     func failure() throws {
         try app.launch("1.0")
         let database = try app.open()
@@ -113,7 +113,7 @@ struct BridgeTests {
     }
 
     @Test(
-        "a fresh install that dies before its .run step runs it at the next launch", arguments: [true, false])
+        "a step for fresh installs runs at the next launch if the first one fails", arguments: [true, false])
     func owedStep(inDatabase: Bool) throws {
         struct Death: Error {}
         func launch(dying: Bool) throws -> MigrationReport {
@@ -141,7 +141,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["welcome"])
     }
 
-    @Test("a database with tables and neither ledger nor record is refused, and left as it is")
+    @Test("a database with tables but no ledger or record is refused, and stays unchanged")
     func unmanaged() throws {
         try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
         let before = try Data(contentsOf: app.databaseURL)
@@ -160,7 +160,7 @@ struct BridgeTests {
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }
 
-    @Test("a move that finds tables and no ledger asks the migrator and the manager for an answer")
+    @Test("a move in a database with tables and no ledger asks for the options `adopting`")
     func unmanagedWithMove() throws {
         let database = try app.open()
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
@@ -181,7 +181,7 @@ struct BridgeTests {
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }
 
-    @Test("a database with tables is adopted at the version that the app tells")
+    @Test("a database with tables is adopted at the version that the app returns")
     func adopted() throws {
         try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
         let database = try app.open()
@@ -192,7 +192,7 @@ struct BridgeTests {
         #expect(app.log.lines == ["2.0"])
     }
 
-    @Test("a database that was migrated without a manager is adopted at the version that the app tells")
+    @Test("a database migrated without a manager is adopted at the version that the app returns")
     func ledgerOnly() throws {
         try app.schema([10]).migrate(app.open())
         let error = try #require(throws: MigrationError.self) { try app.launch("2.0") }
@@ -202,7 +202,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
-    @Test("a store that is lost takes the version from a database that remembers it")
+    @Test("a manager without a record takes its version from the database")
     func lostStore() throws {
         try app.launch("1.0")
         try app.launch("2.0")
@@ -220,7 +220,7 @@ struct BridgeTests {
     }
 
     @Test(
-        "several managers of one install agree whether it is fresh, though the first one makes the tables",
+        "all managers of a fresh install agree, even after the first one has created the tables",
         arguments: [2, 5])
     func severalManagers(count: Int) throws {
         func launch(_ version: String, _ names: [String]) throws -> [Launch] {
@@ -248,7 +248,7 @@ struct BridgeTests {
         #expect(try late.migrate().launch == .adoption(from: "2.0"))
     }
 
-    @Test("on an old install all managers adopt, whichever comes first", arguments: [2, 5])
+    @Test("all managers of an existing install adopt it, in any order", arguments: [2, 5])
     func severalManagersOfOldInstall(count: Int) throws {
         try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
         let names = (1...count).map { "Manager \($0)" }
@@ -265,7 +265,7 @@ struct BridgeTests {
         #expect(app.log.lines == names.reversed().map { "\($0) 2.0" })
     }
 
-    @Test("a manager that had only moves can have steps in the database later")
+    @Test("a manager with only moves can get steps in the database later")
     func stepsAddedLater() throws {
         let database = try app.open()
         func manager(_ version: String) throws -> MigrationManager {
@@ -279,7 +279,7 @@ struct BridgeTests {
         #expect(try later.migrate().completed == ["1.1"])
     }
 
-    @Test("a store in the database that steps work in is one place with it")
+    @Test("a store in the steps' database shares one record with it")
     func sharedDatabase() throws {
         func launch(_ version: String) throws -> MigrationReport {
             let database = try app.open()
@@ -305,7 +305,7 @@ struct BridgeTests {
         #expect(record?.completed == "2.0")
     }
 
-    @Test("what moves are going to do can be asked without changing anything")
+    @Test("listing pending moves changes nothing")
     func pendingMoves() throws {
         try app.launch("1.0")
         let before = try Data(contentsOf: app.databaseURL)
@@ -321,7 +321,7 @@ struct BridgeTests {
         #expect(try Data(contentsOf: app.databaseURL) == before)
     }
 
-    @Test("a late file runs in the first move that covers it")
+    @Test("a schema migration added out of order runs in the first move that covers it")
     func lateFile() throws {
         let database = try app.open()
         func launch(_ versions: [SchemaVersion]) throws -> MigrationReport {
@@ -339,7 +339,7 @@ struct BridgeTests {
             ])
     }
 
-    @Test("on a downgrade a database that is newer than the app is refused")
+    @Test("a downgrade refuses a database that is newer than the app")
     func newerDatabase() throws {
         try app.launch("2.0")
         let error = try #require(throws: MigrationError.self) { try app.launch("1.2") }
@@ -351,7 +351,7 @@ struct BridgeTests {
                 """)
     }
 
-    @Test("a reset runs the steps in the database again, and leaves its schema alone")
+    @Test("a reset runs the steps in the database again, and keeps its schema")
     func reset() throws {
         try app.launch("1.0")
         try app.launch("1.2")

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-/// The design's snippet, in a class on the main actor: that it compiles is the test.
+/// The documentation's example in a class on the main actor, which must compile.
 @MainActor
 private final class Library {
     func launch(in folder: URL, _ dbQueue: DatabaseQueue, _ url: URL) throws -> MigrationManager {
@@ -32,7 +32,7 @@ private final class Library {
 @MainActor private func moveArchive() throws { done.append("archive") }
 @MainActor private func resumeMove(attempt: Int) throws { done.append("attempt \(attempt)") }
 
-@Suite("The design's snippet", .serialized)
+@Suite("The documentation's example", .serialized)
 struct CompileTests {
     @MainActor
     @Test(
@@ -58,7 +58,7 @@ struct CompileTests {
         #expect(done == ["archive", "attempt 1"])
     }
 
-    @Test("compiles in a module whose default isolation is the main actor, without a warning")
+    @Test("compiles without a warning in a module isolated to the main actor by default")
     func defaultIsolation() async throws {
         let source = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -71,7 +71,7 @@ struct CompileTests {
         #expect(result.errors == "")
     }
 
-    @Test("the compiler that this is asked of finds mistakes of isolation")
+    @Test("the compiler used here reports isolation mistakes")
     func mistake() async throws {
         let folder = try TemporaryFolder()
         let source = folder.url.appendingPathComponent("Mistake.swift")

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A move by GRDB's own migrator")
+@Suite("A move by GRDB's migrator")
 struct GRDBMoveTests {
     let app: App
     let database: DatabaseQueue
@@ -35,7 +35,7 @@ struct GRDBMoveTests {
         return try #require(throws: MigrationError.self) { try manager.migrate() }.description
     }
 
-    @Test("brings the database to the migration named, in the version registered")
+    @Test("migrates the database to the named migration in the registered version")
     func moves() throws {
         let first = try app.manager("1.0")
         first.whenMigratingToVersion("1.0", migrate: migrator(["v1"]), upTo: "v1", in: database)
@@ -66,7 +66,7 @@ struct GRDBMoveTests {
             ])
     }
 
-    @Test("takes over a database that GRDB's migrator has migrated without a manager")
+    @Test("adopts a database that GRDB's migrator has migrated without a manager")
     func takesOver() throws {
         try migrator().migrate(database, upTo: "v2")
         let undecided = try app.manager("2.0")
@@ -81,7 +81,7 @@ struct GRDBMoveTests {
             ])
     }
 
-    @Test("that goes up to an unknown migration is a mistake")
+    @Test("to an unknown migration is refused")
     func unknown() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -94,7 +94,7 @@ struct GRDBMoveTests {
         #expect(try tables() == [])
     }
 
-    @Test("that goes below an earlier one is a mistake")
+    @Test("below an earlier move is refused")
     func below() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v3", in: database)
@@ -108,7 +108,7 @@ struct GRDBMoveTests {
                 """)
     }
 
-    @Test("that is the last one and leaves migrations out names them")
+    @Test("that is the last one must reach every migration")
     func forgotten() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -121,7 +121,7 @@ struct GRDBMoveTests {
                 """)
     }
 
-    @Test("cannot be mixed with moves by a SchemaMigrator in one database", arguments: [true, false])
+    @Test("cannot be mixed with moves by a SchemaMigrator in the same database", arguments: [true, false])
     func mixed(isFirst: Bool) throws {
         let text = try mistakes { manager in
             if isFirst { manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database) }
@@ -156,7 +156,7 @@ struct GRDBMoveTests {
     }
 }
 
-@Suite("A database that is opened by its path")
+@Suite("A database opened by its path")
 struct DatabasePathTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -166,7 +166,7 @@ struct DatabasePathTests {
         schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"])
     }
 
-    @Test("is migrated and closed, and one that the app has opened stays open")
+    @Test("is migrated and closed, while the app's connection stays open")
     func path() throws {
         let queue = try folder.queue()
         #expect(try schema.migrate(path: folder.path("app.sqlite"), upTo: 1).applied == [1])
@@ -178,7 +178,7 @@ struct DatabasePathTests {
         #expect(open.sorted() == ["app.sqlite", "migrations"])
     }
 
-    @Test("is closed when a migration fails, too")
+    @Test("is closed after a migration fails")
     func failing() throws {
         try folder.folder(["2_b.sql": "SELECT nonsense"])
         let error = try failure { try schema.migrate(path: folder.path("app.sqlite")) }

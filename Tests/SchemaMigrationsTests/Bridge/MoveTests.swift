@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Registration of moves")
+@Suite("Registering moves refuses")
 struct MoveRegistrationTests {
     let app: App
     let database: DatabaseQueue
@@ -20,7 +20,7 @@ struct MoveRegistrationTests {
         return try #require(throws: MigrationError.self) { try manager.migrate() }.description
     }
 
-    @Test("an unknown schema version")
+    @Test("a move to an unknown schema version")
     func unknown() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -33,7 +33,7 @@ struct MoveRegistrationTests {
         )
     }
 
-    @Test("below an earlier move's")
+    @Test("a move below an earlier one")
     func below() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion("1.0", migrate: try app.schema(), upTo: 20, in: database)
@@ -48,7 +48,7 @@ struct MoveRegistrationTests {
                 """)
     }
 
-    @Test("files that no move reaches are named, so that a new file cannot be forgotten")
+    @Test("files that no move reaches, and names them")
     func forgotten() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -62,7 +62,7 @@ struct MoveRegistrationTests {
                 """)
     }
 
-    @Test("another set of migrations for the same database, also by another connection")
+    @Test("another set of migrations for the same database, even in another connection")
     func sets() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
@@ -77,7 +77,7 @@ struct MoveRegistrationTests {
                 """)
     }
 
-    @Test("two moves of one version for one database")
+    @Test("two moves of the same version in the same database")
     func twice() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -95,7 +95,7 @@ struct MoveRegistrationTests {
 
 @Suite("A move")
 struct MoveTests {
-    @Test("is noted in the ledger with the app's version, and passes on what was wrong from before")
+    @Test("records the app's version in the ledger, and reports problems that existed before")
     func noted() throws {
         let app = try App()
         let database = try app.open()

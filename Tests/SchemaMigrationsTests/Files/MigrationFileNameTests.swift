@@ -7,7 +7,7 @@ import Testing
 @Suite("A migration's file name")
 struct MigrationFileNameTests {
     @Test(
-        "gives version, name and kind",
+        "has a version, a name and a kind",
         arguments: [
             ("1.sql", 1, "", .up),
             ("0.sql", 0, "", .up),
@@ -31,7 +31,7 @@ struct MigrationFileNameTests {
     }
 
     @Test(
-        "is not meant for one when it does not begin with a digit or does not end in .sql",
+        "is ignored if it does not begin with a digit or end in .sql",
         arguments: [
             "", "README.md", "schema.sql", "_1.sql", " 1.sql", "-1.sql", ".sql", "._1_x.sql", "1", "1.txt",
             "1_x.sql.bak",
@@ -47,7 +47,7 @@ struct MigrationFileNameTests {
         """
 
     @Test(
-        "is refused when it is malformed",
+        "is refused if it is malformed",
         arguments: [
             ("1.SQL", "its extension is not written .sql"),
             ("1_x.Sql", "its extension is not written .sql"),
@@ -75,7 +75,7 @@ struct MigrationFileNameTests {
     }
 
     @Test(
-        "of Swift code is refused when it cannot be a type's",
+        "of Swift code is refused if it cannot name a type",
         arguments: [
             ("1.swift", "only an _ and a name may follow the version"),
             ("1AddMoods.swift", "only an _ and a name may follow the version"),

@@ -16,7 +16,7 @@ struct MigrationFolderTests {
         try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(directories: folders) }
     }
 
-    @Test("is ordered by number, and what is no migration is passed over")
+    @Test("orders migrations by number, and ignores other files")
     func order() throws {
         let schema = try folder.migrator([
             "10_c.sql": "", "9_b.sql": "", "007_a.sql": "", "007_a.down.sql": "", "README.md": "",
@@ -26,7 +26,7 @@ struct MigrationFolderTests {
         #expect(schema.migrations.map(\.name) == ["a", "b", "c"])
     }
 
-    @Test("that is missing is an error")
+    @Test("is refused if it does not exist")
     func missing() throws {
         let missing = folder.url.appendingPathComponent("nowhere")
         let error = try refusal(of: [missing])
@@ -38,7 +38,7 @@ struct MigrationFolderTests {
                 """)
     }
 
-    @Test("that is a file is an error")
+    @Test("is refused if it is a file")
     func file() throws {
         let file = try folder.folder(["1_a.sql": "SELECT 1"]).appendingPathComponent("1_a.sql")
         let error = try refusal(of: [file])
@@ -46,7 +46,7 @@ struct MigrationFolderTests {
         #expect(error.message.hasPrefix("\(file.path): cannot be read: "))
     }
 
-    @Test("that holds no migration is an error", arguments: [[], ["README.md"], ["1_a.down.sql"]])
+    @Test("is refused if it holds no migration", arguments: [[], ["README.md"], ["1_a.down.sql"]])
     func empty(names: [String]) throws {
         let empty = try folder.folder(Dictionary(uniqueKeysWithValues: names.map { ($0, "") }))
         let error = try refusal(of: [empty])
@@ -58,7 +58,7 @@ struct MigrationFolderTests {
                 """)
     }
 
-    @Test("that holds two files of one version is refused with both names")
+    @Test("is refused if two files have the same version, and both are named")
     func duplicate() throws {
         let twice = try folder.folder(["17_b.sql": "", "017_a.sql": "", "16_z.sql": ""])
         let error = try refusal(of: [twice])
@@ -69,7 +69,7 @@ struct MigrationFolderTests {
                 """)
     }
 
-    @Test("that holds a malformed name is refused")
+    @Test("is refused if a name is malformed")
     func malformed() throws {
         let malformed = try folder.folder(["1_a.sql": "", "2-b.sql": ""])
         let error = try refusal(of: [malformed])
@@ -77,7 +77,7 @@ struct MigrationFolderTests {
         #expect(error.message == "2-b.sql: only an _ and a name may follow the version.")
     }
 
-    @Test("can be joined with another one, and with migrations in Swift")
+    @Test("can be combined with another one, and with migrations in Swift")
     func joined() throws {
         let first = try folder.folder(
             ["1_a.sql": "CREATE TABLE a(x)", "4_d.sql": "INSERT INTO c VALUES (4)"], named: "first")
@@ -92,7 +92,7 @@ struct MigrationFolderTests {
         #expect(try queue.integers("SELECT x FROM c") == [4])
     }
 
-    @Test("and another one that hold one version are refused")
+    @Test("cannot be combined with another one that has the same version")
     func joinedDuplicate() throws {
         let first = try folder.folder(["1_a.sql": ""], named: "first")
         let second = try folder.folder(["1_b.sql": "", "2_c.sql": ""], named: "second")
@@ -104,7 +104,7 @@ struct MigrationFolderTests {
         #expect(mixed.message == "Code2: has version 2, which 2_c.sql has too.")
     }
 
-    @Test("is not read until a file of it is pending")
+    @Test("files are read only if they are pending")
     func unread() throws {
         let files = try folder.folder(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"])
         let schema = try SchemaMigrator(directory: files)
@@ -116,7 +116,7 @@ struct MigrationFolderTests {
         #expect(try SchemaMigrator(directory: files).migrate(queue).applied == [3])
     }
 
-    @Test("whose pending file cannot be read is an error, before anything is run")
+    @Test("is refused before anything runs if a pending file cannot be read")
     func unreadable() throws {
         let files = try folder.folder(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": ""])
         try replaceByFolder(files.appendingPathComponent("2_b.sql"))
@@ -131,7 +131,7 @@ struct MigrationFolderTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
 
-    @Test("whose file is not UTF-8 is an error that names it, before anything is run")
+    @Test("is refused before anything runs if a file is not UTF-8, and the file is named")
     func notUTF8() throws {
         let files = try folder.folder(data: [
             "1_a.sql": Data("CREATE TABLE a(x);".utf8), "2_b.sql": Data([0x2d, 0x2d, 0x20, 0xe9, 0x0a]),
@@ -150,7 +150,7 @@ struct MigrationFolderTests {
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
     }
 
-    @Test("has migrations that can be run by hand")
+    @Test("has migrations that can run without a migrator")
     func byHand() throws {
         let queue = try DatabaseQueue()
         let migrations: [any SchemaMigration] =
@@ -160,7 +160,7 @@ struct MigrationFolderTests {
         #expect(try queue.tables() == ["a", "b"])
     }
 
-    @Test("may be a bundle's resources")
+    @Test("is refused if it is a bundle without migrations")
     func bundle() throws {
         let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(bundle: .main) }
         #expect(error.code == .noMigrations)

@@ -12,7 +12,7 @@ struct SQLLexerTests {
     }
 
     @Test(
-        "splits what SQLite splits",
+        "splits SQL into tokens as SQLite does",
         arguments: [
             ("", []),
             (" \t\r\n\u{0c}", []),
@@ -50,7 +50,7 @@ struct SQLLexerTests {
         #expect(tokens(sql) == expected)
     }
 
-    @Test("keeps the places of comments")
+    @Test("finds the comments")
     func comments() {
         let sql = "/* a */ b -- c\n;--d"
         let bytes = Array(sql.utf8)

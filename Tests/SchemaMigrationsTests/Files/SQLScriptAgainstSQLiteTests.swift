@@ -6,9 +6,9 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("A SQL file's statements, compared with SQLite's")
+@Suite("A SQL file's statements")
 struct SQLScriptAgainstSQLiteTests {
-    /// Runs a script on a new database, and expects SQLite to begin and end its statements where we do.
+    /// Runs a script on a new database, and compares its statements with SQLite's.
     private func compare(_ script: SQLScript, in queue: DatabaseQueue) throws {
         let bytes = Array(script.sql.utf8)
         let ours = script.statements.map { String(decoding: bytes[$0.range], as: UTF8.self) }
@@ -23,7 +23,7 @@ struct SQLScriptAgainstSQLiteTests {
         #expect(ours == theirs, "\(script.fileName)")
     }
 
-    /// Without the semicolons, blanks and comments around a statement.
+    /// The statement without surrounding semicolons, spaces and comments.
     private static func trimming(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let tokens = SQLLexer(bytes).filter { $0.kind != .semicolon || $0.range.upperBound < bytes.count }
@@ -34,7 +34,7 @@ struct SQLScriptAgainstSQLiteTests {
     }
 
     @Test(
-        "are the same in hand-made files",
+        "are SQLite's in handwritten files",
         arguments: [
             "CREATE TABLE a(x)", ";; ;CREATE TABLE a(x);;; SELECT 1;\n;",
             "-- a;\nSELECT 1 -- b;\n; SELECT 2 /* ; */;",
@@ -57,16 +57,16 @@ struct SQLScriptAgainstSQLiteTests {
         ])
     func handMade(sql: String) throws {
         let queue = try DatabaseQueue()
-        // What the last trigger of the table above stands on.
+        // The last trigger of the script above needs this view.
         try queue.execute("CREATE VIEW w AS SELECT 1 AS x")
         try compare(SQLScript(Data(sql.utf8), fileName: sql), in: queue)
     }
 
-    @Test("are the same in the migrations of a garden")
+    @Test("are SQLite's in the sample migrations")
     func sample() throws { try compareFiles(of: SampleMigrations.garden) }
 
     @Test(
-        "are the same in real files",
+        "are SQLite's in migrations of real applications",
         .enabled(
             if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."),
         arguments: [RealMigrations.atuin, RealMigrations.eventCache, RealMigrations.crypto])
@@ -82,7 +82,7 @@ struct SQLScriptAgainstSQLiteTests {
         }
     }
 
-    @Test("are the same in random files")
+    @Test("are SQLite's in random files")
     func random() throws {
         var generator = RandomNumbers(seed: 417)
         let pieces = [
@@ -97,7 +97,7 @@ struct SQLScriptAgainstSQLiteTests {
             for number in 0..<Int.random(in: 1...12, using: &generator) {
                 let piece = pieces.randomElement(using: &generator) ?? ""
                 sql += piece.replacingOccurrences(of: "%d", with: "t\(number)")
-                // A piece ends with a semicolon of its own, or SQLite would read two as one.
+                // A piece ends with its own semicolon, or SQLite would read two pieces as one.
                 if piece.last?.isLetter ?? false || "\"'])".contains(piece.last ?? " ")
                     || piece.hasSuffix("1")
                 {

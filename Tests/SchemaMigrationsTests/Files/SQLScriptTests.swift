@@ -3,20 +3,20 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("A SQL file, looked through before it is run")
+@Suite("A SQL file")
 struct SQLScriptTests {
     private func script(_ sql: String) throws -> SQLScript {
         try SQLScript(Data(sql.utf8), fileName: "7_x.sql")
     }
 
-    /// The statements' texts.
+    /// The texts of the statements.
     private func statements(_ sql: String) throws -> [String] {
         let bytes = Array(sql.utf8)
         return try script(sql).statements.map { String(decoding: bytes[$0.range], as: UTF8.self) }
     }
 
     @Test(
-        "has its statements",
+        "is split into statements",
         arguments: [
             ("-- nothing to do", []),
             (";;;", []),
@@ -47,13 +47,13 @@ struct SQLScriptTests {
         #expect(try statements(sql) == expected)
     }
 
-    @Test("knows the lines at which its statements begin")
+    @Test("has the lines at which its statements begin")
     func lines() throws {
         let script = try script("-- one\n\nSELECT\n 1; SELECT 2;\r\n/* \n */ SELECT 3")
         #expect(script.statements.map(\.line) == [3, 4, 6])
     }
 
-    @Test("begins after its byte order mark")
+    @Test("is read without its byte order mark")
     func byteOrderMark() throws {
         #expect(
             try script("\u{FEFF}-- migrations: foreign-keys=immediate\nSELECT 1").settings.foreignKeys
@@ -63,7 +63,7 @@ struct SQLScriptTests {
     // MARK: Settings
 
     @Test(
-        "says how it is to be run",
+        "has settings in a comment or a pragma",
         arguments: [
             ("SELECT 1", .deferred, .wrapped),
             ("-- migrations: foreign-keys=deferred\nSELECT 1", .deferred, .wrapped),
@@ -95,7 +95,7 @@ struct SQLScriptTests {
         "Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked or transaction=none."
 
     @Test(
-        "is refused when SQLite would not run it as a whole, in one transaction",
+        "is refused if it cannot run as a whole in one transaction",
         arguments: [
             ("SELECT 1;\nBEGIN;", 2, "BEGIN in a file that runs in a transaction.", drop),
             ("\n begin immediate;", 2, "BEGIN in a file that runs in a transaction.", drop),
@@ -164,7 +164,7 @@ struct SQLScriptTests {
     }
 
     @Test(
-        "without a transaction must not open one, or end one",
+        "without a transaction cannot begin or end one",
         arguments: ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "RELEASE a", "EXPLAIN BEGIN"])
     func bareTransactionStatements(sql: String) throws {
         let error = try #require(throws: SchemaMigrationError.self) {
@@ -179,7 +179,7 @@ struct SQLScriptTests {
     }
 
     @Test(
-        "is refused when SQLite would pass over a part of it",
+        "is refused if SQLite would ignore a part of it",
         arguments: [
             (
                 "SELECT 1;\nSELECT 'a;\nSELECT 2", 2,
@@ -217,7 +217,7 @@ struct SQLScriptTests {
     }
 
     @Test(
-        "is refused for a NUL, wherever it stands",
+        "is refused if it has a NUL byte",
         arguments: [
             "SELECT 1;\n\0SELECT 2", "\n/* \0 */ SELECT 1", "\n-- \0\nSELECT 1", "\nSELECT '\0'", "\n\0",
         ])
@@ -230,7 +230,7 @@ struct SQLScriptTests {
                 """)
     }
 
-    @Test("is refused when it is empty", arguments: ["", " \n\t\r\n", "\u{FEFF}", "\u{FEFF}\n"])
+    @Test("is refused if it is empty", arguments: ["", " \n\t\r\n", "\u{FEFF}", "\u{FEFF}\n"])
     func empty(sql: String) throws {
         let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
         #expect(error.code == .invalidMigration)
@@ -238,10 +238,10 @@ struct SQLScriptTests {
             error.description == "7_x.sql: is empty. If it is meant to do nothing, write a comment into it.")
     }
 
-    // MARK: The checksum
+    // MARK: Checksum
 
     @Test(
-        "has the same checksum when only white space, comments and line ends differ",
+        "has the same checksum if only white space, comments and line ends change",
         arguments: [
             "CREATE TABLE a(x);\nSELECT 'b  c';\n", "CREATE TABLE a(x);\r\nSELECT 'b  c';",
             "-- New.\nCREATE  TABLE a ( x ) ;/**/SELECT\t'b  c';", "\u{FEFF}CREATE TABLE a(x);SELECT 'b  c';",
@@ -251,7 +251,7 @@ struct SQLScriptTests {
     }
 
     @Test(
-        "has another checksum when something else differs",
+        "has another checksum if anything else changes",
         arguments: [
             "CREATE TABLE a(y); SELECT 'b  c';", "CREATE TABLE a(x); SELECT 'b c';", "CREATE TABLE a(x);",
             "CREATE TABLE ax(); SELECT 'b  c';", "CREATE TABLE a(x); SELECT \"b  c\";",

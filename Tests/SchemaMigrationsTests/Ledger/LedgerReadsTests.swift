@@ -33,7 +33,7 @@ struct LedgerReadsTests {
             }, options: SchemaOptions(commits: commits))
     }
 
-    @Test("twice in a run: once without a lock, and once under it")
+    @Test("twice in a run: before the lock and under it")
     func run() throws {
         try migrator(1).migrate(queue)
         #expect(reads.take() == 0, "a new database has none")
@@ -43,7 +43,7 @@ struct LedgerReadsTests {
         #expect(reads.take() == 2)
     }
 
-    @Test("twice in a run that refuses edited files, copies the database, or finds it adopted")
+    @Test("twice in a run that refuses edits, makes a backup or finds marked migrations")
     func options() throws {
         try migrator(1).migrate(queue)
         var schema = try migrator(2)
@@ -60,7 +60,7 @@ struct LedgerReadsTests {
         #expect(reads.take() == 2)
     }
 
-    @Test("once more for each further group: another process may get in between")
+    @Test("again for each further group, because another process may have written")
     func groups() throws {
         try migrator(1).migrate(queue)
         _ = reads.take()
@@ -68,7 +68,7 @@ struct LedgerReadsTests {
         #expect(reads.take() == 4)
     }
 
-    @Test("once when nothing is pending, and by pending")
+    @Test("once if nothing is pending, and once to list pending migrations")
     func nothingPending() throws {
         let schema = try migrator(3)
         try schema.migrate(queue)
@@ -79,7 +79,7 @@ struct LedgerReadsTests {
         #expect(reads.take() == 1)
     }
 
-    @Test("once by status, and by history")
+    @Test("once for the status, and once for the history")
     func status() throws {
         let schema = try migrator(3)
         try schema.migrate(queue, upTo: 2)

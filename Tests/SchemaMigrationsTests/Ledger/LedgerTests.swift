@@ -17,7 +17,7 @@ struct LedgerTests {
         try queue.read(Ledger.init)
     }
 
-    @Test("is defined as the tools define it that came before")
+    @Test("has the same definition as in earlier tools")
     func definition() throws {
         try SchemaMigrator(migrations: [CodeMigration(1, sql: "")]).migrate(queue)
         #expect(
@@ -28,7 +28,7 @@ struct LedgerTests {
                 == ["schema_migrations", "schema_migrations_details"])
     }
 
-    @Test("goes on in the table that another tool made")
+    @Test("can be another tool's table")
     func foreign() throws {
         try queue.execute(
             "CREATE TABLE \"schema_migrations\" (\"version\" INTEGER PRIMARY KEY); INSERT INTO schema_migrations VALUES (1)"
@@ -42,7 +42,7 @@ struct LedgerTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test("keeps what is known about a migration beside it")
+    @Test("stores details about migrations in a second table")
     func details() throws {
         let folder = try TemporaryFolder()
         try folder.migrator(["1_first step.sql": "CREATE TABLE a(x)"]).migrate(queue)
@@ -56,7 +56,7 @@ struct LedgerTests {
         #expect((row["seconds"] as Double?).map { $0 >= 0 } == true)
     }
 
-    @Test("that does not exist, or is empty, has no versions and no floor", arguments: [false, true])
+    @Test("has no versions and no floor if it is missing or empty", arguments: [false, true])
     func empty(exists: Bool) throws {
         if exists { try queue.execute("CREATE TABLE \(Ledger.definition)") }
         let ledger = try ledger()
@@ -67,7 +67,7 @@ struct LedgerTests {
         #expect(ledger.floor == nil)
     }
 
-    @Test("has its lowest version as floor, unless that version was run here")
+    @Test("has its lowest version as floor, unless that version was applied here")
     func floor() throws {
         try queue.execute(
             "CREATE TABLE \(Ledger.definition); INSERT INTO schema_migrations VALUES (7), (3), (5)")
@@ -93,7 +93,7 @@ struct LedgerTests {
         "It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration."
 
     @Test(
-        "is refused when it holds what is not a version",
+        "is refused if it holds values that are not versions",
         arguments: [
             ("NULL", "NULL"), ("'abc'", "\"abc\""), ("1.5", "1.5"), ("x'00'", "Data(1 bytes)"),
             ("''", "\"\""),
@@ -112,7 +112,7 @@ struct LedgerTests {
         #expect(try queue.integer("SELECT count(*) FROM schema_migrations") == 2)
     }
 
-    @Test("is refused when it has no column version")
+    @Test("is refused if it has no column `version`")
     func damagedTable() throws {
         try queue.execute("CREATE TABLE schema_migrations(number INTEGER)")
         let error = try #require(throws: SchemaMigrationError.self) {
@@ -123,7 +123,7 @@ struct LedgerTests {
         #expect(error.underlyingError is DatabaseError)
     }
 
-    @Test("is not hidden by a temporary table of its name, nor is that taken for it")
+    @Test("is not confused with a temporary table of the same name")
     func temporary() throws {
         try queue.execute(
             "CREATE TEMP TABLE schema_migrations(version); INSERT INTO temp.schema_migrations VALUES ('x')")
@@ -135,7 +135,7 @@ struct LedgerTests {
         #expect(try queue.strings("SELECT version FROM temp.schema_migrations") == ["x"])
     }
 
-    @Test("knows no text of a migration in Swift, so that there is no edit of it to accept")
+    @Test("has no checksum of a migration in Swift, so that no edit is found")
     func codeIsNotEdited() throws {
         let queue = try DatabaseQueue()
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")])

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A database that cannot be migrated")
+@Suite("Bad databases")
 struct BadDatabaseTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -25,7 +25,7 @@ struct BadDatabaseTests {
         try data.write(to: folder.url.appendingPathComponent(name))
     }
 
-    @Test("because it is open for reading only says so, and is left as it is")
+    @Test("a read-only database is an error, and can be migrated once it is writable")
     func readOnly() throws {
         _ = try folder.queue().write { db in try db.execute(sql: "PRAGMA user_version = 1") }
         var configuration = Configuration()
@@ -39,7 +39,7 @@ struct BadDatabaseTests {
         #expect(try schema.migrate(folder.queue()).applied == [1, 2, 3])
     }
 
-    @Test("because it is no database says so, and is left as it is")
+    @Test("a file that is not a database is an error, and stays unchanged")
     func noDatabase() throws {
         let text = Data(String(repeating: "no database. ", count: 400).utf8)
         try write(text)
@@ -52,7 +52,7 @@ struct BadDatabaseTests {
         #expect(try Data(contentsOf: folder.url.appendingPathComponent("app.sqlite")) == text)
     }
 
-    @Test("because its folder is missing says so")
+    @Test("a database in a missing folder is an error")
     func noFolder() throws {
         let error = try failure { try schema.migrate(path: folder.path("nowhere/app.sqlite")) }
         #expect(
@@ -62,7 +62,7 @@ struct BadDatabaseTests {
                 """)
     }
 
-    @Test("because it is damaged says so, and keeps what it had")
+    @Test("a damaged database is an error, and its ledger does not change")
     func corrupt() throws {
         let queue = try folder.queue()
         try schema.migrate(queue, upTo: 2)
@@ -85,7 +85,7 @@ struct BadDatabaseTests {
         #expect(try folder.queue().ledger() == [1, 2])
     }
 
-    @Test("because the disk is full says so, keeps what it had, and goes on once there is room")
+    @Test("a full disk is an error, earlier migrations stay, and the next run continues")
     func full() throws {
         let queue = try folder.queue()
         try queue.execute("PRAGMA max_page_count = 20")
@@ -103,7 +103,7 @@ struct BadDatabaseTests {
         #expect(try queue.integer("SELECT count(*) FROM a") == 200)
     }
 
-    @Test("for a full disk leaves nothing under all or nothing")
+    @Test("a full disk leaves no migration with all or nothing")
     func fullAtOnce() throws {
         let queue = try folder.queue()
         var schema = schema
@@ -116,7 +116,7 @@ struct BadDatabaseTests {
     }
 
     @Test(
-        "because its ledger has other columns as well is migrated if they may be empty, and is told of if not"
+        "a ledger may have other columns only if they are optional"
     )
     func otherColumns() throws {
         let queue = try folder.queue()
@@ -145,7 +145,7 @@ struct BadDatabaseTests {
         #expect(try strict.tables() == ["a"])
     }
 
-    @Test("because its ledger is a view says so")
+    @Test("a ledger that is a view is an error")
     func view() throws {
         let queue = try folder.queue()
         try queue.execute("CREATE VIEW schema_migrations AS SELECT 1 AS version")
@@ -155,7 +155,7 @@ struct BadDatabaseTests {
         #expect(try queue.tables() == [])
     }
 
-    @Test("at the largest version there is")
+    @Test("the largest possible version is accepted")
     func largest() throws {
         let queue = try folder.queue()
         let schema = try folder.migrator(["9223372036854775807_last.sql": "CREATE TABLE z(x)"])
@@ -164,7 +164,7 @@ struct BadDatabaseTests {
         #expect(try schema.migrate(queue).applied == [])
     }
 
-    @Test("has the statement that failed in its error, shortened")
+    @Test("an error quotes the failing statement, shortened")
     func statement() throws {
         let row = String(repeating: "(1), ", count: 1_000)
         let schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x);\nINSERT INTO b VALUES \(row) (2);"])

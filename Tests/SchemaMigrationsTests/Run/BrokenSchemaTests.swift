@@ -30,7 +30,7 @@ struct BrokenSchemaTests {
         try folder.migrator(files.merging(["1_tables.sql": Self.tables]) { given, _ in given }).migrate(queue)
     }
 
-    @Test("lets views, triggers, INSTEAD OF triggers and generated columns be")
+    @Test("accepts valid views, triggers and generated columns")
     func fine() throws {
         let report = try migrate([
             "2_more.sql": """
@@ -48,7 +48,7 @@ struct BrokenSchemaTests {
         #expect(try queue.integers("SELECT stored FROM a") == [8])
     }
 
-    @Test("follows a rename under a view and a trigger, as SQLite does")
+    @Test("accepts a rename that SQLite applies to views and triggers")
     func renamed() throws {
         try migrate(["2_rename.sql": "ALTER TABLE a RENAME COLUMN x TO z; ALTER TABLE b RENAME TO c;"])
         #expect(
@@ -59,7 +59,7 @@ struct BrokenSchemaTests {
     }
 
     @Test(
-        "names what a migration leaves broken",
+        "names the view or trigger that a migration breaks",
         arguments: [
             ("DROP TABLE b;", "a trigger of a broken: no such table: main.b"),
             ("DROP TABLE a;", "view v broken: no such table: main.a"),
@@ -94,7 +94,7 @@ struct BrokenSchemaTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test("says what SQLite says when a view that is broken already keeps a table from being renamed")
+    @Test("reports SQLite's error if a view that was already broken prevents a rename")
     func keptFromRenaming() throws {
         try migrate([:])
         try queue.execute("CREATE VIEW old AS SELECT * FROM gone")
@@ -104,7 +104,7 @@ struct BrokenSchemaTests {
         #expect(try migrate(["2_x.sql": "DROP VIEW old; ALTER TABLE b RENAME TO c;"]).applied == [2])
     }
 
-    @Test("excuses nothing because an orphan goes at the same time")
+    @Test("reports a broken view even if the migration removes an orphan")
     func notExcused() throws {
         let keys = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id));"
         try migrate(["2_keys.sql": keys])
@@ -117,7 +117,7 @@ struct BrokenSchemaTests {
         #expect(try queue.integers("SELECT p FROM c") == [9])
     }
 
-    @Test("only warns of what was broken before, and of functions that this connection lacks")
+    @Test("only warns of what was already broken, and of missing functions")
     func before() throws {
         try migrate([:])
         try queue.execute(
@@ -136,7 +136,7 @@ struct BrokenSchemaTests {
         #expect(report.applied == [2, 3])
         #expect(
             report.warnings == [
-                // A change of a fires its trigger, which fires the one of b.
+                // A change of a fires its trigger, which fires the trigger of b.
                 "a trigger of a broken: no such table: main.gone.",
                 "a trigger of b broken: no such table: main.gone.",
                 "view loud broken: no such function: shout.",
@@ -144,7 +144,7 @@ struct BrokenSchemaTests {
             ])
     }
 
-    @Test("looks at what ran before a migration that rolls back the whole transaction, too")
+    @Test("checks earlier migrations before one that rolls back the whole transaction")
     func beforeRollback() throws {
         let error = try failure {
             try migrate([
@@ -158,7 +158,7 @@ struct BrokenSchemaTests {
         #expect(try queue.tables() == ["a", "b"])
     }
 
-    @Test("looks at nothing when the schema stays as it is")
+    @Test("does not run if the schema did not change")
     func rowsOnly() throws {
         try migrate([:])
         try queue.execute("CREATE VIEW old AS SELECT * FROM gone")

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A database that is in use")
+@Suite("A busy database")
 struct BusyDatabaseTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -25,14 +25,14 @@ struct BusyDatabaseTests {
         [(.immediateError, "0"), (.timeout(0.02), "20"), (.callback { $0 < 3 }, "0")]
     }
 
-    @Test("by somebody who changes its schema just now is read again")
+    @Test("is read again if its schema changes meanwhile")
     func changingSchema() throws {
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x)")
         nonisolated(unsafe) var readings = 0
         let adoption = SchemaAdoption { _ in
             readings += 1
-            // What SQLite says when it finds the schema changed after each of its own attempts.
+            // SQLite's error if the schema has changed after each of its own attempts.
             if readings == 1 { throw DatabaseError(resultCode: .SQLITE_SCHEMA) }
             return 1
         }
@@ -41,7 +41,7 @@ struct BusyDatabaseTests {
         #expect(readings > 1)
     }
 
-    @Test("by another writer is an error that says so, and is migrated once that one is done")
+    @Test("is an error while another connection writes, and is migrated afterwards")
     func writer() throws {
         for (index, (mode, timeout)) in busyModes().enumerated() {
             var configuration = Configuration()
@@ -65,7 +65,7 @@ struct BusyDatabaseTests {
         }
     }
 
-    @Test("by a reader, in rollback mode, is an error when the reader stays, and waits when it goes")
+    @Test("is an error while a reader stays, and is migrated when it ends")
     func reader() throws {
         var schema = schema
         let queue = try folder.queue()
@@ -87,7 +87,7 @@ struct BusyDatabaseTests {
                 _ = try Int.fetchAll(db, sql: "SELECT x FROM a")
                 isReading.signal()
                 isOpen.wait()
-                // The migration comes to its commit in the meantime.
+                // Meanwhile the migration reaches its commit.
                 Thread.sleep(forTimeInterval: 0.1)
             }
         }
@@ -96,7 +96,7 @@ struct BusyDatabaseTests {
         #expect(try schema.migrate(queue).applied == [2])
     }
 
-    @Test("keeps the callback of the app's, which decides for how long to wait")
+    @Test("keeps the app's busy callback, which decides how long to wait")
     func callback() throws {
         let calls = Locked(0)
         var configuration = Configuration()
@@ -118,7 +118,7 @@ struct BusyDatabaseTests {
         #expect(calls.withLock { $0 } == 4)
     }
 
-    /// Everything that waits, beside migrating a database that is open.
+    /// All calls that wait for the database.
     private static let calls: [(String, @Sendable (SchemaMigrator, DatabaseQueue) throws -> Void)] = [
         ("createMigrationsTable", { try $0.createMigrationsTable($1) }),
         ("markApplied", { try $0.markApplied($1, upTo: 1) }),
@@ -128,7 +128,7 @@ struct BusyDatabaseTests {
         ("migrate", { _ = try $0.migrate($1) }),
     ]
 
-    @Test("is waited for no longer than asked for, by every call", arguments: calls.indices)
+    @Test("makes every call wait only as long as the option says", arguments: calls.indices)
     func everyCall(index: Int) throws {
         let (name, call) = Self.calls[index]
         let queue = try folder.queue()
@@ -143,13 +143,13 @@ struct BusyDatabaseTests {
         let start = ContinuousClock.now
         let error = try failure { try call(schema, queue) }
         #expect(error.description == Self.description, "\(name)")
-        // By default it would be ten seconds.
+        // The default is ten seconds.
         #expect(ContinuousClock.now - start < .seconds(5), "\(name)")
         try blocker.execute("ROLLBACK")
         try call(schema, queue)
     }
 
-    @Test("for writing between two groups says what stays")
+    @Test("is an error between two groups, and the error lists what was committed")
     func betweenGroups() throws {
         let queue = try folder.queue()
         var configuration = Configuration()
@@ -172,7 +172,7 @@ struct BusyDatabaseTests {
         #expect(try schema.migrate(queue).applied == [2])
     }
 
-    @Test("for writing just before a file without a transaction waits, and says what stays if it is in vain")
+    @Test("delays a file without a transaction, and a timeout lists what was committed")
     func bare() throws {
         for isInVain in [false, true] {
             let name = "\(isInVain).sqlite"
@@ -208,7 +208,7 @@ struct BusyDatabaseTests {
         }
     }
 
-    @Test("by a reader of the app's own pool is migrated, and that reader keeps what it sees")
+    @Test("is migrated while the app's pool has snapshots, which do not change")
     func snapshot() throws {
         let pool = try folder.pool()
         try schema.migrate(pool, upTo: 1)
@@ -224,7 +224,7 @@ struct BusyDatabaseTests {
         #expect(try pool.integer("PRAGMA foreign_keys") == 1)
     }
 
-    @Test("by long reads on other threads is migrated while they last")
+    @Test("is migrated during long reads on other threads")
     func longReads() throws {
         let pool = try folder.pool()
         try schema.migrate(pool, upTo: 1)
@@ -256,7 +256,7 @@ struct BusyDatabaseTests {
     }
 }
 
-/// Does something once, right after one of the commits that change the database.
+/// Calls a closure right after a given number of commits that change the database.
 private final class AfterCommit: TransactionObserver {
     private(set) var count = 0
     private let number: Int

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Cancelling")
+@Suite("Cancelling a migration")
 struct CancellationTests {
     let folder: TemporaryFolder
 
@@ -18,7 +18,7 @@ struct CancellationTests {
         folder = try TemporaryFolder()
     }
 
-    /// A group that is committed, one that is not, and in it a statement that never ends.
+    /// One group that is committed, and a second that contains a statement that never ends.
     private func migrations(started: DispatchSemaphore) -> [any SchemaMigration] {
         [
             CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
@@ -48,7 +48,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "a progress interrupts a statement, undoes its group, and keeps earlier ones",
+        "by its progress interrupts a statement, rolls its group back, and keeps earlier groups",
         arguments: [false, true])
     func progress(isPool: Bool) throws {
         let database: any DatabaseWriter = isPool ? try folder.pool() : try folder.queue()
@@ -63,7 +63,7 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(database)
     }
 
-    @Test("a progress that is part of a greater one hears when that is cancelled")
+    @Test("by a parent of its progress interrupts a statement")
     func parent() throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
@@ -78,7 +78,7 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(queue)
     }
 
-    @Test("a task interrupts a statement, undoes its group, and keeps earlier ones")
+    @Test("by its task interrupts a statement, rolls its group back, and keeps earlier groups")
     func task() async throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
@@ -95,13 +95,13 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(queue)
     }
 
-    @Test("interrupts a statement of a file, also of one without a transaction")
+    @Test("interrupts a statement in a file, even in one without a transaction")
     func file() throws {
         for header in ["", "-- migrations: transaction=none\n"] {
             let started = DispatchSemaphore(value: 0)
             var configuration = Configuration()
             configuration.prepareDatabase { db in
-                // Called by the statement itself, so that it is running when it is cancelled.
+                // The statement calls this function, so that it is running when it is cancelled.
                 db.add(
                     function: DatabaseFunction("started", argumentCount: 0) { _ in
                         started.signal()
@@ -129,7 +129,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("between two statements of a migration is heard, however short they are")
+    @Test("between two statements rolls the migration back")
     func between() throws {
         let queue = try folder.queue()
         let progress = Progress(totalUnitCount: 0)
@@ -144,7 +144,7 @@ struct CancellationTests {
         #expect(try queue.tables() == [])
     }
 
-    @Test("before the start, nothing runs")
+    @Test("before it starts runs nothing")
     func before() async throws {
         let queue = try folder.queue()
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")])
@@ -160,7 +160,7 @@ struct CancellationTests {
         #expect(try await schema.migrate(queue).applied == [1])
     }
 
-    @Test("a migration that swallows its interruption is stopped all the same")
+    @Test("succeeds even if the migration ignores the interruption")
     func swallowed() throws {
         let queue = try folder.queue()
         let progress = Progress(totalUnitCount: 0)
@@ -179,7 +179,7 @@ struct CancellationTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
 
-    @Test("waiting for another connection that writes ends when it is cancelled")
+    @Test("ends the wait for another connection")
     func waiting() throws {
         let queue = try folder.queue()
         let schema = try SchemaMigrator(
@@ -195,7 +195,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("the asynchronous call works on another thread than the main one")
+    @Test("the asynchronous call does not run on the main thread")
     @MainActor
     func thread() async throws {
         let queue = try folder.queue()

@@ -21,7 +21,7 @@ struct CodeMigrationTests {
         }
     }
 
-    @Test("is called by its type, and may use GRDB's schema builder")
+    @Test("is named after its type, and can use GRDB's schema builder")
     func builder() throws {
         let schema = try SchemaMigrator(migrations: [
             AddMoods(),
@@ -35,7 +35,7 @@ struct CodeMigrationTests {
             ])
     }
 
-    @Test("that throws leaves nothing, and keeps what ran before")
+    @Test("is rolled back if it throws, and earlier migrations stay")
     func throwing() throws {
         let schema = try SchemaMigrator(migrations: [
             CodeMigration(1, sql: "CREATE TABLE a(x)"),
@@ -58,7 +58,7 @@ struct CodeMigrationTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("whose SQL fails says so with SQLite's code")
+    @Test("reports SQLite's error code if its SQL fails")
     func failing() throws {
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "SELECT * FROM nowhere")])
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
@@ -69,7 +69,7 @@ struct CodeMigrationTests {
     }
 
     @Test(
-        "that ends its transaction is an error, leaves nothing, and keeps what ran before",
+        "is rolled back if it ends its transaction, and earlier migrations stay",
         arguments: [
             "COMMIT", "COMMIT; BEGIN", "COMMIT; BEGIN IMMEDIATE; CREATE TABLE d(x)", "ROLLBACK",
             "ROLLBACK; BEGIN",
@@ -85,7 +85,7 @@ struct CodeMigrationTests {
                 do {
                     try db.execute(sql: sql)
                 } catch  where isSilent {
-                    // Goes on as if nothing had happened.
+                    // Continues as if nothing had happened.
                 }
             },
             CodeMigration(4, sql: "CREATE TABLE e(x)"),
@@ -109,7 +109,7 @@ struct CodeMigrationTests {
         #expect(try fixed.migrate(queue).applied == [3, 4])
     }
 
-    @Test("may use savepoints of its own, and leave them open")
+    @Test("can use savepoints, and leave them open")
     func savepoints() throws {
         let schema = try SchemaMigrator(migrations: [
             CodeMigration(1, "Code1") { db in

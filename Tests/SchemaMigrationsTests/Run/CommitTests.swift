@@ -20,7 +20,7 @@ struct CommitTests {
         try SchemaMigrator(directory: folder.folder(files), options: SchemaOptions(commits: commits))
     }
 
-    @Test("of all or nothing leave nothing when a migration fails, and all when none does")
+    @Test("of all or nothing keep everything, or nothing if a migration fails")
     func allOrNothing() throws {
         let schema = try migrator(
             ["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)", "3_c.sql": "SELECT nonsense"],
@@ -35,7 +35,7 @@ struct CommitTests {
         #expect(try queue.ledger() == [1, 2, 3])
     }
 
-    @Test("of all or nothing leave nothing when a statement rolls back the whole transaction")
+    @Test("of all or nothing keep nothing if a statement rolls back the transaction")
     func rolledBack() throws {
         let schema = try migrator(
             [
@@ -49,7 +49,7 @@ struct CommitTests {
     }
 
     @Test(
-        "of all or nothing are refused before anything runs, where SQLite cannot do it",
+        "of all or nothing are refused before anything runs if SQLite cannot do it",
         arguments: [
             (
                 "-- migrations: foreign-keys=immediate\nCREATE TABLE b(x)",
@@ -73,13 +73,13 @@ struct CommitTests {
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])
     }
 
-    @Test("of groups are seen by other connections where the treatment of foreign keys changes")
+    @Test("end a group where the foreign-key mode changes")
     func groups() throws {
         let other = try folder.queue("app.sqlite")
         let seen = Locked<[[String]]>([])
         func look(_ version: SchemaVersion, _ foreignKeys: ForeignKeys) -> CodeMigration {
             CodeMigration(version, "Code\(version)", foreignKeys: foreignKeys) { db in
-                // A reader may go on while this connection has not yet written to the file.
+                // Another connection can read while this one has not written to the file yet.
                 let tables = try other.strings(
                     "SELECT name FROM sqlite_master WHERE name LIKE 't%' ORDER BY name")
                 seen.withLock { $0.append(tables) }
@@ -95,7 +95,7 @@ struct CommitTests {
         #expect(seen.withLock { $0 } == [[], [], ["t1", "t2"], ["t1", "t2", "t3"], ["t1", "t2", "t3"]])
     }
 
-    @Test("come before and after a file without a transaction, which is recorded as the others are")
+    @Test("happen before and after a file without a transaction, which is recorded as well")
     func bare() throws {
         let files = [
             "1_a.sql": "CREATE TABLE a(x); INSERT INTO a VALUES (1)",
@@ -112,7 +112,7 @@ struct CommitTests {
     }
 
     @Test(
-        "are made to last through a power cut, and the app's own setting is put back",
+        "are durable, and the app's synchronous setting is restored",
         arguments: ["DELETE", "TRUNCATE", "WAL"])
     func synchronous(journalMode: String) throws {
         let seen = Locked<[Int?]>([])

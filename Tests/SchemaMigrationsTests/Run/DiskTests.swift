@@ -34,7 +34,7 @@
             try DatabaseQueue(path: diskURL.appendingPathComponent("library.sqlite").path)
         }
 
-        @Test("that is full loses nothing, and the run goes on when there is room")
+        @Test("that is full loses no data, and the run continues when there is room")
         func full() throws {
             try schema.migrate(queue(), upTo: 1)
             let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
@@ -49,7 +49,7 @@
             #expect(try schema.migrate(queue()).applied == [2])
         }
 
-        @Test("that is read-only gives an error, and the run goes on when it is not")
+        @Test("that is read-only is an error, and the run continues when it is writable")
         func readOnly() throws {
             try schema.migrate(queue(), upTo: 1)
             try disk.mount(size: "20m", readOnly: true)
@@ -61,7 +61,7 @@
             #expect(try schema.migrate(queue()).applied == [2])
         }
 
-        @Test("that is to take a copy, and is full or read-only, is told of before anything is changed")
+        @Test("that has no room for the backup or is read-only is reported before anything changes")
         func copies() throws {
             let queue = try DatabaseQueue(path: folder.file("library.sqlite").path)
             try schema.migrate(queue)

@@ -3,8 +3,8 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-/// Databases that other libraries made hold texts in double quotes, which SQLite takes by default and GRDB refuses.
-@Suite("Texts in double quotes")
+/// Databases of other libraries have strings in double quotes, which SQLite accepts by default and GRDB refuses.
+@Suite("Strings in double quotes")
 struct DoubleQuotedTextTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -37,7 +37,7 @@ struct DoubleQuotedTextTests {
         queue = try folder.queue()
     }
 
-    @Test("in an old view or trigger are a warning that names the remedy, and lock nobody out")
+    @Test("in an existing view or trigger cause a warning with a remedy")
     func warning() throws {
         let report = try folder.migrator(["2_a.sql": "CREATE TABLE a(x)"]).migrate(queue)
         #expect(report.applied == [2])
@@ -48,7 +48,7 @@ struct DoubleQuotedTextTests {
             ])
     }
 
-    @Test("that keep a table from being changed are an error that names the remedy, which helps")
+    @Test("that prevent a table change cause an error whose remedy works")
     func error() throws {
         let schema = try folder.migrator(["2_rename.sql": "ALTER TABLE entry RENAME TO note"])
         let error = try failure { try schema.migrate(queue) }
@@ -62,7 +62,7 @@ struct DoubleQuotedTextTests {
         #expect(report.warnings == [])
     }
 
-    @Test("in a migration are an error that names the remedy")
+    @Test("in a migration cause an error with a remedy")
     func inMigration() throws {
         let quoted = try failure {
             try folder.migrator(["2_x.sql": "INSERT INTO entry(state) VALUES (\"draft\");"]).migrate(queue)
@@ -76,7 +76,7 @@ struct DoubleQuotedTextTests {
             error.remedy == Self.remedy)
     }
 
-    @Test("in a view that a migration makes are an error that names the remedy")
+    @Test("in a migration's new view cause an error with a remedy")
     func newView() throws {
         let error = try failure {
             try folder.migrator(["2_x.sql": "CREATE VIEW w AS SELECT \"word\" AS x FROM entry;"]).migrate(

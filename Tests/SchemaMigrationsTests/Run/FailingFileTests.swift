@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A SQL file that fails")
+@Suite("A failing SQL file")
 struct FailingFileTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -17,7 +17,7 @@ struct FailingFileTests {
     private static let remedy =
         "It was rolled back; earlier migrations are applied. Fix it and migrate again."
 
-    @Test("in its third statement leaves nothing, keeps the files before it, and runs when it is fixed")
+    @Test("is rolled back, keeps earlier files, and runs after it is fixed")
     func thirdStatement() throws {
         var files = [
             "1_first.sql": "CREATE TABLE a(x);", "2_second.sql": "CREATE TABLE b(x);",
@@ -55,7 +55,7 @@ struct FailingFileTests {
     }
 
     @Test(
-        "says line, statement and what SQLite says",
+        "reports the line, the statement and SQLite's message",
         arguments: [
             (
                 "CREATE TABLE c(x UNIQUE);\nINSERT INTO c VALUES (1);\nINSERT INTO c VALUES (1);", 3,
@@ -100,14 +100,14 @@ struct FailingFileTests {
         #expect(try queue.ledger() == [])
     }
 
-    @Test("says what to do also when the app runs it by itself")
+    @Test("reports a remedy even if the app runs it directly")
     func byItself() throws {
         let migration = SQLMigration(version: 1, name: "a", sql: "SELECT 1;\nSELECT nonsense;")
         let error = try failure { try queue.write { try migration.migrate($0) } }
         #expect(error.description == "1_a.sql:2: no such column: nonsense (SQLite 1). \(Self.remedy)")
     }
 
-    @Test("refused before it is run leaves the database as it was")
+    @Test("that is refused before it runs leaves the database unchanged")
     func refused() throws {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x);\nCOMMIT;",
@@ -123,7 +123,7 @@ struct FailingFileTests {
     }
 
     @Test(
-        "with a rollback of the whole transaction leaves nothing, and keeps the files before it",
+        "that rolls back the whole transaction keeps earlier files",
         arguments: [
             "INSERT INTO a VALUES (1); INSERT OR ROLLBACK INTO a VALUES (1);",
             """

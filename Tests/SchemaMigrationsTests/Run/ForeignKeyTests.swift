@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Foreign keys, while migrating")
+@Suite("Foreign keys")
 struct ForeignKeyTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -17,7 +17,7 @@ struct ForeignKeyTests {
         INSERT INTO book VALUES (1, 1), (2, 1), (3, 2);
         """
 
-    /// The recipe of lang_altertable.html.
+    /// The steps that SQLite's documentation of ALTER TABLE recommends.
     private static let rebuild = """
         CREATE TABLE new_author(id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '');
         INSERT INTO new_author SELECT id, name FROM author;
@@ -46,7 +46,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "let a parent table be rebuilt without losing its children",
+        "keep the children of a rebuilt parent table",
         arguments: [
             rebuild,
             "-- migrations: foreign-keys=deferred\n\(rebuild)",
@@ -66,7 +66,7 @@ struct ForeignKeyTests {
         #expect(try queue.strings("SELECT \"table\" FROM pragma_foreign_key_list('book')") == ["author"])
     }
 
-    @Test("let a migration in Swift rebuild a table without losing its children")
+    @Test("keep the children of a parent table that is rebuilt in Swift")
     func rebuiltInSwift() throws {
         try migrate([:])
         let schema = try SchemaMigrator(migrations: [
@@ -77,7 +77,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "cascade when a file asks for it",
+        "cascade if a file requests it",
         arguments: [
             "-- migrations: foreign-keys=immediate\nDELETE FROM author WHERE id = 1;",
             "PRAGMA foreign_keys = ON;\nDELETE FROM author WHERE id = 1;",
@@ -87,7 +87,7 @@ struct ForeignKeyTests {
         #expect(try queue.integers("SELECT id FROM book") == [3])
     }
 
-    @Test("that are enforced name the statement that violates them")
+    @Test("that are immediate name the failing statement")
     func enforced() throws {
         let error = try expectFailure([
             "2_orphan.sql":
@@ -102,7 +102,7 @@ struct ForeignKeyTests {
         migrations are applied. Fix it and migrate again.
         """
 
-    @Test("that a migration leaves broken name it, and what came before it stays")
+    @Test("that a migration breaks name it, and earlier migrations stay")
     func orphans() throws {
         let error = try expectFailure([
             "2_a.sql": "CREATE TABLE a(x);",
@@ -126,7 +126,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "that are broken are described",
+        "that a migration breaks are described",
         arguments: [
             (
                 "INSERT INTO book VALUES (4, 9);",
@@ -147,7 +147,7 @@ struct ForeignKeyTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("that cannot be checked are described")
+    @Test("that SQLite cannot check are described")
     func mismatch() throws {
         let error = try expectFailure([
             "2_x.sql": "CREATE TABLE p(a); CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);"
@@ -160,7 +160,7 @@ struct ForeignKeyTests {
                 """)
     }
 
-    @Test("that are deferred name the migration that leaves them broken, although they are enforced")
+    @Test("declared as deferred name the migration that breaks them, even in immediate mode")
     func deferred() throws {
         let error = try expectFailure([
             "2_a.sql": "-- migrations: foreign-keys=immediate\nCREATE TABLE a(x);",
@@ -176,14 +176,14 @@ struct ForeignKeyTests {
         #expect(try queue.tables() == ["a", "author", "book"])
     }
 
-    @Test("are not checked when a file asks for that")
+    @Test("are not checked if a file requests it")
     func unchecked() throws {
         #expect(
             try migrate(["2_x.sql": "-- migrations: foreign-keys=unchecked\nDELETE FROM author;"]) == [1, 2])
         #expect(try queue.integer("SELECT count(*) FROM book") == 3)
     }
 
-    @Test("are not checked when a later file fails, either")
+    @Test("are not checked if a later file fails")
     func uncheckedBeforeRollback() throws {
         try migrate([:])
         let error = try expectFailure([
@@ -196,7 +196,7 @@ struct ForeignKeyTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test("that were broken before lock nobody out")
+    @Test("that were already broken do not stop the migration")
     func oldOrphan() throws {
         try migrate([:])
         try addOldOrphan()
@@ -205,7 +205,7 @@ struct ForeignKeyTests {
         #expect(try queue.ledger() == [1, 2, 3])
     }
 
-    @Test("that were broken before do not hide those that a migration breaks")
+    @Test("that were already broken do not hide newly broken ones")
     func oldAndNewOrphan() throws {
         try migrate([:])
         try addOldOrphan()
@@ -219,7 +219,7 @@ struct ForeignKeyTests {
         #expect(try queue.tables() == ["a", "author", "book"])
     }
 
-    @Test("that were broken before, and a file that fails: what ran before it stays")
+    @Test("that were already broken do not matter if a file fails, and earlier files stay")
     func oldOrphanAndFailure() throws {
         try migrate([:])
         try addOldOrphan()
@@ -229,7 +229,7 @@ struct ForeignKeyTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test("are checked in an app that does not enforce them, and stay off")
+    @Test("are checked in an app that does not enforce them, and stay disabled")
     func appWithout() throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false

@@ -73,7 +73,7 @@ struct LargeDatabaseTests {
         "6_vacuum.sql": "-- migrations: transaction=none\nVACUUM;",
     ]
 
-    @Test("keeps every row, table by table, while its parents and children are rebuilt")
+    @Test("keeps every row of every table while parent and child tables are rebuilt")
     func upgrade() throws {
         let folder = try TemporaryFolder()
         let queue = try makeDatabase(folder)
@@ -99,7 +99,7 @@ struct LargeDatabaseTests {
         #expect(try queue.integer("PRAGMA foreign_keys") == 1)
     }
 
-    @Test("keeps every row when a migration orphans some, and that one is named")
+    @Test("keeps every row if a migration that leaves orphans fails, and the migration is named")
     func orphans() throws {
         let folder = try TemporaryFolder()
         let queue = try makeDatabase(folder)

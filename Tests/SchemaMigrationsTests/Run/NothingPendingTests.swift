@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("With nothing pending")
+@Suite("Migrating with nothing pending")
 struct NothingPendingTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -14,7 +14,7 @@ struct NothingPendingTests {
         schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)"])
     }
 
-    /// Each file's contents and date.
+    /// The contents and modification date of each file.
     private func files() throws -> [String: String] {
         var files: [String: String] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
@@ -28,7 +28,7 @@ struct NothingPendingTests {
         return files
     }
 
-    @Test("no file is written")
+    @Test("writes to no file")
     func unwritten() throws {
         try schema.migrate(folder.queue())
         let before = try files()
@@ -41,7 +41,7 @@ struct NothingPendingTests {
         #expect(try files() == before)
     }
 
-    @Test("no file is written in WAL mode")
+    @Test("writes to no file in WAL mode")
     func unwrittenWAL() throws {
         let pool = try folder.pool()
         try schema.migrate(pool)
@@ -51,7 +51,7 @@ struct NothingPendingTests {
         #expect(try files().filter { $0.key != "app.sqlite-shm" } == before)
     }
 
-    @Test("a read-only database will do")
+    @Test("accepts a read-only database")
     func readOnly() throws {
         try schema.migrate(folder.queue())
         var configuration = Configuration()
@@ -61,7 +61,7 @@ struct NothingPendingTests {
         #expect(try !queue.read(schema.status).needsMigration)
     }
 
-    @Test("a database that another connection is writing will do")
+    @Test("accepts a database that another connection is writing to")
     func whileWriting() throws {
         try schema.migrate(folder.queue())
         let writer = try folder.queue()
@@ -72,7 +72,7 @@ struct NothingPendingTests {
         }
     }
 
-    @Test("but with something pending, a read-only database is an error")
+    @Test("a pending migration makes a read-only database an error")
     func readOnlyPending() throws {
         try schema.migrate(folder.queue(), upTo: 1)
         var configuration = Configuration()
@@ -87,7 +87,7 @@ struct NothingPendingTests {
                 """)
     }
 
-    @Test("and a file that is no database is an error")
+    @Test("reports a file that is not a database")
     func noDatabase() throws {
         try Data(repeating: 0x41, count: 4096).write(to: folder.url.appendingPathComponent("app.sqlite"))
         let error = try #require(throws: (any Error).self) { try schema.migrate(folder.queue()) }

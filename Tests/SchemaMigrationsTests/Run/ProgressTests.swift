@@ -15,7 +15,7 @@ struct ProgressTests {
         queue = try folder.queue()
     }
 
-    @Test("counts by the work that there is, as a child of the app's, and names the migrations")
+    @Test("counts the work of each migration, and names the last finished one")
     func weights() throws {
         let progress = Progress(totalUnitCount: 10)
         let seen = Locked<[String]>([])
@@ -38,7 +38,7 @@ struct ProgressTests {
         #expect(progress.userInfo[.migrationName] as? String == "Code5")
     }
 
-    @Test("is part of a greater one")
+    @Test("can be part of another progress")
     func parent() throws {
         let whole = Progress(totalUnitCount: 4)
         let part = Progress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
@@ -48,7 +48,7 @@ struct ProgressTests {
         #expect(whole.fractionCompleted == 0.25)
     }
 
-    @Test("stops where a migration fails")
+    @Test("stops at a failing migration")
     func failing() throws {
         let progress = Progress(totalUnitCount: 0)
         let schema = try SchemaMigrator(migrations: [
@@ -61,7 +61,7 @@ struct ProgressTests {
         #expect(!progress.isFinished)
     }
 
-    @Test("is finished when another process did a part of the work")
+    @Test("is finished even if another process does part of the work")
     func meantime() throws {
         let other = try folder.queue()
         let progress = Progress(totalUnitCount: 0)
@@ -78,7 +78,7 @@ struct ProgressTests {
         #expect(progress.fractionCompleted == 1)
     }
 
-    @Test("is finished when nothing was pending", arguments: [0, 7])
+    @Test("is finished if nothing is pending", arguments: [0, 7])
     func nothing(total: Int64) throws {
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "")])
         try schema.migrate(queue)

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Migrating where it is not allowed")
+@Suite("Migrating inside a database access")
 struct ReentranceTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -24,7 +24,7 @@ struct ReentranceTests {
         #expect(error.description == Self.message)
     }
 
-    @Test("inside a write is an error")
+    @Test("in a write transaction is an error")
     func insideWrite() throws {
         let queue = try folder.queue()
         try queue.write { _ in try expectRefusal(queue) }
@@ -40,7 +40,7 @@ struct ReentranceTests {
         #expect(try schema.migrate(pool).applied == [1])
     }
 
-    @Test("inside a read is an error")
+    @Test("in a read is an error")
     func insideRead() throws {
         let queue = try folder.queue()
         try queue.read { _ in try expectRefusal(queue) }
@@ -50,7 +50,7 @@ struct ReentranceTests {
         #expect(try schema.migrate(pool).applied == [1])
     }
 
-    @Test("is an error with nothing pending, too")
+    @Test("in a transaction is an error even if nothing is pending")
     func nothingPending() throws {
         let pool = try folder.pool()
         try schema.migrate(pool)
@@ -58,7 +58,7 @@ struct ReentranceTests {
         try pool.write { _ in try expectRefusal(pool) }
     }
 
-    @Test("inside an access without a transaction works")
+    @Test("without a transaction works")
     func insideAccess() throws {
         let queue = try folder.queue()
         #expect(try queue.writeWithoutTransaction { _ in try schema.migrate(queue).applied } == [1])
@@ -66,7 +66,7 @@ struct ReentranceTests {
         #expect(try pool.writeWithoutTransaction { _ in try schema.migrate(pool).applied } == [1])
     }
 
-    @Test("inside a migration is an error")
+    @Test("in a migration is an error")
     func insideMigration() throws {
         let queue = try folder.queue()
         let inner = schema

@@ -35,7 +35,7 @@ struct RollbackTests {
         return try SchemaMigrator(directories: [folder.folder(files)], migrations: more + [last])
     }
 
-    @Test("reverses files and migrations in Swift, newest first, and they can run again")
+    @Test("undoes files and migrations in Swift, newest first, so that they can run again")
     func downAndUp() throws {
         let schema = try migrator()
         try schema.migrate(queue)
@@ -49,7 +49,7 @@ struct RollbackTests {
         #expect(try queue.tables() == ["a", "b", "c", "d", "steps"])
     }
 
-    @Test("rolls a closure back with its rollback closure")
+    @Test("calls a migration's rollback closure")
     func closure() throws {
         let shelves = CodeMigration(1, "add_shelves") { db in
             try db.create(table: "shelf") { $0.autoIncrementedPrimaryKey("id") }
@@ -63,7 +63,7 @@ struct RollbackTests {
         #expect(try queue.tables() == [])
     }
 
-    @Test("reverses everything, and leaves an empty ledger")
+    @Test("to version 0 undoes everything, and leaves an empty ledger")
     func everything() throws {
         let schema = try migrator()
         try schema.migrate(queue)
@@ -73,7 +73,7 @@ struct RollbackTests {
         #expect(try schema.migrate(queue).applied == [1, 2, 3, 4])
     }
 
-    @Test("names every irreversible migration before it starts")
+    @Test("names all irreversible migrations before it starts")
     func irreversible() throws {
         let schema = try migrator(
             [
@@ -93,7 +93,7 @@ struct RollbackTests {
         #expect(try schema.rollback(queue, to: 3) == [4])
     }
 
-    @Test("refuses a version that no migration has")
+    @Test("refuses an unknown version")
     func unknown() throws {
         let schema = try migrator()
         try schema.migrate(queue)
@@ -102,7 +102,7 @@ struct RollbackTests {
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
 
-    @Test("names what this migrator does not know of")
+    @Test("names applied migrations that are unknown")
     func newer() throws {
         try migrator().migrate(queue)
         var older = try SchemaMigrator(directory: folder.folder(Self.files))
@@ -112,7 +112,7 @@ struct RollbackTests {
         #expect(error.message == "There is no down migration for 4 (unknown), 3 (unknown).")
     }
 
-    @Test("stops at a down migration that fails, undoes it, and lists what was rolled back")
+    @Test("stops at a failing down migration, and lists what was rolled back")
     func failing() throws {
         let schema = try migrator(
             Self.files.merging(["2_b.down.sql": "DROP TABLE b;\nDROP TABLE nowhere;"]) { $1 })
@@ -125,7 +125,7 @@ struct RollbackTests {
         #expect(try queue.tables() == ["a", "b", "steps"])
     }
 
-    @Test("refuses a file before anything is rolled back")
+    @Test("refuses a down migration with a COMMIT before anything is rolled back")
     func refused() throws {
         let schema = try migrator(Self.files.merging(["1_a.down.sql": "DROP TABLE a; COMMIT;"]) { $1 })
         try schema.migrate(queue)
@@ -135,7 +135,7 @@ struct RollbackTests {
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
 
-    @Test("names a down migration that leaves rows without those that they refer to")
+    @Test("names a down migration that leaves orphans")
     func orphans() throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(
@@ -157,7 +157,7 @@ struct RollbackTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test("needs the file that a .down.sql reverses")
+    @Test("needs the file that a .down.sql file undoes")
     func withoutUp() throws {
         let error = try failure { try migrator(["1_a.sql": "SELECT 1", "2_x.down.sql": "SELECT 1"]) }
         #expect(

@@ -16,7 +16,7 @@ struct SchemaRunTests {
         queue = try folder.queue()
     }
 
-    @Test("runs every kind of statement as it stands in the file")
+    @Test("runs every kind of statement")
     func statements() throws {
         let schema = try folder.migrator([
             "1_all.sql": """
@@ -42,7 +42,7 @@ struct SchemaRunTests {
     }
 
     @Test(
-        "records a file that only holds a comment",
+        "records a file that holds only a comment",
         arguments: ["-- Nothing to do.", "/* none */\n", ";", " ;; -- x\n"])
     func comment(sql: String) throws {
         let schema = try folder.migrator(["1_none.sql": sql])
@@ -51,7 +51,7 @@ struct SchemaRunTests {
         #expect(try schema.migrate(queue).applied == [])
     }
 
-    @Test("goes for every kind of database")
+    @Test("works with every kind of database")
     func databases() throws {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "INSERT INTO a VALUES (1)",
@@ -69,7 +69,7 @@ struct SchemaRunTests {
         }
     }
 
-    @Test("commits in groups, and each group as a whole")
+    @Test("commits in groups")
     func groups() throws {
         let commits = Commits()
         queue.add(transactionObserver: commits, extent: .databaseLifetime)
@@ -84,7 +84,7 @@ struct SchemaRunTests {
         #expect(try queue.ledger() == Array(1...20))
     }
 
-    @Test("that fails in the middle keeps what ran before, in this group and in earlier ones")
+    @Test("that fails keeps earlier migrations of its group and of earlier groups")
     func middle() throws {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)",
@@ -100,7 +100,7 @@ struct SchemaRunTests {
         #expect(try queue.ledger() == [1, 2, 3])
     }
 
-    @Test("runs the statement of a file without a transaction, and records it after")
+    @Test("runs a file without a transaction, and then records it")
     func bare() throws {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_vacuum.sql": "-- migrations: transaction=none\nVACUUM;",
@@ -112,7 +112,7 @@ struct SchemaRunTests {
         #expect(try queue.strings("PRAGMA journal_mode") == ["wal"])
     }
 
-    @Test("that fails in a file without a transaction keeps what ran before")
+    @Test("that fails in a file without a transaction keeps earlier migrations")
     func failingBare() throws {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "-- migrations: transaction=none\nDROP TABLE nowhere;",
@@ -124,7 +124,7 @@ struct SchemaRunTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("leaves the connection's settings as they were", arguments: [false, true], ["DELETE", "WAL"])
+    @Test("restores the connection's settings", arguments: [false, true], ["DELETE", "WAL"])
     func settings(fails: Bool, journalMode: String) throws {
         let seen = Locked<[Int]>([])
         let schema = try SchemaMigrator(migrations: [
@@ -152,7 +152,7 @@ struct SchemaRunTests {
         }
     }
 
-    @Test("is seen by those who observe the database")
+    @Test("notifies the database's observers")
     func observers() throws {
         let commits = Commits()
         queue.add(transactionObserver: commits, extent: .databaseLifetime)
@@ -160,14 +160,14 @@ struct SchemaRunTests {
         #expect(commits.sawChange)
     }
 
-    @Test("finds what another connection has applied in the meantime")
+    @Test("skips what another connection has applied meanwhile")
     func meantime() throws {
         let other = try folder.queue()
         let plan = try SchemaMigrator(migrations: [
             CodeMigration(0, sql: ""), CodeMigration(1, sql: "CREATE TABLE a(x)"),
             CodeMigration(2, sql: "CREATE TABLE b(x)"),
         ])
-        // The first group ends where foreign keys change: there another connection gets in.
+        // The first group ends where the foreign-key mode changes, and the other connection writes there.
         let schema = try SchemaMigrator(migrations: [
             CodeMigration(0, "Code0", foreignKeys: .immediate) { db in
                 db.afterNextTransaction { _ in _ = try? plan.migrate(other) }
@@ -180,7 +180,7 @@ struct SchemaRunTests {
     }
 }
 
-/// Counts the commits of a database that have changed it.
+/// Counts the commits that change a database.
 private final class Commits: TransactionObserver {
     private(set) var count = 0
     private(set) var sawChange = false

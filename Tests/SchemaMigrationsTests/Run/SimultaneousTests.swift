@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Eight at once, on one new database,", .serialized)
+@Suite("Eight simultaneous runs", .serialized)
 struct SimultaneousTests {
     let folder: TemporaryFolder
     let migrations: URL
@@ -14,7 +14,7 @@ struct SimultaneousTests {
         folder = try TemporaryFolder()
         var files = ["1_log.sql": "CREATE TABLE log(version INTEGER)"]
         for version in 2...12 {
-            // Groups end where foreign keys change: others get in between.
+            // Groups end where the foreign-key mode changes, and other connections write there.
             let header = version.isMultiple(of: 3) ? "-- migrations: foreign-keys=immediate\n" : ""
             files["\(version)_x.sql"] =
                 "\(header)CREATE TABLE t\(version)(x); INSERT INTO log VALUES (\(version));"
@@ -29,13 +29,13 @@ struct SimultaneousTests {
         #expect(try queue.integers("SELECT version FROM log ORDER BY rowid") == Array(2...12))
         #expect(try queue.integer("SELECT count(*) FROM schema_migrations_details") == 13)
         #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
-        // Two may run a file without a transaction, and both say so.
+        // Two connections may run a file without a transaction, and both report it.
         #expect(Set(applied) == Set(1...13))
         #expect(applied.filter { $0 != 13 }.count == 12)
     }
 
     @Test(
-        "connections of one process all succeed, and each migration runs once", arguments: ["queue", "pool"])
+        "on connections of one process succeed, and run each migration once", arguments: ["queue", "pool"])
     func threads(kind: String) throws {
         let schema = try SchemaMigrator(
             directory: migrations, options: SchemaOptions(busyTimeout: .seconds(600)))
@@ -60,7 +60,7 @@ struct SimultaneousTests {
         }
     }
 
-    @Test("threads with one connection all succeed, and each migration runs once")
+    @Test("on one connection succeed, and run each migration once")
     func oneConnection() throws {
         let schema = try SchemaMigrator(directory: migrations)
         let pool = try folder.pool()

@@ -3,9 +3,9 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-/// An orphan from before shows as a warning exactly when its table was looked at: that is how these tests see what
-/// is checked, and that nothing else is.
-@Suite("The check of foreign keys")
+/// An existing orphan causes a warning if and only if its table is checked, which shows these tests what
+/// is checked.
+@Suite("The foreign-key check")
 struct TouchedTablesTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -25,7 +25,7 @@ struct TouchedTablesTests {
     private static let otherWarning =
         "1 row of table other_child whose parent_id refers to no row of other_parent."
 
-    /// A database with one old orphan in each of two families of tables.
+    /// Creates a database with an orphan in each of two pairs of tables.
     init() throws {
         folder = try TemporaryFolder()
         queue = try folder.queue()
@@ -42,7 +42,7 @@ struct TouchedTablesTests {
     }
 
     @Test(
-        "passes over tables that no migration touched",
+        "skips tables that no migration changed",
         arguments: [
             "CREATE TABLE a(x); INSERT INTO a VALUES (1);",
             "DROP TRIGGER log_child; INSERT INTO log VALUES (1);",
@@ -55,7 +55,7 @@ struct TouchedTablesTests {
     }
 
     @Test(
-        "warns of an old orphan in a table that was touched, or that refers to one, and locks nobody out",
+        "only warns of an existing orphan in a changed table or in one that refers to it",
         arguments: [
             "INSERT INTO child VALUES (2, 1);", "UPDATE child SET parent_id = parent_id WHERE id = 1;",
             "DELETE FROM child WHERE id = 1;", "UPDATE parent SET name = 'B';",
@@ -82,7 +82,7 @@ struct TouchedTablesTests {
         #expect(try queue.integer("SELECT count(*) FROM child WHERE id = 9") == 1)
     }
 
-    @Test("looks at tables that a migration in Swift touched, and at no others")
+    @Test("covers tables that a migration in Swift changed, and no others")
     func code() throws {
         let schema = try SchemaMigrator(migrations: [
             CodeMigration(1, sql: ""), CodeMigration(2, sql: "INSERT INTO log VALUES (101)"),
@@ -90,7 +90,7 @@ struct TouchedTablesTests {
         #expect(try schema.migrate(queue).warnings == [Self.childWarning])
     }
 
-    @Test("warns of each orphan once, whatever was touched")
+    @Test("warns of each orphan once")
     func both() throws {
         let report = try migrate([
             "2_a.sql": "UPDATE parent SET name = 'B';", "3_b.sql": "UPDATE child SET id = 2 WHERE id = 1;",
@@ -102,7 +102,7 @@ struct TouchedTablesTests {
     }
 
     @Test(
-        "is not escaped by tables that are dropped and made again as they were",
+        "finds orphans of a table that is dropped and created again unchanged",
         arguments: [
             "DROP TABLE parent; CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);",
             "DROP TABLE IF EXISTS main.\"parent\"; CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);",
@@ -120,7 +120,7 @@ struct TouchedTablesTests {
         #expect(try queue.integers("SELECT id FROM parent") == [1])
     }
 
-    @Test("is not escaped by the newest table, which looks as before when it is made again")
+    @Test("finds orphans of the newest table after it is dropped and created again")
     func newestMadeAgain() throws {
         let newest = "CREATE TABLE newest(id INTEGER PRIMARY KEY);"
         let migrations = [
@@ -144,7 +144,7 @@ struct TouchedTablesTests {
     }
 
     @Test(
-        "takes no old orphan for a new one because its table or column was renamed",
+        "does not count an existing orphan as new if its table or column is renamed",
         arguments: [
             (
                 "ALTER TABLE child RENAME TO kid;",
@@ -165,7 +165,7 @@ struct TouchedTablesTests {
         #expect(report.warnings == [warning])
     }
 
-    @Test("names the culprit among many, and keeps what ran before it")
+    @Test("names the migration that leaves orphans, and keeps earlier ones")
     func culprit() throws {
         let error = try failure {
             try migrate([
@@ -184,7 +184,7 @@ struct TouchedTablesTests {
         #expect(try queue.integers("SELECT id FROM child ORDER BY id") == [1, 9])
     }
 
-    @Test("names the culprit under all or nothing, and nothing stays")
+    @Test("names the migration that leaves orphans with all or nothing, and keeps nothing")
     func allOrNothing() throws {
         var schema = try folder.migrator([
             "2_a.sql": "UPDATE parent SET name = 'B';", "3_b.sql": "INSERT INTO child VALUES (3, 98);",
@@ -205,7 +205,7 @@ struct TouchedTablesTests {
         #expect(report.warnings == [Self.childWarning])
     }
 
-    @Test("warns of an old foreign key that SQLite cannot check")
+    @Test("warns of an existing foreign key that SQLite cannot check")
     func mismatch() throws {
         try queue.execute(
             """

@@ -10,7 +10,7 @@ import Testing
 struct SnapshotTests {
     let folder: TemporaryFolder
 
-    /// Everything that a schema can hold.
+    /// Every kind of object that a schema can have.
     private static let files = [
         "1_entries.sql": """
         CREATE TABLE entry(
@@ -48,7 +48,7 @@ struct SnapshotTests {
         try SchemaMigrator(directories: [folder.folder(files)], migrations: migrations, snapshot: url)
     }
 
-    @Test("makes the same database as all migrations, with the rows that they have inserted")
+    @Test("creates the same database as the migrations, including inserted rows")
     func same() throws {
         try migrator().writeSnapshot(to: url)
         let replayed = try folder.queue("replayed.sqlite")
@@ -76,7 +76,7 @@ struct SnapshotTests {
         #expect(try loaded.integers("SELECT id FROM log ORDER BY id") == [4, 5])
     }
 
-    @Test("is loaded instead of running what it contains, and what comes after it runs")
+    @Test("replaces the migrations that it contains, and later ones run")
     func notRun() throws {
         let runs = Locked<[SchemaVersion]>([])
         func recording(_ version: SchemaVersion) -> CodeMigration {
@@ -105,7 +105,7 @@ struct SnapshotTests {
         #expect(try migrator().migrate(queue).applied == [3, 4])
     }
 
-    @Test("is not used for a database that holds something already")
+    @Test("is not used for a database that is not empty")
     func notEmpty() throws {
         try migrator().writeSnapshot(to: url)
         let queue = try folder.queue()
@@ -116,7 +116,7 @@ struct SnapshotTests {
         #expect(try failure { try migrator().migrate(other) }.code == .unmanagedDatabase)
     }
 
-    @Test("lets a file that is merged late run, where the snapshot does not contain it")
+    @Test("does not prevent an out-of-order migration that it does not contain from running")
     func late() throws {
         try migrator(["1_a.sql": "CREATE TABLE a(x)", "3_c.sql": "CREATE TABLE c(x)"]).writeSnapshot(to: url)
         let schema = try migrator(["2_b.sql": "CREATE TABLE b(x)"])
@@ -125,7 +125,7 @@ struct SnapshotTests {
         #expect(try queue.tables() == ["a", "b", "c"])
     }
 
-    @Test("is loaded by one of two connections that come at once")
+    @Test("is loaded by only one of two simultaneous connections")
     func twoConnections() throws {
         try migrator().writeSnapshot(to: url)
         for round in 0..<10 {
@@ -150,7 +150,7 @@ struct SnapshotTests {
     }
 }
 
-@Suite("A snapshot that cannot be used")
+@Suite("An unusable snapshot")
 struct BadSnapshotTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -180,7 +180,7 @@ struct BadSnapshotTests {
     }
 
     @Test(
-        "because a migration in it was edited says where it differs",
+        "reports the differences if a migration in it was edited",
         arguments: [
             (
                 "CREATE TABLE a(x, y); INSERT INTO a(x) VALUES (1);",
@@ -200,12 +200,12 @@ struct BadSnapshotTests {
         try expectStale(["1_a.sql": sql], differences)
     }
 
-    @Test("because a migration in it makes less than before says what")
+    @Test("reports what is missing if a migration in it no longer creates it")
     func less() throws {
         try expectStale(["2_b.sql": "-- Nothing."], "view `b` is missing after all migrations")
     }
 
-    @Test("is as good as new when only white space and comments differ")
+    @Test("is not one whose migrations changed only in white space or comments")
     func whiteSpace() throws {
         try schema.writeSnapshot(to: url)
         try folder.folder(["1_a.sql": "CREATE TABLE  a( x /* x */ );\nINSERT INTO a VALUES (1);"])
@@ -213,7 +213,7 @@ struct BadSnapshotTests {
     }
 
     @Test(
-        "says why, and leaves the database empty",
+        "is reported with the reason, and leaves the database empty",
         arguments: [
             (
                 "-- snapshot: 1 a\n-- snapshot: 7 z\n",
@@ -245,7 +245,7 @@ struct BadSnapshotTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
 
-    @Test("because it is missing says so")
+    @Test("is reported if it is missing")
     func missing() throws {
         let error = try failure { try schema.migrate(folder.queue()) }
         #expect(error.code == .invalidSnapshot)
@@ -253,14 +253,14 @@ struct BadSnapshotTests {
         #expect(error.remedy == Self.remedy)
     }
 
-    @Test("is not asked for where a database holds something")
+    @Test("is not read for a database that is not empty")
     func notNeeded() throws {
         let queue = try folder.queue()
         try SchemaMigrator(directory: folder.folder([:])).migrate(queue, upTo: 1)
         #expect(try schema.migrate(queue).applied == [2])
     }
 
-    @Test("because a virtual table has rows is not written without a word")
+    @Test("is an error if a virtual table has rows")
     func virtualRows() throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(
@@ -275,7 +275,7 @@ struct BadSnapshotTests {
                 """)
     }
 
-    @Test("because its folder is missing cannot be written")
+    @Test("cannot be written to a missing folder")
     func unwritable() throws {
         let error = try failure {
             try schema.writeSnapshot(to: folder.url.appendingPathComponent("no/where.sql"))

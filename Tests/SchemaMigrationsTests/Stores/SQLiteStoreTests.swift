@@ -37,14 +37,14 @@ struct SQLiteStoreTests {
             "SELECT part || ' ' || name || ' ' || value FROM app_migrations ORDER BY part, name")
     }
 
-    @Test("that was never used is empty, and stays so when it is read")
+    @Test("is empty before its first use, and reading does not change that")
     func unused() throws {
         #expect(store.name == "records.sqlite")
         #expect(try store.read("Library") == StoreState())
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
 
-    @Test("gives back what it was given")
+    @Test("returns the state that was written")
     func roundTrip() throws {
         let seen = SeenVersion(
             version: try AppVersion(parsing: "1.0"), first: Date(timeIntervalSince1970: 1_767_778_200))
@@ -68,7 +68,7 @@ struct SQLiteStoreTests {
             ])
     }
 
-    @Test("keeps several managers apart, and what was seen together")
+    @Test("stores a record for each manager, and shared seen versions")
     func managers() throws {
         let names = ["Library", "Library' OR 1", "", "Ünïcödé 🐛", "a\nb"]
         for (index, name) in names.enumerated() {
@@ -87,7 +87,7 @@ struct SQLiteStoreTests {
         #expect(try store.record(of: "Other") == nil)
     }
 
-    @Test("forgets a record, and nothing else")
+    @Test("forgets one record, and keeps the others")
     func forget() throws {
         for name in ["A", "B"] { try store.changeRecord(of: name) { $0 = MigrationRecord(floor: nil) } }
         try store.changeRecord(of: "A") { $0 = nil }
@@ -95,7 +95,7 @@ struct SQLiteStoreTests {
         #expect(try store.record(of: "B") != nil)
     }
 
-    @Test("changes nothing when the change throws")
+    @Test("changes nothing if the change throws")
     func throwing() throws {
         try store.changeRecord(of: "A") { $0 = MigrationRecord(floor: nil) }
         let before = try rows()
@@ -109,7 +109,7 @@ struct SQLiteStoreTests {
         try store.changeRecord(of: "A") { $0 = nil }
     }
 
-    @Test("keeps what a newer minor format added")
+    @Test("keeps the fields of a newer minor format")
     func unknownKeys() throws {
         try store.changeRecord(of: "A") { $0 = try record }
         try queue.execute(
@@ -136,13 +136,13 @@ struct SQLiteStoreTests {
             ])
     }
 
-    // MARK: What is not there to be believed
+    // MARK: Damage
 
     private static let restore =
         "Nothing was changed. Restore it from a backup, or call replaceRecord(assuming:)."
 
     @Test(
-        "is refused when it is damaged",
+        "is refused if it is damaged",
         arguments: [
             (
                 "UPDATE app_migrations SET value = '{' WHERE part = 'managers'",
@@ -186,7 +186,7 @@ struct SQLiteStoreTests {
         #expect(try queue.strings("SELECT quote(value) FROM app_migrations") == before)
     }
 
-    @Test("is refused when a newer version wrote it")
+    @Test("is refused if a newer version wrote it")
     func newerFormat() throws {
         try store.changeRecord(of: "A") { $0 = try record }
         try queue.execute("UPDATE app_migrations SET value = '\"2.0\"' WHERE part = 'format'")
@@ -199,7 +199,7 @@ struct SQLiteStoreTests {
                 """)
     }
 
-    @Test("is an error when its table is another one")
+    @Test("is refused if another table has its name")
     func otherTable() throws {
         try queue.execute("CREATE TABLE app_migrations(x)")
         let error = try #require(throws: MigrationError.self) { try store.read("A") }
@@ -212,9 +212,9 @@ struct SQLiteStoreTests {
         #expect(error.underlyingError is DatabaseError)
     }
 
-    // MARK: Where it lives
+    // MARK: Databases
 
-    @Test("may be a file of its own")
+    @Test("can be a separate file")
     func path() throws {
         let path = folder.path("own.sqlite")
         try SQLiteStore(path: path).changeRecord(of: "A") { $0 = try record }
@@ -222,7 +222,7 @@ struct SQLiteStoreTests {
         #expect(throws: DatabaseError.self) { try SQLiteStore(path: folder.path("nowhere/own.sqlite")) }
     }
 
-    @Test("may be the app's own database, in each of its forms")
+    @Test("can be the app's own database of every kind")
     func databases() throws {
         let databases: [any DatabaseWriter] = [
             try folder.queue(), try folder.pool("pool.sqlite"), try DatabaseQueue(),
@@ -236,7 +236,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("may be read inside a transaction, but is not written there")
+    @Test("can be read inside a transaction, but not written")
     func insideTransaction() throws {
         try queue.write { _ in
             #expect(try store.read("A") == StoreState())
@@ -252,7 +252,7 @@ struct SQLiteStoreTests {
 
     // MARK: Locks
 
-    @Test("locks each manager for one at a time")
+    @Test("locks one manager against other store objects")
     func lock() throws {
         let path = folder.path("records.sqlite")
         let stores = [store, try SQLiteStore(path: path)]
@@ -270,7 +270,7 @@ struct SQLiteStoreTests {
         #expect(FileManager.default.fileExists(atPath: path + ".A%2f1.lock"))
     }
 
-    @Test("locks a database in memory, too")
+    @Test("locks managers of a database in memory")
     func lockInMemory() throws {
         let queue = try DatabaseQueue()
         guard case .acquired(let release) = try SQLiteStore(queue).lock("A") else {
@@ -293,7 +293,7 @@ struct SQLiteStoreTests {
         return nil
     }
 
-    @Test("is an error when its lock file cannot be opened")
+    @Test("is unwritable if its lock file cannot be opened")
     func lockFile() throws {
         let lock = folder.url.appendingPathComponent("records.sqlite.A.lock")
         try FileManager.default.createDirectory(at: lock, withIntermediateDirectories: false)

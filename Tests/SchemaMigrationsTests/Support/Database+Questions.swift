@@ -1,7 +1,7 @@
 import GRDB
 
 extension DatabaseReader {
-    /// The names of the tables, but for the ones that keep the record.
+    /// The names of the tables, without the ledger's.
     func tables() throws -> [String] {
         try read { db in
             try String.fetchAll(
@@ -13,7 +13,7 @@ extension DatabaseReader {
         }
     }
 
-    /// Everything but the tables that keep the record, as SQLite describes it.
+    /// SQLite's description of the schema, without the ledger's tables.
     func schema() throws -> [String] {
         try read { db in
             try String.fetchAll(

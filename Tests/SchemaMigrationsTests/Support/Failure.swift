@@ -1,7 +1,7 @@
 import SchemaMigrations
 import Testing
 
-/// The error of a body that must fail.
+/// Returns the error of a body that must fail.
 func failure<Value>(
     sourceLocation: Testing.SourceLocation = #_sourceLocation, _ body: () throws -> Value
 ) throws -> SchemaMigrationError {

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-/// Applies a set of migrations, and compares the database with one that plain SQLite has made of the same files.
+/// Applies a set of migrations, and compares the database with one that plain SQLite makes from the same files.
 struct MigrationSetTrial {
     let set: MigrationSet
     let schema: SchemaMigrator
@@ -17,7 +17,7 @@ struct MigrationSetTrial {
         #expect(schema.migrations.count == set.count)
     }
 
-    /// All at once, in a new database.
+    /// Runs all migrations at once in a new database.
     func freshInstall() throws {
         let (ours, plain) = (try folder.queue("ours.sqlite"), try folder.queue("plain.sqlite"))
         #expect(try schema.migrate(ours).applied.count == set.count)
@@ -27,7 +27,7 @@ struct MigrationSetTrial {
         #expect(try schema.migrate(ours).applied == [])
     }
 
-    /// All that is new at once, in a database in which users have written.
+    /// Runs all new migrations at once in a database with user data.
     func upgrade() throws {
         let (ours, plain) = (try folder.pool("ours.sqlite"), try folder.queue("plain.sqlite"))
         let rows = try #require(set.rows)
@@ -38,7 +38,7 @@ struct MigrationSetTrial {
         try expectEqual(ours, plain)
     }
 
-    /// One after the other.
+    /// Runs one migration after the other.
     func oneAtATime() throws {
         let (ours, plain) = (try folder.pool("ours.sqlite"), try folder.queue("plain.sqlite"))
         let files = try set.files
@@ -52,7 +52,7 @@ struct MigrationSetTrial {
         #expect(try !ours.read(schema.status).needsMigration)
     }
 
-    /// From the middle of the set on, where another tool has stopped and left its ledger.
+    /// Runs the second half after another tool has run the first half and left its ledger.
     func secondHalf() throws {
         let (ours, plain) = (try folder.queue("ours.sqlite"), try folder.queue("plain.sqlite"))
         let files = try set.files
@@ -71,9 +71,9 @@ struct MigrationSetTrial {
         try expectEqual(ours, plain)
     }
 
-    /// Runs a file by SQLite alone.
+    /// Runs a file with plain SQLite.
     ///
-    /// Foreign keys are as SQLite leaves them, unless the file says otherwise.
+    /// Foreign keys are disabled, as in SQLite by default, unless the file enables them.
     func run(_ file: URL, in database: any DatabaseWriter) throws {
         try database.execute("PRAGMA foreign_keys = OFF;" + String(contentsOf: file, encoding: .utf8))
     }
@@ -97,7 +97,7 @@ struct MigrationSetTrial {
 }
 
 extension DatabaseReader {
-    /// The rows of every ordinary table as SQL literals, without those that keep the record.
+    /// The rows of every ordinary table as SQL literals, without those of the ledger.
     fileprivate func rows() throws -> [String: [String]] {
         let tables = try strings(
             """
@@ -107,7 +107,7 @@ extension DatabaseReader {
         return try tables.reduce(into: [:]) { rows, table in
             let columns = try strings("SELECT name FROM pragma_table_xinfo('\(table)') ORDER BY cid")
             let row = columns.map { "quote(\"\($0)\")" }.joined(separator: " || ', ' || ")
-            // ANALYZE counts the ledger as well.
+            // ANALYZE also counts the rows of the ledger.
             rows[table] = try strings("SELECT \(row) FROM \"\(table)\" ORDER BY 1")
                 .filter { !$0.contains("schema_migrations") }
         }

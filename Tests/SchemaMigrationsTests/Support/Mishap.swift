@@ -1,4 +1,4 @@
-/// An error that a test's own code throws.
+/// An error that a test's code throws.
 struct Mishap: Error, CustomStringConvertible {
     var description: String { "a mishap" }
 }

@@ -6,7 +6,7 @@ import TestSupport
 extension TemporaryFolder {
     func path(_ name: String) -> String { file(name).path }
 
-    /// Writes files, by name, into a folder inside this one, and returns that folder.
+    /// Writes files to a folder inside this one, and returns that folder.
     @discardableResult
     func folder(_ files: [String: String], named name: String = "migrations") throws -> URL {
         try folder(data: files.mapValues { Data($0.utf8) }, named: name)
@@ -20,7 +20,7 @@ extension TemporaryFolder {
         return folder
     }
 
-    /// A migrator for the files, which are written into a folder.
+    /// Creates a migrator for files that it writes to a folder.
     func migrator(_ files: [String: String], adopting: SchemaAdoption? = nil) throws
         -> SchemaMigrator
     {

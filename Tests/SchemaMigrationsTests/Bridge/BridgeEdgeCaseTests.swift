@@ -5,8 +5,8 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The bridge, in hard luck")
-struct BridgeHardLuckTests {
+@Suite("Edge cases with databases")
+struct BridgeEdgeCaseTests {
     let app: App
     let database: DatabaseQueue
 
@@ -15,7 +15,7 @@ struct BridgeHardLuckTests {
         database = try app.open()
     }
 
-    @Test("a store in a new database still asks at which version the app's data is elsewhere")
+    @Test("a store in a new database still asks the app for the adopted version")
     func emptyStoreDatabase() throws {
         let manager = try app.manager(
             "2.0", store: SQLiteStore(database), options: MigrationOptions(adopting: Adoption { "1.0" }))
@@ -39,7 +39,7 @@ struct BridgeHardLuckTests {
         }
         let other = try manager()
         register(in: other)
-        // The other one does it all after this one has looked, and before it writes.
+        // The other manager runs everything after this one has made its plan, and before it writes.
         let one = try manager()
         one.whenMigratingToVersion("1.1", onFreshInstall: .run) { try other.migrate() }
         register(in: one)
@@ -48,7 +48,7 @@ struct BridgeHardLuckTests {
     }
 
     @Test(
-        "tables that nobody has kept a ledger of are refused, also when a migrator of GRDB's is to move them")
+        "tables without a ledger are refused, even with a move by GRDB's migrator")
     func unmanagedWithGRDB() throws {
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
         let manager = try app.manager("2.0")
@@ -60,7 +60,7 @@ struct BridgeHardLuckTests {
         #expect(app.log.lines == [])
     }
 
-    @Test("a migration of GRDB's that is merged late runs, and does not trap")
+    @Test("a migration of GRDB's migrator that is merged out of order runs")
     func lateGRDBMigration() throws {
         func launch(_ identifiers: [String]) throws -> MigrationReport {
             var migrator = DatabaseMigrator()
@@ -80,7 +80,7 @@ struct BridgeHardLuckTests {
         #expect(try launch(["v1", "v2", "v3"]).moves == [])
     }
 
-    @Test("what is of the wrong type in the table of details counts as not known")
+    @Test("details of the wrong type count as unknown")
     func wrongDetails() throws {
         let schema = try app.schema([10])
         try schema.migrate(database)
@@ -100,7 +100,7 @@ struct BridgeHardLuckTests {
         #expect(error.code == .damagedLedger)
     }
 
-    @Test("a database whose last manager was forgotten remembers the versions that it has seen")
+    @Test("a database remembers the versions that it has seen after its record is forgotten")
     func forgotten() throws {
         try app.launch("1.0")
         try app.launch("1.2")
@@ -111,7 +111,7 @@ struct BridgeHardLuckTests {
         #expect(try manager.pendingVersions() == ["1.2"], "adopted from 1.0, which the database has seen")
     }
 
-    @Test("a database that is in use is waited for no longer than its migrator says")
+    @Test("waiting for a busy database ends after the migrator's timeout")
     func busy() throws {
         try app.launch("1.0")
         var configuration = Configuration()
@@ -125,13 +125,13 @@ struct BridgeHardLuckTests {
         let start = ContinuousClock.now
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .unusableDatabase)
-        // By default it would be ten seconds.
+        // The default is ten seconds.
         #expect(ContinuousClock.now - start < .seconds(5))
         try blocker.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try manager.migrate().moves.map(\.schemaVersions) == [["12"]])
     }
 
-    @Test("a database whose ledger is damaged is not usable, and nothing runs")
+    @Test("a database with a damaged ledger is refused, and nothing runs")
     func damagedLedger() throws {
         try app.launch("1.0")
         try database.write {

@@ -5,9 +5,9 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A place that cannot be written")
-struct BridgeFailingPlaceTests {
-    @Test("stops the launch before its first step, which is not taken for one that died")
+@Suite("A read-only database")
+struct BridgeReadOnlyTests {
+    @Test("stops the launch before its first step, without counting an attempt")
     func unwritableDatabase() throws {
         let app = try App()
         try app.launch("1.0")

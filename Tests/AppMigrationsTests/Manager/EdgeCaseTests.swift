@@ -4,8 +4,8 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("Hard luck")
-struct HardLuckTests {
+@Suite("Edge cases of the manager")
+struct EdgeCaseTests {
     let folder: TemporaryFolder
     let url: URL
     let log = Log()
@@ -15,10 +15,10 @@ struct HardLuckTests {
         url = folder.file("migrations.json")
     }
 
-    @Test("a record whose replacement cannot be written stays damaged, and is not taken for a fresh install")
+    @Test("if a damaged record cannot be replaced, it stays damaged and is not mistaken for a fresh install")
     func replacementFails() throws {
         try Data("damaged".utf8).write(to: url)
-        // A folder where the temporary file should be: nobody can write that.
+        // A folder in place of the temporary file makes writing fail.
         let blocker = folder.file(".migrations.json.new")
         try FileManager.default.createDirectory(at: blocker, withIntermediateDirectories: false)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: JSONStore(at: url))
@@ -33,7 +33,7 @@ struct HardLuckTests {
         #expect(try manager.migrate().completed == ["1.5"])
     }
 
-    @Test("a store that is reached by a link shares its locks with the file")
+    @Test("a store opened through a symbolic link shares its locks with the file")
     func link() throws {
         let link = folder.file("link.json")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
@@ -49,7 +49,7 @@ struct HardLuckTests {
         }
     }
 
-    @Test("a step that has died keeps its attempts when a late one runs before it")
+    @Test("a step that crashed keeps its attempts when a step out of order runs before it")
     func lateStepKeepsAttempts() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
@@ -68,7 +68,7 @@ struct HardLuckTests {
     }
 
     @Test(
-        "a late step that throws after a checkpoint forgives nothing of another step, and takes nothing back")
+        "a step out of order that throws after a checkpoint does not change another step's attempts")
     func checkpointOfLateStep() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
@@ -89,7 +89,7 @@ struct HardLuckTests {
         #expect(try store.record(of: "Library")?.running == died)
     }
 
-    @Test("a link that leads nowhere does not tell that a file does not exist")
+    @Test("a dangling link does not count as a missing file")
     func danglingFile() throws {
         let link = folder.file("library")
         try FileManager.default.createSymbolicLink(
@@ -102,7 +102,7 @@ struct HardLuckTests {
         #expect(log.lines == [])
     }
 
-    @Test("a manager that is kept while a newer version of the app was launched sees the downgrade")
+    @Test("a manager detects a downgrade even if the newer version was launched during its lifetime")
     func newerMeanwhile() throws {
         let store = InMemoryStore()
         let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
@@ -111,7 +111,7 @@ struct HardLuckTests {
         #expect(try manager.migrate().launch == .downgrade(from: "2.0"))
     }
 
-    @Test("a store that somebody else is writing for too long is an error that names them")
+    @Test("a write lock that is held for too long is an error that names its holder")
     func writtenByOthers() throws {
         var store = try JSONStore(at: url)
         store.writeLockTimeout = .milliseconds(20)
@@ -130,7 +130,7 @@ struct HardLuckTests {
         #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).launch == .freshInstall)
     }
 
-    @Test("a record that is gone when it is to be set aside is an error, and nothing takes its place")
+    @Test("setting aside a missing record is an error, and creates no new one")
     func nothingToSetAside() throws {
         let store = try JSONStore(at: url)
         let error = try #require(throws: MigrationError.self) {
@@ -142,7 +142,7 @@ struct HardLuckTests {
         #expect(try folder.fileNames == ["migrations.json.lock"])
     }
 
-    @Test("a store of the app's own that sets nothing aside keeps what is damaged")
+    @Test("a custom store that cannot set its contents aside keeps the damaged data")
     func notRecoverable() throws {
         struct DamagedStore: MigrationStore {
             let name = "keychain"
@@ -164,7 +164,7 @@ struct HardLuckTests {
         #expect(unread.description == "keychain: the entry is cut off. Call us.")
     }
 
-    @Test("a record that a crash has left before anything was completed is gone on from at its floor")
+    @Test("a record without a completed version continues from its floor")
     func nothingCompleted() throws {
         let store = InMemoryStore()
         for (floor, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
@@ -173,7 +173,7 @@ struct HardLuckTests {
         }
     }
 
-    @Test("a step that begins after the run was cancelled is cancelled at once")
+    @Test("a step that begins after a cancellation is cancelled at once")
     func cancelledBeforeStep() {
         let interruption = Interruption()
         interruption.cancel()
