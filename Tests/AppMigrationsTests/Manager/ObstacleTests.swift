@@ -1,6 +1,5 @@
 import AppMigrations
 import Foundation
-import TestSupport
 import Testing
 
 @Suite("An obstacle")
@@ -58,12 +57,10 @@ struct ObstacleTests {
 
     @Test("A store without permission is unreadable, and not a locked device")
     func noPermission() throws {
-        let folder = try TemporaryFolder()
         let store = RefusingStore(reading: .EACCES)
         let error = try #require(throws: MigrationError.self) { try launch("2.0", store: store) }
         #expect(error.code == .unreadableStore)
         #expect(error.message == "records: cannot be read: Permission denied.")
-        _ = folder
     }
 
     @Test("A full disk has a code of its own, and the run continues when there is room")
