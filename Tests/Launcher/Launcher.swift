@@ -35,12 +35,29 @@ struct Launcher: ParsableCommand {
     @Option(help: "A step to settle without running it, first.")
     var skip: String?
 
+    @Option(help: "Several managers, in this order, in the place of the one named Library.")
+    var managers: [String] = []
+
+    @Option(help: "What tells their versions where they have no record: nothing, tables or defaults.")
+    var adopting = ManagersLaunch.Evidence.nothing
+
+    @Option(help: "Versions that MFMigrationManager has left, such as Library=1.0.")
+    var left: [String] = []
+
     @Argument(help: "Steps, such as 1.1, 1.2:kill and 2.0:in,checkpoint,wait=go.")
     var steps: [LauncherStep] = []
 
     func run() throws {
         let folder = LauncherFolder(url: URL(fileURLWithPath: folder))
         do {
+            if let version, !managers.isEmpty {
+                leaveDefaults()
+                return try ManagersLaunch(
+                    folder: folder, names: managers, version: AppVersion(parsing: version),
+                    adopting: adopting,
+                    store: makeStore(in: folder) ?? InMemoryStore(), steps: steps
+                ).run()
+            }
             let report = try migrate(in: folder)
             print("launch \(report.launch)")
             print("completed \(report.completed)")
@@ -77,6 +94,13 @@ struct Launcher: ParsableCommand {
         return try manager.migrate()
     }
 
+    private func leaveDefaults() {
+        let versions = left.map { $0.split(separator: "=").map(String.init) }.map { ($0[0], $0[1]) }
+        UserDefaults.standard.setVolatileDomain(
+            Dictionary(uniqueKeysWithValues: versions.map { ("MFMigrationManagerLastVersionKey-\($0)", $1) }),
+            forName: UserDefaults.argumentDomain)
+    }
+
     private func makeStore(in folder: LauncherFolder) throws -> (any MigrationStore)? {
         switch store {
         case .json: try JSONStore(at: folder.url.appendingPathComponent("migrations.json"))
@@ -86,3 +110,5 @@ struct Launcher: ParsableCommand {
         }
     }
 }
+
+extension ManagersLaunch.Evidence: ExpressibleByArgument {}

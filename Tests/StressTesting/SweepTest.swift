@@ -24,8 +24,9 @@ struct SweepTest: StressTest {
             case (.short, .every(let sampling)):
                 Self.runs(command, scenarios.prefix(4), every: sampling)
             case (.short, .eachKind):
-                // Both journals, and both stores. The first of a kind is often a look before a lock is taken.
-                [0, 3].map { [command, scenarios[$0], "--of-each-kind", "\(4 + $0)"] }
+                // Both journals, both stores, and two managers on a new and on an old install. The first of a kind is
+                // often a look before a lock is taken.
+                [0, 3, 10, 12].map { [command, scenarios[$0], "--of-each-kind", "\(4 + $0)"] }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()

@@ -20,6 +20,8 @@ struct WorkloadRuns {
         "rollback-json-atonce-upgrade-unsaved", "wal-sqlite-atonce-upgrade-saved",
         "rollback-sqlite-grouped-fresh-unsaved", "wal-json-each-fresh-unsaved",
         "rollback-json-each-snapshot-unsaved", "wal-sqlite-grouped-snapshot-unsaved",
+        "rollback-json-grouped-fresh-unsaved-two", "wal-sqlite-each-fresh-unsaved-two",
+        "wal-json-grouped-unrecorded-unsaved-two", "rollback-sqlite-each-unrecorded-unsaved-two",
     ]
 
     /// Runs all.

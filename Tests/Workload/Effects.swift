@@ -6,9 +6,10 @@ struct Effects {
     let folder: String
 
     /// Does a closure's work.
-    func leave(_ context: MigrationContext) throws {
+    func leave(_ context: MigrationContext, inLog log: String = "effects") throws {
         // The line break comes first: a line that a kill has cut off spoils no other.
-        try write("\n\(context.version) \(context.attempt)", to: "effects", O_APPEND)
+        try write("\n\(context.version) \(context.attempt)", to: log, O_APPEND)
+        guard log == "effects" else { return }
         try write(Self.contents(of: context.version.description), to: "file-\(context.version)", O_TRUNC)
     }
 

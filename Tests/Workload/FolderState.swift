@@ -20,6 +20,8 @@ struct FolderState: Equatable {
     var inside: [String] = []
     /// The closures that were begun, in the order of their lines in the log.
     var begun: [Beginning] = []
+    /// The closures of a second manager that were begun.
+    var begunBySecond: Set<String> = []
     /// What the closures' files hold.
     var files: [String: String] = [:]
     var storeRecord = Record()
@@ -59,16 +61,19 @@ struct FolderState: Equatable {
             files[String(name.dropFirst(5))] = try String(
                 contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
         }
-        if names.contains("effects") {
-            let lines = try String(contentsOfFile: "\(folder)/effects", encoding: .utf8).split(
-                separator: "\n")
-            begun = lines.compactMap { line in
-                let words = line.split(separator: " ")
-                return words.count == 2
-                    ? Int(words[1]).map { Beginning(version: String(words[0]), attempt: $0) } : nil
-            }
+        if names.contains("effects") { begun = try Self.beginnings("\(folder)/effects") }
+        if names.contains("second") {
+            begunBySecond = Set(try Self.beginnings("\(folder)/second").map(\.version))
         }
         try readBackups("\(folder)/backups")
+    }
+
+    private static func beginnings(_ log: String) throws -> [Beginning] {
+        try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            return words.count == 2
+                ? Int(words[1]).map { Beginning(version: String(words[0]), attempt: $0) } : nil
+        }
     }
 
     private mutating func read(

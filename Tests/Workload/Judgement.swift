@@ -37,6 +37,10 @@ struct Judgement {
         expect(
             Set(state.inside) == state.databaseRecord.settled.intersection(Plan.versions(.inside)),
             "steps in the database \(state.inside), recorded \(state.databaseRecord.settled)")
+        let isForSecond = reference.scenario.managers == .two && reference.scenario.isOldInstall
+        expect(
+            state.begunBySecond.isSubset(of: isForSecond ? ["1.1"] : []),
+            "the second manager ran \(state.begunBySecond)")
         complaints += complaintsAboutClosures(state, after: disturbances)
         for line in reported where line.hasPrefix("reported ") {
             let words = line.split(separator: " ").map(String.init)
@@ -103,7 +107,7 @@ struct Judgement {
     /// What is wrong with the copies of the database, where the app's moves have made some.
     func complaints(aboutCopies state: FolderState) -> [String] {
         let scenario = reference.scenario
-        guard scenario.backup == .saved, scenario.start == .upgrade else { return [] }
+        guard scenario.backup == .saved, scenario.isOldInstall else { return [] }
         let ends = Plan.steps.compactMap { if case .move(let target) = $0.work { target } else { nil } }
         // A move that was begun again has a later copy too.
         guard let start = ends.last(where: { $0 < state.ledger.count }),

@@ -84,11 +84,31 @@ struct Launch {
             }
         let manager = try MigrationManager(
             name: Self.manager, currentVersion: version, store: store,
-            options: MigrationOptions(
-                aboveCurrent: .leaveOut, maximumAttempts: 1_000, lockTimeout: patience, onEvent: reporting()))
+            options: options(database, onEvent: reporting()))
         let schema = try schema()
         for step in Plan.steps { register(step, with: manager, schema, database) }
-        return try manager.migrate().launch
+        let launch = try manager.migrate().launch
+        if scenario.managers == .two, version == "2.0" { try migrateSecondManager(store, database) }
+        return launch
+    }
+
+    private func options(
+        _ database: any DatabaseWriter, onEvent: ((MigrationEvent) -> Void)? = nil
+    ) -> MigrationOptions {
+        MigrationOptions(
+            adopting: scenario.managers == .two || scenario.start == .unrecorded
+                ? .databaseHasTables(database, means: "1.0") : nil,
+            aboveCurrent: .leaveOut, maximumAttempts: 1_000, lockTimeout: patience, onEvent: onEvent)
+    }
+
+    /// Migrates a manager that came with version 2.0: by now, the first one has made tables in any case.
+    private func migrateSecondManager(_ store: any MigrationStore, _ database: any DatabaseWriter) throws {
+        let manager = try MigrationManager(
+            name: "Second", currentVersion: version, store: store, options: options(database))
+        manager.whenMigratingToVersion("1.1") { [folder] context in
+            try Effects(folder: folder).leave(context, inLog: "second")
+        }
+        try manager.migrate()
     }
 
     /// Migrates the database alone.
@@ -126,11 +146,13 @@ struct Launch {
         let backups = URL(fileURLWithPath: "\(folder)/backups")
         let snapshot = URL(fileURLWithPath: "\(folder)/snapshot.sql")
         return try SchemaMigrator(
-            migrations: Schema.migrations, snapshot: scenario.start == .snapshot ? snapshot : nil,
+            migrations: Schema.migrations,
+            snapshot: scenario.start == .snapshot ? snapshot : nil,
             options: SchemaOptions(
                 commits: commits,
                 backup: scenario.backup == .saved ? .beforeMigrating(to: backups, keep: 2) : nil,
-                busyTimeout: patience))
+                busyTimeout: patience),
+            adopting: scenario.start == .unrecorded ? SchemaAdoption { _ in 1 } : nil)
     }
 
     private func register(
@@ -150,7 +172,7 @@ struct Launch {
             }
         case .closure:
             // Whoever takes an upgrade for a fresh install is found out by what has not been done.
-            let onFreshInstall: FreshInstallRule = scenario.start == .upgrade ? .skip : .run
+            let onFreshInstall: FreshInstallRule = scenario.isOldInstall ? .skip : .run
             manager.whenMigratingToVersion(step.version, onFreshInstall: onFreshInstall) { [folder] context in
                 try Effects(folder: folder).leave(context)
             }

@@ -10,9 +10,11 @@ struct Reference {
         var dumps = [try Self.dump(db)]
         for sql in Schema.statements {
             try db.execute(sql)
-            if dumps.count == 1, scenario.start == .upgrade { try db.execute(Schema.rows) }
+            if dumps.count == 1, scenario.isOldInstall { try db.execute(Schema.rows) }
             dumps.append(try Self.dump(db))
         }
+        // The tables are there before the ledger is.
+        if scenario.start == .unrecorded { dumps[0] = dumps[1] }
         self.dumps = dumps
     }
 

@@ -4,19 +4,27 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     enum Store: String, CaseIterable, Sendable { case json, sqlite }
     /// When schema migrations are committed: in groups, each by itself, or all of a move at once.
     enum Commits: String, CaseIterable, Sendable { case grouped, each, atonce }
-    /// What the launch finds: nothing, the data of version 1.0, or nothing and a snapshot to begin with.
-    enum Start: String, CaseIterable, Sendable { case fresh, upgrade, snapshot }
+    /// What the launch finds: nothing, the data of version 1.0 with its records or without any, or nothing and a
+    /// snapshot to begin with.
+    enum Start: String, CaseIterable, Sendable { case fresh, upgrade, unrecorded, snapshot }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }
+    /// The managers that share the store.
+    enum Managers: String, CaseIterable, Sendable { case one, two }
 
     var journal: Journal
     var store: Store
     var commits: Commits
     var start: Start
     var backup: Backup
+    var managers = Managers.one
 
-    /// Its words with hyphens, as in `wal-json-grouped-upgrade-unsaved`.
+    /// Whether there is data of version 1.0.
+    var isOldInstall: Bool { start == .upgrade || start == .unrecorded }
+
+    /// Its words with hyphens, as in `wal-json-grouped-upgrade-unsaved` and `wal-json-each-fresh-unsaved-two`.
     var description: String {
-        [journal.rawValue, store.rawValue, commits.rawValue, start.rawValue, backup.rawValue]
+        ([journal.rawValue, store.rawValue, commits.rawValue, start.rawValue, backup.rawValue]
+            + (managers == .one ? [] : [managers.rawValue]))
             .joined(separator: "-")
     }
 }
@@ -24,10 +32,13 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
 extension Scenario: LosslessStringConvertible {
     init?(_ description: String) {
         let words = description.split(separator: "-").map(String.init)
-        guard words.count == 5, let journal = Journal(rawValue: words[0]),
+        guard words.count == 5 || words.count == 6, let journal = Journal(rawValue: words[0]),
             let store = Store(rawValue: words[1]), let commits = Commits(rawValue: words[2]),
-            let start = Start(rawValue: words[3]), let backup = Backup(rawValue: words[4])
+            let start = Start(rawValue: words[3]), let backup = Backup(rawValue: words[4]),
+            let managers = Managers(rawValue: words.count == 6 ? words[5] : "one")
         else { return nil }
-        self.init(journal: journal, store: store, commits: commits, start: start, backup: backup)
+        self.init(
+            journal: journal, store: store, commits: commits, start: start, backup: backup, managers: managers
+        )
     }
 }

@@ -23,6 +23,10 @@ struct Template {
             let file = URL(fileURLWithPath: "\(folder)/snapshot.sql")
             // In a fork, which takes its threads with it.
             _ = try Child.run { try? SchemaMigrator(migrations: migrations).writeSnapshot(to: file) }
+        case .unrecorded:
+            let db = try PlainDatabase("\(folder)/library.sqlite")
+            try db.execute(Schema.statements[0])
+            try db.execute(Schema.rows)
         case .upgrade:
             let launch = Launch(scenario: scenario, folder: folder, version: "1.0")
             _ = try Child.run(launch.run)

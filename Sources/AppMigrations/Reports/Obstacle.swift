@@ -67,7 +67,7 @@ extension POSIXError: SystemError {
 
     package var obstacle: Obstacle? {
         switch code {
-        // iOS and its kin refuse protected files so until the first unlock; missing rights are EACCES.
+        // iOS refuses protected files so until the first unlock; missing rights are EACCES.
         case .EPERM: .deviceLocked
         case .ENOSPC, .EDQUOT: .diskFull
         default: nil

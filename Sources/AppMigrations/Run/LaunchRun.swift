@@ -267,7 +267,8 @@ final class LaunchRun {
         journal.fail(step)
         tell(.didFail(description(of: item), error))
         let interruption = interruption.error(manager: plan.request.manager, progress)
-        let isStopped = interruption != nil || error is CancellationError || error.obstacleOfStep == .suspended
+        let isStopped =
+            interruption != nil || error is CancellationError || error.obstacleOfStep == .suspended
         if !isStopped, case .giveUp(let limit) = step.onError {
             context.progress.finish()
             guard journal.countFailure(of: step, upTo: limit) else { return }
@@ -287,7 +288,8 @@ final class LaunchRun {
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         let obstacle = error.obstacleOfStep
         return MigrationError(
-            obstacle?.code ?? .stepFailed, "\(step.title) (\(step.source)) failed\(inAttempt)\(error.asCause)",
+            obstacle?.code ?? .stepFailed,
+            "\(step.title) (\(step.source)) failed\(inAttempt)\(error.asCause)",
             remedy: obstacle?.remedy ?? "Earlier steps are complete. The next launch retries this one.",
             manager: plan.request.manager, version: step.version, attempt: context.attempt,
             underlyingError: error)

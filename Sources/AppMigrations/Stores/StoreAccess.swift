@@ -33,21 +33,23 @@ package enum StoreAccess: Sendable {
     /// - Parameters:
     ///   - name: the store's name.
     ///   - path: the file in question, if the name does not tell it.
-    package func of<Result>(_ name: String, at path: String? = nil, _ body: () throws -> Result) throws -> Result
+    package func of<Result>(_ name: String, at path: String? = nil, _ body: () throws -> Result) throws
+        -> Result
     {
         do {
             return try body()
         } catch let error as MigrationError {
             throw error.located(at: .store(name))
         } catch let error as DecodingError {
-            throw MigrationError.damagedStore("not a record", underlyingError: error).located(at: .store(name))
+            throw MigrationError.damagedStore("not a record", underlyingError: error).located(
+                at: .store(name))
         } catch let error as LockTimeout {
             throw MigrationError(
                 .locked,
                 Diagnostic(
                     at: .store(name), "locked by \(error.holder) for more than \(error.limit)",
                     remedy: "Launch again when that process has gone on or ended."))
-        } catch where error is any SystemError || error is CocoaError {
+        } catch  where error is any SystemError || error is CocoaError {
             let obstacle = Obstacle(error)
             let reason = (error as? any SystemError)?.reason ?? "\(error)"
             throw MigrationError(

@@ -31,7 +31,8 @@ package struct DatabasePlace: MigrationPlace {
             }
         } catch let error as SchemaMigrationError {
             throw MigrationError(
-                error.code == .newerDatabase ? .newerThanThisProcess : error.obstacle?.code ?? .unusableDatabase,
+                error.code == .newerDatabase
+                    ? .newerThanThisProcess : error.obstacle?.code ?? .unusableDatabase,
                 "\(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
                 underlyingError: error)
         }

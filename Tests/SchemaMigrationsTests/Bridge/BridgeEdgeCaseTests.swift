@@ -124,7 +124,7 @@ struct BridgeEdgeCaseTests {
         manager.whenMigratingToVersion("1.2", migrate: schema, in: database)
         let start = ContinuousClock.now
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.code == .unusableDatabase)
+        #expect(error.code == .locked)
         // The default is ten seconds.
         #expect(ContinuousClock.now - start < .seconds(5))
         try blocker.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }

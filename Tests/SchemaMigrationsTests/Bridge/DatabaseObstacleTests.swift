@@ -101,21 +101,22 @@ struct DatabaseObstacleTests {
             let error = try failure { try schema(suspending: true).migrate(database) }
             NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
             #expect(error.code == .suspended)
-            #expect(error.file == "30_add_notes")
+            #expect(error.file == "add_notes")
             #expect(try schema(suspending: false).migrate(database).applied == [30])
         }
     }
 
-    @Test("A database that another connection uses for too long is locked, as a place and as a store")
+    @Test("A database that another connection uses for too long is locked")
     func inUse() throws {
+        let database = try app.open()
         let other = try app.open()
         try other.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
-            defer { try? db.execute(sql: "ROLLBACK; PRAGMA locking_mode = NORMAL") }
+            try db.execute(sql: "BEGIN EXCLUSIVE")
+            defer { try? db.execute(sql: "ROLLBACK") }
             var schema = try app.schema()
             schema.options.busyTimeout = .milliseconds(20)
             let manager = try app.manager("2.0")
-            manager.whenMigratingToVersion("1.0", migrate: schema, in: try app.open())
+            manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
             let error = try #require(throws: MigrationError.self) { try manager.migrate() }
             #expect(error.code == .locked)
             #expect(

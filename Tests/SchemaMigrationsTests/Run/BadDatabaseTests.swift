@@ -90,7 +90,7 @@ struct BadDatabaseTests {
         let queue = try folder.queue()
         try queue.execute("PRAGMA max_page_count = 20")
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .diskFull)
         #expect(
             error.description == """
                 2_fill.sql:1: database or disk is full (SQLite 13). The disk is full. Free some space, then retry.
