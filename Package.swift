@@ -116,6 +116,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "Accounts",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/Accounts",
+            swiftSettings: settings,
+            plugins: ["EmbedMigrations"]
+        ),
+        .executableTarget(
             name: "EmbeddedSQL",
             dependencies: [
                 "SchemaMigrations",
@@ -245,7 +256,7 @@ let package = Package(
         .testTarget(
             name: "JournalTests",
             dependencies: [
-                "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
+                "Accounts", "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
                 "TestSupport",
             ],
             swiftSettings: settings),
