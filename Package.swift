@@ -154,10 +154,22 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations", "MigrationTesting", "TestSupport"],
             swiftSettings: settings),
+        // Isolated as Xcode isolates a new app: everything is on the main actor unless it says otherwise.
+        .target(
+            name: "DefaultIsolation",
+            dependencies: [
+                "AppMigrations", "SchemaMigrations", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/DefaultIsolation",
+            swiftSettings: settings + [
+                .defaultIsolation(MainActor.self), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            ]
+        ),
         .testTarget(
             name: "SchemaMigrationsTests",
             dependencies: [
-                "MigrationDiagnostics", "MigrationFiles", "MigrationTesting", "SchemaMigrations",
+                "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles", "MigrationTesting",
+                "SchemaMigrations",
                 "TestSupport",
             ],
             swiftSettings: settings),

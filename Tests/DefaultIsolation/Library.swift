@@ -1,0 +1,57 @@
+public import AppMigrations
+public import Foundation
+public import GRDB
+import SchemaMigrations
+
+/// The snippet of the design, in a module whose default isolation is the main actor.
+public final class Library {
+    public private(set) var done: [String] = []
+
+    public init() {}
+
+    public func launch(in folder: URL, _ dbQueue: DatabaseQueue) async throws -> MigrationReport {
+        let schema = try SchemaMigrator(directory: folder.appendingPathComponent("Migrations"))
+        let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
+        let options = MigrationOptions(
+            adopting: .databaseHasTables(dbQueue, means: "1.0"),
+            onEvent: { [self] event in if case .launchRecognized = event.kind { done.append("\(event)") } })
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: store, options: options)
+
+        manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
+        manager.whenMigratingToVersion("1.1-1") { context in try self.resumeMove(attempt: context.attempt) }
+        manager.whenMigratingToVersion("1.2") { try await self.performMigration1() }
+        manager.whenMigratingToVersion("1.2-1") { context in
+            try await self.performMigration1()
+            try context.checkpoint()
+        }
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
+        manager.whenMigratingToVersion("2.0", in: dbQueue) { db in
+            try db.execute(sql: "UPDATE book SET author = trim(author)")
+        }
+        manager.whenVersionChanges { from, to in self.done.append("\(from) to \(to)") }
+        manager.whenVersionChanges { _, _ in try await self.performMigration1() }
+
+        try await manager.migrate(through: "1.1")
+        let report = try await manager.migrate()
+        let status = try await dbQueue.read { db in try schema.status(db) }
+        done += status.pendingVersions.map(String.init)
+        return report
+    }
+
+    public func launchAtOnce(_ store: InMemoryStore) throws -> MigrationReport {
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
+        manager.whenMigratingToVersion("1.1-1") { context in try self.resumeMove(attempt: context.attempt) }
+        return try manager.migrate()
+    }
+
+    private func performMigration1() async throws {
+        MainActor.assertIsolated()
+        await Task.yield()
+        done.append("migration 1")
+    }
+
+    private func moveArchive() throws { done.append("archive") }
+    private func resumeMove(attempt: Int) throws { done.append("attempt \(attempt)") }
+}
