@@ -1,6 +1,8 @@
 import Foundation
 
-/// A file that stands in for the keychain, which not every system has. Like a keychain, it outlives the app's data.
+/// A file that stands in for the keychain, which not every system has.
+///
+/// Like the keychain, it outlives the app's data.
 struct Keychain {
     let url: URL
 

@@ -1,13 +1,11 @@
-public import AppMigrations
+import AppMigrations
 
 /// A plain class, on no actor: its asynchronous methods stay on the actor of their caller.
-public nonisolated final class Importer {
+nonisolated final class Importer {
     /// Whether each migration ran on the main actor.
-    public private(set) var ranOnMainActor: [Bool] = []
+    private(set) var ranOnMainActor: [Bool] = []
 
-    public init() {}
-
-    public func launch(_ store: InMemoryStore) async throws -> MigrationReport {
+    func launch(_ store: InMemoryStore) async throws -> MigrationReport {
         let manager = try MigrationManager(name: "Importer", currentVersion: "2.0", store: store)
         manager.whenMigratingToVersion("1.1") { try await self.performMigration1() }
         manager.whenMigratingToVersion("1.2", run: performMigration1)

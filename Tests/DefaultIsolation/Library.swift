@@ -1,15 +1,13 @@
-public import AppMigrations
-public import Foundation
-public import GRDB
+import AppMigrations
+import Foundation
+import GRDB
 import SchemaMigrations
 
 /// The snippet of the design, in a module whose default isolation is the main actor.
-public final class Library {
-    public private(set) var done: [String] = []
+final class Library {
+    private(set) var done: [String] = []
 
-    public init() {}
-
-    public func launch(in folder: URL, _ dbQueue: DatabaseQueue) async throws -> MigrationReport {
+    func launch(in folder: URL, _ dbQueue: DatabaseQueue) async throws -> MigrationReport {
         let schema = try SchemaMigrator(directory: folder.appendingPathComponent("Migrations"))
         let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
         let options = MigrationOptions(
@@ -39,7 +37,7 @@ public final class Library {
         return report
     }
 
-    public func launchAtOnce(_ store: InMemoryStore) throws -> MigrationReport {
+    func launchAtOnce(_ store: InMemoryStore) throws -> MigrationReport {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
         manager.whenMigratingToVersion("1.1-1") { context in try self.resumeMove(attempt: context.attempt) }

@@ -9,7 +9,9 @@ struct SnippetTests {
         let documents = try Self.documents()
         #expect(documents.count { $0.path.contains(".docc/") } > 10, "the articles were not found")
         let folder = try TemporaryFolder()
-        var sources = [Self.folder.appendingPathComponent("Assumed/Assumed.swift").path]
+        var sources = ["Assumed", "Screens"].map {
+            Self.folder.appendingPathComponent("Assumed/\($0).swift").path
+        }
         for (index, document) in documents.enumerated() {
             guard let source = document.source else { continue }
             sources.append(try folder.write(source, to: "Document\(index).swift"))

@@ -1,10 +1,11 @@
 import AppMigrations
-import DefaultIsolation
 import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
 import Testing
+
+@testable import DefaultIsolation
 
 /// The design's snippet, in a class on the main actor: that it compiles is the test.
 @MainActor
