@@ -116,6 +116,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "Accounts",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/Accounts",
+            swiftSettings: settings,
+            plugins: ["EmbedMigrations"]
+        ),
+        .executableTarget(
             name: "EmbeddedSQL",
             dependencies: [
                 "SchemaMigrations",
@@ -143,10 +154,22 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests", dependencies: ["AppMigrations", "MigrationTesting", "TestSupport"],
             swiftSettings: settings),
+        // Isolated as Xcode isolates a new app: everything is on the main actor unless it says otherwise.
+        .target(
+            name: "DefaultIsolation",
+            dependencies: [
+                "AppMigrations", "SchemaMigrations", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/DefaultIsolation",
+            swiftSettings: settings + [
+                .defaultIsolation(MainActor.self), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            ]
+        ),
         .testTarget(
             name: "SchemaMigrationsTests",
             dependencies: [
-                "MigrationDiagnostics", "MigrationFiles", "MigrationTesting", "SchemaMigrations",
+                "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles", "MigrationTesting",
+                "SchemaMigrations",
                 "TestSupport",
             ],
             swiftSettings: settings),
@@ -245,7 +268,7 @@ let package = Package(
         .testTarget(
             name: "JournalTests",
             dependencies: [
-                "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
+                "Accounts", "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
                 "TestSupport",
             ],
             swiftSettings: settings),

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 # The libraries that apps link, and the executables that tests start.
 libraries="AppMigrations MigrationDiagnostics MigrationFiles SchemaMigrations"
-executables="app-migrations embed-migrations EmbeddedSQL Journal Launcher QuickStart"
+executables="Accounts app-migrations embed-migrations EmbeddedSQL Journal Launcher QuickStart"
 [ "$(uname -s)" != Linux ] || executables="$executables Workload"
 
 swift=${SWIFT:-swift}

@@ -76,6 +76,9 @@ extension MigrationManager {
     /// The closure runs on fresh installs only, before every step and move. The manager owes it until it has
     /// succeeded, however often the first launch is cut short. Several run in the order of their registration.
     ///
+    /// - Warning: in the first release with a manager, an old install has no record either. Pass
+    ///   ``MigrationOptions/adopting``, or the closure runs there as well, and empties a keychain that is in use.
+    ///
     /// - Parameters:
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.

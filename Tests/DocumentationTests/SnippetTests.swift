@@ -9,14 +9,18 @@ struct SnippetTests {
         let documents = try Self.documents()
         #expect(documents.count { $0.path.contains(".docc/") } > 10, "the articles were not found")
         let folder = try TemporaryFolder()
-        var sources = [Self.folder.appendingPathComponent("Assumed/Assumed.swift").path]
+        var sources = ["Assumed", "Screens"].map {
+            Self.folder.appendingPathComponent("Assumed/\($0).swift").path
+        }
         for (index, document) in documents.enumerated() {
             guard let source = document.source else { continue }
             sources.append(try folder.write(source, to: "Document\(index).swift"))
         }
+        // Checking types alone would not find data races.
         let result = try await BuiltProcess.compiler(
             [
-                "-typecheck", "-whole-module-optimization", "-swift-version", "6", "-parse-as-library",
+                "-emit-sil", "-o", "/dev/null", "-whole-module-optimization", "-swift-version", "6",
+                "-parse-as-library",
                 "-suppress-warnings", "-module-name", "Snippets",
             ] + sources
         ).result()

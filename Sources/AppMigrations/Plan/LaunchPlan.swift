@@ -51,7 +51,7 @@ struct LaunchPlan {
                 ?? (index == 0
                     ? Launch(ofStore: state, request, answer: answer, witnesses: Array(states.dropFirst()))
                     : Launch(ofDatabase: state, request, answer: answer))
-            guard let launch else { throw MigrationError.undecided(request, steps, states) }
+            guard let launch else { throw MigrationError.undecided(request, steps, states, answer) }
             try Self.checkSupported(launch, request, here.place)
             let record = Self.record(with: state, by: launch, here, request)
             places.append(PlacePlan(place: here.place, launch: launch, state: state, record: record))
@@ -214,7 +214,7 @@ extension MigrationRecord {
 
 extension MigrationError {
     fileprivate static func undecided(
-        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState]
+        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], _ answer: AdoptionAnswer?
     ) -> MigrationError {
         let culprit = zip(steps, states).first { _, state in
             if case .empty = state.evidence { return false }
@@ -222,10 +222,16 @@ extension MigrationError {
         }
         let name = culprit?.0.place.name ?? steps[0].place.name
         return MigrationError(
-            .undecided, "\(name) has tables, but no record says which app version left them",
-            remedy: """
+            .undecided,
+            "\(name) has tables, but no record\(answer == nil ? "" : " or `adopting`") says which app version left them",
+            remedy: answer == nil
+                ? """
                 Pass the version that they mean: MigrationOptions(adopting: .databaseHasTables(dbQueue, means: \
                 "1.0")). Nothing was changed.
+                """
+                : """
+                Return a version from `adopting` for these tables, too: the current one, if the app has just made \
+                them. Nothing was changed.
                 """,
             manager: request.manager)
     }

@@ -38,12 +38,11 @@ package struct DatabasePlace: MigrationPlace {
         }
     }
 
-    /// Returns the error's remedy, with a hint for an old install that the store does not know yet.
+    /// Returns the error's remedy; for tables without a ledger, with the manager's part in it.
     private static func remedy(for error: SchemaMigrationError) -> String {
         guard error.code == .unmanagedDatabase else { return error.remedy }
         return """
-            \(error.remedy) Pass the manager's option `adopting` as well: without it, steps outside the database take \
-            this for a fresh install.
+            \(error.remedy) The manager's own option `adopting` has to tell which app version left them.
             """
     }
 

@@ -82,4 +82,107 @@ struct BridgeAdoptionTests {
         #expect(error.underlyingError is DatabaseError)
         #expect(app.log.lines == [])
     }
+
+    @Test(
+        "an old database needs the version of its tables and the app's; an error names the one that is missing"
+    )
+    func twoAnswers() throws {
+        try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
+        func launch(adoptsTables: Bool, adoptsInstall: Bool) throws -> MigrationReport {
+            let schema = try SchemaMigrator(
+                migrations: [
+                    SQLMigration(version: 1, name: "books", sql: "CREATE TABLE book(id, title)"),
+                    SQLMigration(version: 2, name: "shelves", sql: "CREATE TABLE shelf(id)"),
+                ], adopting: adoptsTables ? SchemaAdoption { _ in 1 } : nil)
+            let manager = try app.manager(
+                "2.0",
+                options: MigrationOptions(
+                    adopting: adoptsInstall ? .databaseHasTables(database, means: "1.0") : nil))
+            manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("1.0") }
+            manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+            manager.whenMigratingToVersion("2.0") { [log = app.log] in log.add("2.0") }
+            return try manager.migrate()
+        }
+        let missingInstall = try #require(throws: MigrationError.self) {
+            try launch(adoptsTables: true, adoptsInstall: false)
+        }
+        #expect(missingInstall.code == .undecided)
+        #expect(missingInstall.remedy.contains("MigrationOptions(adopting: .databaseHasTables"))
+        let missingTables = try #require(throws: MigrationError.self) {
+            try launch(adoptsTables: false, adoptsInstall: true)
+        }
+        #expect(missingTables.code == .unusableDatabase)
+        #expect(missingTables.remedy.contains("`adopting: SchemaAdoption { db in … }` to the migrator"))
+
+        let report = try launch(adoptsTables: true, adoptsInstall: true)
+        #expect(report.launch == .adoption(from: "1.0"))
+        #expect(report.moves.map(\.schemaVersions) == [["2"]])
+        #expect(app.log.lines == ["2.0"])
+        #expect(try database.ledger() == [1, 2])
+    }
+
+    @Test("a new database that the app migrates before its first manager is not new to the manager")
+    func migratedBefore() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "books", sql: "CREATE TABLE book(id, title)")
+        ])
+        func launch(_ adopting: Adoption?) throws -> MigrationReport {
+            try schema.migrate(database)
+            let manager = try app.manager("2.0", options: MigrationOptions(adopting: adopting))
+            manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
+            return try manager.migrate()
+        }
+        let unasked = try #require(throws: MigrationError.self) { try launch(nil) }
+        #expect(unasked.code == .undecided)
+        let unanswered = try #require(throws: MigrationError.self) { try launch(Adoption { nil }) }
+        #expect(
+            unanswered.description == """
+                Library: library.sqlite has tables, but no record or `adopting` says which app version left them. \
+                Return a version from `adopting` for these tables, too: the current one, if the app has just made \
+                them. Nothing was changed.
+                """)
+        // The version that its tables have, now that the app has made them.
+        #expect(try launch(Adoption { "2.0" }).launch == .adoption(from: "2.0"))
+        #expect(app.log.lines == [])
+    }
+
+    @Test(
+        "databases of different shapes are brought to one shape by a step, and adopted by the move after it")
+    func shapes() throws {
+        let shapes = [
+            "CREATE TABLE server(id INTEGER PRIMARY KEY, name TEXT)",
+            "CREATE TABLE server(id INTEGER PRIMARY KEY, name TEXT, color TEXT)",
+            "CREATE TABLE server(id INTEGER PRIMARY KEY, name TEXT, sort INTEGER)",
+        ]
+        let schema = try SchemaMigrator(
+            migrations: [
+                SQLMigration(
+                    version: 1, name: "servers",
+                    sql: "CREATE TABLE server(id INTEGER PRIMARY KEY, name TEXT, color TEXT)"),
+                SQLMigration(version: 2, name: "index", sql: "CREATE INDEX server_name ON server(name)"),
+            ],
+            adopting: SchemaAdoption { _ in 1 })
+        for shape in [nil] + shapes {
+            let app = try App()
+            let database = try app.open()
+            if let shape { try database.execute("\(shape); INSERT INTO server(name) VALUES ('home')") }
+            for expected in [shape == nil ? Launch.freshInstall : .adoption(from: "1.0"), .relaunch] {
+                let manager = try app.manager(
+                    "2.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+                manager.whenMigratingToVersion("2.0", in: database) { db in
+                    let columns = try db.columns(in: "server").map(\.name)
+                    if !columns.contains("color") {
+                        try db.alter(table: "server") { $0.add(column: "color", .text) }
+                    }
+                    if columns.contains("sort") { try db.alter(table: "server") { $0.drop(column: "sort") } }
+                }
+                manager.whenMigratingToVersion("2.0-1", migrate: schema, in: database)
+                #expect(try manager.migrate().launch == expected)
+            }
+            #expect(
+                try database.read { try $0.columns(in: "server").map(\.name) } == ["id", "name", "color"])
+            #expect(try database.ledger() == [1, 2])
+            #expect(try database.strings("SELECT name FROM server") == (shape == nil ? [] : ["home"]))
+        }
+    }
 }

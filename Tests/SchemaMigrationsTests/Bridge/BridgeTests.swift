@@ -175,8 +175,7 @@ struct BridgeTests {
             error.description == """
                 Library: library.sqlite: The database has tables, but no ledger says which migrations they come \
                 from. Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the \
-                tables. Nothing was changed. Pass the manager's option `adopting` as well: without it, steps outside the \
-                database take this for a fresh install.
+                tables. Nothing was changed. The manager's own option `adopting` has to tell which app version left them.
                 """)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }

@@ -5,6 +5,8 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
+@testable import DefaultIsolation
+
 /// The documentation's example in a class on the main actor, which must compile.
 @MainActor
 private final class Library {
@@ -32,23 +34,18 @@ private final class Library {
 @MainActor private func moveArchive() throws { done.append("archive") }
 @MainActor private func resumeMove(attempt: Int) throws { done.append("attempt \(attempt)") }
 
-@Suite("The documentation's example", .serialized)
+@Suite("The design's snippet", .serialized)
 struct CompileTests {
     @MainActor
     @Test(
         "compiles and runs in a class on the main actor, synchronously and asynchronously",
         arguments: [true, false])
     func mainActor(isAsynchronous: Bool) async throws {
-        let app = try App()
-        let folder = app.folder.url.appendingPathComponent("Migrations")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        try Data("CREATE TABLE book(author TEXT);".utf8)
-            .write(to: folder.appendingPathComponent("20240601120000000_create_books.sql"))
-        try await app.manager("1.0").migrate()
-
+        let app = try appAfterVersion1()
         done = []
         let library = Library()
-        let manager = try library.launch(in: folder, app.open(), app.storeURL)
+        let manager = try library.launch(
+            in: app.folder.url.appendingPathComponent("Migrations"), app.open(), app.storeURL)
         let report = isAsynchronous ? try await library.reportLater(manager) : try library.report(manager)
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.1", "1.1-1"], "in the new database nothing is to be trimmed")
@@ -58,39 +55,41 @@ struct CompileTests {
         #expect(done == ["archive", "attempt 1"])
     }
 
-    @Test("compiles without a warning in a module isolated to the main actor by default")
+    @MainActor
+    @Test("compiles and runs in a module whose default isolation is the main actor")
     func defaultIsolation() async throws {
-        let source = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("DefaultIsolation/Sources/Library/Library.swift")
-        let result = try await BuiltProcess.compiler([
-            "-typecheck", "-swift-version", "6", "-default-isolation", "MainActor", "-warnings-as-errors",
-            "-parse-as-library", "-module-name", "Library", source.path,
-        ]).result()
-        #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.errors == "")
+        let app = try appAfterVersion1()
+        let library = DefaultIsolation.Library()
+        let report = try await library.launch(in: app.folder.url, app.open())
+        #expect(report.completed == ["1.1", "1.1-1", "1.2", "1.2-1"])
+        #expect(report.moves.map(\.schemaVersions) == [["20240601120000000"]])
+        let recognized = "Library: upgrade(from: 1.0)"
+        #expect(
+            library.done == [
+                recognized, "archive", recognized, "attempt 1", "migration 1", "migration 1", "1.0 to 2.0",
+                "migration 1",
+            ])
+        #expect(try library.launchAtOnce(InMemoryStore()).launch == .freshInstall)
     }
 
-    @Test("the compiler used here reports isolation mistakes")
-    func mistake() async throws {
-        let folder = try TemporaryFolder()
-        let source = folder.url.appendingPathComponent("Mistake.swift")
-        let text = """
-            import AppMigrations
-            final class Library {
-                var count = 0
-                func register(_ manager: MigrationManager) {
-                    manager.whenMigratingToVersion("1.0") { self.count += 1 }
-                    Task.detached { self.count += 1 }
-                }
-            }
-            """
-        try Data(text.utf8).write(to: source)
-        let result = try await BuiltProcess.compiler([
-            "-typecheck", "-swift-version", "6", "-default-isolation", "MainActor", source.path,
-        ]).result()
-        #expect(result.status == 1)
-        #expect(result.errors.contains("Mistake.swift:6:"))
-        #expect(!result.errors.contains("Mistake.swift:5:"))
+    @MainActor
+    @Test("plain classes in such a module run where they are called")
+    func plainClass() async throws {
+        let store = InMemoryStore()
+        try await MigrationManager(name: "Importer", currentVersion: "1.0", store: store).migrate()
+        let importer = Importer()
+        #expect(try await importer.launch(store).completed == ["1.1", "1.2"])
+        #expect(importer.ranOnMainActor == [true, true, true])
+    }
+
+    /// An app of which version 1.0 has been launched, with the files of 2.0.
+    private func appAfterVersion1() throws -> App {
+        let app = try App()
+        let folder = app.folder.url.appendingPathComponent("Migrations")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try Data("CREATE TABLE book(author TEXT);".utf8)
+            .write(to: folder.appendingPathComponent("20240601120000000_create_books.sql"))
+        try app.manager("1.0").migrate()
+        return app
     }
 }

@@ -1,0 +1,56 @@
+import AppMigrations
+import Foundation
+
+/// A mail app at version 2.0: its accounts, and what they share.
+struct MailApp {
+    /// The folder that the app shares with its widget: on iOS, the container of an app group.
+    let container: URL
+    let keychain: Keychain
+
+    /// Migrates what all accounts share.
+    ///
+    /// Call it at launch, before any account is opened.
+    func migrateSharedData() throws -> MigrationReport {
+        let manager = try MigrationManager(
+            name: "App", currentVersion: "2.0",
+            store: JSONStore(at: container.appendingPathComponent("migrations.json")),
+            options: MigrationOptions(onEvent: printFailure))
+        // The keychain outlives an app that is deleted; its passwords are not for whoever installs the app now.
+        manager.whenFreshlyInstalled { try keychain.removeAll() }
+        // Favorites are not worth a locked-out user: later steps run all the same, and 2 errors settle the step.
+        manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 2)) { try importFavorites() }
+        return try manager.migrate()
+    }
+
+    /// Opens an account, or adds one.
+    func openAccount(_ name: String) throws -> Account {
+        let folder = folder(of: name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return try Account(in: folder, role: .migrates)
+    }
+
+    /// Opens an account in the widget, which leaves migrating to the app.
+    ///
+    /// Throws `notYetMigrated` until the app has been launched.
+    func openAccountInWidget(_ name: String) throws -> Account {
+        try Account(in: folder(of: name), role: .waits)
+    }
+
+    private func folder(of name: String) -> URL {
+        container.appendingPathComponent("Accounts/\(name)", isDirectory: true)
+    }
+
+    /// Reads the addresses in the text file of version 1.0, and writes them as JSON.
+    private func importFavorites() throws {
+        let text = try String(contentsOf: container.appendingPathComponent("favorites.txt"), encoding: .utf8)
+        let addresses = text.split(separator: "\n").map(String.init)
+        for address in addresses where !address.contains("@") { throw NoAddress(text: address) }
+        try JSONEncoder().encode(addresses)
+            .write(to: container.appendingPathComponent("favorites.json"), options: .atomic)
+    }
+
+    private struct NoAddress: Error, CustomStringConvertible {
+        let text: String
+        var description: String { "\"\(text)\" is not an address" }
+    }
+}

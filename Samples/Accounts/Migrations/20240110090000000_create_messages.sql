@@ -1,0 +1,5 @@
+CREATE TABLE message(
+    id INTEGER PRIMARY KEY,
+    sender TEXT NOT NULL,
+    subject TEXT NOT NULL
+);
