@@ -77,17 +77,18 @@ extension MigrationManager {
         try exclusively {
             try checkSynchronous()
             let request = try request(through: stop)
-            let steps = try registration.checked(through: request.target)
+            let steps = try registration.checked()
             let look = steps.look(for: name)
 
             var plan = try plan(request, steps, look())
             if try isSettled(plan) { return finish(plan) }
 
-            let lock = try RunLock.take(name, of: store, waitingFor: options.lockTimeout ?? .seconds(5))
+            let patience = options.lockTimeout ?? .seconds(5)
+            let lock = try RunLock.take(name, of: store, waitingFor: patience)
             defer { lock.release() }
             // Another process may have done it all while this one waited.
             plan = try self.plan(request, steps, look())
-            return end(try run(plan, lock).perform(), of: plan)
+            return end(try run(plan, lock, patience).perform(), of: plan)
         }
     }
 
@@ -97,17 +98,17 @@ extension MigrationManager {
         try enter()
         defer { leave() }
         let request = try request(through: stop)
-        let steps = try registration.checked(through: request.target)
+        let steps = try registration.checked()
         let look = steps.look(for: name)
 
         var plan = try plan(request, steps, await offload(look))
         if try isSettled(plan) { return finish(plan) }
 
-        let lock = try await RunLock.take(
-            name, of: store, waitingFor: options.lockTimeout ?? .seconds(60), isolation: isolation)
+        let patience = options.lockTimeout ?? .seconds(60)
+        let lock = try await RunLock.take(name, of: store, waitingFor: patience, isolation: isolation)
         defer { lock.release() }
         plan = try self.plan(request, steps, await offload(look))
-        let run = run(plan, lock)
+        let run = run(plan, lock, patience)
         let report = try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
             try await run.perform(isolation: isolation)
@@ -120,7 +121,7 @@ extension MigrationManager {
     /// Plans the launch as it stands, without writing or locking.
     func plan() throws -> LaunchPlan {
         let request = try request(through: nil)
-        let steps = try registration.checked(through: request.target)
+        let steps = try registration.checked()
         return try plan(request, steps, steps.look(for: name)())
     }
 
@@ -159,15 +160,18 @@ extension MigrationManager {
 
     private func finish(_ plan: LaunchPlan) -> MigrationReport {
         let report = begin(plan)
-        progress.completedUnitCount = progress.totalUnitCount
+        if plan.request.stop == nil { progress.completedUnitCount = progress.totalUnitCount }
         tell(.finished(report))
         return end(report, of: plan)
     }
 
-    private func run(_ plan: LaunchPlan, _ lock: RunLock) -> LaunchRun {
-        LaunchRun(
+    private func run(_ plan: LaunchPlan, _ lock: RunLock, _ patience: Duration) -> LaunchRun {
+        progress.completedUnitCount = weightSoFar
+        progress.totalUnitCount = max(
+            1, plan.pending.reduce(weightSoFar + plan.weightAbove) { $0 + $1.weight })
+        return LaunchRun(
             plan, changes: registration.versionChanges, progress: progress, interruption: lock.interruption,
-            report: begin(plan), tell: tell)
+            report: begin(plan), writeTimeout: patience, tell: tell)
     }
 
     /// Decides the launch, and opens its report with what `migrate(through:)` has done before.
@@ -183,6 +187,7 @@ extension MigrationManager {
     private func end(_ report: MigrationReport, of plan: LaunchPlan) -> MigrationReport {
         completedSoFar =
             plan.request.stop == nil ? ([], [], []) : (report.completed, report.moves, report.skipped)
+        weightSoFar = plan.request.stop == nil ? 0 : progress.completedUnitCount
         return report
     }
 

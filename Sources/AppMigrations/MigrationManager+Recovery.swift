@@ -29,13 +29,15 @@ extension MigrationManager {
 
     /// Settles a pending step without running it.
     ///
-    /// For the app's recovery screen, after the error `gaveUp`. The step's work stays undone.
+    /// For the app's recovery screen, after the error `gaveUp`. The step's work stays undone. If the closures for a
+    /// version change have crashed, skips them; the version is the current one then.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidCall`, when no pending step has the version.
     public func skip(_ version: AppVersion) throws {
         try withRunLock {
             let plan = try plan()
             let pending = plan.pending.filter { !$0.step.isMove && $0.step.version == version }
+            if plan.pending.isEmpty, try skipVersionChange(to: version, in: plan) { return }
             guard !pending.isEmpty else {
                 throw MigrationError(
                     .invalidCall, "no step of version \(version) is pending",
@@ -47,8 +49,25 @@ extension MigrationManager {
         }
     }
 
+    /// Completes the launch if nothing but its closures for a version change is left, and they have been started.
+    private func skipVersionChange(to version: AppVersion, in plan: LaunchPlan) throws -> Bool {
+        let store = plan.places[0]
+        guard let running = store.record.running, running.work == .versionChange, version == currentVersion
+        else { return false }
+        try store.place.store.change(name, waitingUpTo: patience) { state in
+            try state.changeRecord(of: name) { known in
+                known = store.record.finished(by: store.launch, current: currentVersion)
+                known?.running = nil
+            }
+        }
+        return true
+    }
+
+    /// How long to wait for others.
+    private var patience: Duration { options.lockTimeout ?? .seconds(5) }
+
     private func skip(_ version: AppVersion, in place: LaunchPlan.PlacePlan) throws {
-        try place.place.store.change(name) { state in
+        try place.place.store.change(name, waitingUpTo: patience) { state in
             try state.changeRecord(of: name) { known in
                 var record = place.record.keeping(settled: known?.settled ?? [])
                 record.settle(version)
@@ -66,8 +85,9 @@ extension MigrationManager {
     /// Replaces a damaged record, and goes on from a version.
     ///
     /// For the app's recovery screen, after the errors `damagedStore`, `newerFormat` or `unreadableStore`. The store
-    /// sets the damaged contents aside under a dated name, with everything in them; its other managers go on from
-    /// the same version. A record that can be read is replaced for this manager alone.
+    /// sets the damaged contents aside under a dated name, with everything in them; its other managers in the same
+    /// line go on from the same version. Managers in other lines are `undecided` until they are replaced as well, or
+    /// pass `adopting`. A record that can be read is replaced for this manager alone.
     ///
     /// - Parameter version: the version that the data is at. Steps above it will run.
     /// - Throws: ``MigrationError``, when nothing could be set aside or written.
@@ -83,10 +103,11 @@ extension MigrationManager {
                 }
                 if try isDamaged(place) {
                     var state = StoreState()
+                    state.markAsReplacement(at: Date())
                     try replace(&state)
                     try place.store.setAside(replacingWith: state)
                 } else if place.id == registration.storePlace.id {
-                    try place.store.change(name, replace)
+                    try place.store.change(name, waitingUpTo: patience, replace)
                 }
             }
         }
@@ -108,7 +129,9 @@ extension MigrationManager {
     private func changeRecords(_ change: (inout MigrationRecord?) -> Void) throws {
         try withRunLock {
             for place in registration.places where try place.store.record(of: name) != nil {
-                try place.store.change(name) { state in try state.changeRecord(of: name, change) }
+                try place.store.change(name, waitingUpTo: patience) { state in
+                    try state.changeRecord(of: name, change)
+                }
             }
         }
         startOver()
@@ -118,12 +141,13 @@ extension MigrationManager {
     private func startOver() {
         (decision, answer) = (nil, nil)
         completedSoFar = ([], [], [])
+        weightSoFar = 0
     }
 
     private func withRunLock(_ body: () throws -> Void) throws {
         try exclusively {
             guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
-            let lock = try RunLock.take(name, of: store, waitingFor: options.lockTimeout ?? .seconds(5))
+            let lock = try RunLock.take(name, of: store, waitingFor: patience)
             defer { lock.release() }
             try body()
         }

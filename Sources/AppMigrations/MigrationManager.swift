@@ -50,6 +50,8 @@ public final class MigrationManager {
     var retrying: AppVersion?
     /// The work that `migrate(through:)` has done so far in this launch.
     var completedSoFar: (versions: [AppVersion], moves: [MigrationMove], skipped: [AppVersion]) = ([], [], [])
+    /// How much of the progress that was.
+    var weightSoFar: Int64 = 0
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.
     private var wasCalled = false
@@ -57,7 +59,8 @@ public final class MigrationManager {
     /// Creates a manager.
     ///
     /// - Parameters:
-    ///   - name: tells the manager from others in the same store. Never change it once an app has shipped.
+    ///   - name: tells the manager from others in the same store, by its bytes. Not empty, and without a NUL. Never
+    ///     change it once an app has shipped.
     ///   - currentVersion: the app version that is being launched; by default the main bundle's
     ///     `CFBundleShortVersionString`.
     ///   - store: where the record is kept; by default a JSON file in the app's own folder in Application Support.
@@ -73,6 +76,11 @@ public final class MigrationManager {
                 .invalidConfiguration, "the current version \(current) has a sub-migration number",
                 remedy: "An app is at version \(current.release); sub-migrations are for steps.",
                 manager: name)
+        }
+        if let problem = ManagerName(name).problem {
+            throw MigrationError(
+                .invalidConfiguration, problem,
+                remedy: "Name it after its subsystem, and never change the name once an app has shipped.")
         }
         self.name = name
         self.currentVersion = current
@@ -130,8 +138,8 @@ extension MigrationManager {
         wasCalled = true
         guard !isMigrating else {
             throw MigrationError(
-                .invalidCall, "a step calls the manager that is running it",
-                remedy: "Call the manager before or after migrate(), not from a step.", manager: name)
+                .invalidCall, "called while it is migrating, by one of its steps or by another task",
+                remedy: "Call the manager before migrate(), or when migrate() has returned.", manager: name)
         }
         isMigrating = true
     }

@@ -75,13 +75,23 @@ struct Launcher: ParsableCommand {
             options: MigrationOptions(
                 maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
         // Opened only for steps that work in it: a launch without any finds no database.
-        let database = try steps.contains(where: \.isInDatabase) ? folder.openDatabase() : nil
+        let usesDatabase = steps.contains { $0.kind == .inside || $0.kind == .move }
+        let database = try usesDatabase ? folder.openDatabase() : nil
         for step in steps {
-            if let database, step.isInDatabase {
+            switch (step.kind, database) {
+            case (.inside, let database?):
                 manager.whenMigratingToVersion(
                     step.version, in: database, fileID: "App/Migrations.swift", line: 7
                 ) { db, context in try step.run(in: folder, context, db) }
-            } else {
+            case (.move, let database?):
+                let schema = try SchemaMigrator(migrations: [
+                    CodeMigration(1, "work") { _ in try step.run(in: folder, nil, nil) }
+                ])
+                manager.whenMigratingToVersion(
+                    step.version, migrate: schema, in: database, fileID: "App/Migrations.swift", line: 7)
+            case (.change, _):
+                manager.whenVersionChanges { _, _ in try step.run(in: folder, nil, nil) }
+            default:
                 manager.whenMigratingToVersion(
                     step.version, fileID: "App/Migrations.swift", line: 7
                 ) { [progress = manager.progress] context in

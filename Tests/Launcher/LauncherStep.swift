@@ -22,8 +22,19 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
         var description: String { "told to fail" }
     }
 
+    /// What it is registered as.
+    enum Kind: String {
+        case closure
+        /// A closure that is given the database.
+        case inside = "in"
+        /// A migration of the database.
+        case move
+        /// A closure for a version change.
+        case change
+    }
+
     let version: AppVersion
-    let isInDatabase: Bool
+    let kind: Kind
     let actions: [Action]
 
     init?(argument: String) {
@@ -31,22 +42,23 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
         let words = parts.count == 2 ? parts[1].split(separator: ",") : []
         guard let version = parts.first.flatMap({ AppVersion(String($0)) }) else { return nil }
         self.version = version
-        isInDatabase = words.contains("in")
-        let named = words.filter { $0 != "in" }.map(Action.init)
+        kind = words.first.flatMap { Kind(rawValue: String($0)) } ?? .closure
+        let named = words.drop { Kind(rawValue: String($0)) != nil }.map(Action.init)
         actions = named.compactMap { $0 }
         guard actions.count == named.count else { return nil }
     }
 
     func run(
-        in folder: LauncherFolder, _ context: MigrationContext, _ db: Database?,
+        in folder: LauncherFolder, _ context: MigrationContext?, _ db: Database?,
         cancelling progress: Progress? = nil
     ) throws {
-        try folder.append("\(version) attempt \(context.attempt)", to: "effects")
+        let attempt = context.map { " attempt \($0.attempt)" } ?? ""
+        try folder.append("\(version)\(attempt)", to: "effects")
         try db?.execute(sql: "INSERT INTO effect(version) VALUES (?)", arguments: [version.description])
         for action in actions {
             switch action {
             case .kill: kill(getpid(), SIGKILL)
-            case .checkpoint: try context.checkpoint()
+            case .checkpoint: try context?.checkpoint()
             case .fail: throw Failure()
             case .cancel:
                 progress?.cancel()

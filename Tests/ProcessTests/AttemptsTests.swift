@@ -135,4 +135,43 @@ struct AttemptsTests {
         #expect(try await install.launch("2.0", ["1.2"]).output == Self.gaveUp("3 times"))
         #expect(install.effects.map { $0.suffix(1) } == ["1", "2", "3", "3"])
     }
+
+    @Test("A move in which the process died three times is given up, and a new build retries it")
+    func move() async throws {
+        let install = try await Install(.json)
+        for _ in 1...3 { #expect(try await install.signal("2.0+417", ["2.0:move,kill"]) == SIGKILL) }
+        let given = try await install.launch("2.0+417", ["2.0:move,kill"])
+        #expect(
+            given.output == """
+                gaveUp: Library: move 2.0 (Migrations.swift:7) was not retried: the process died in it 3 times. A new \
+                build of the app retries it, as does migrate(retrying: "2.0").
+
+                """)
+        let retried = try await install.launch("2.0+417", ["2.0:move"], ["--retrying", "2.0"])
+        #expect(retried.output == "launch upgrade(from: 1.0)\ncompleted []\n")
+        #expect(install.effects == ["2.0", "2.0", "2.0", "2.0"])
+
+        let other = try await Install(.json)
+        for _ in 1...3 { #expect(try await other.signal("2.0+417", ["2.0:move,kill"]) == SIGKILL) }
+        let next = try await other.launch("2.0+418", ["2.0:move"])
+        #expect(next.output == "launch upgrade(from: 1.0)\ncompleted []\n")
+    }
+
+    @Test(
+        "A closure for a version change in which the process died three times is given up, and can be skipped"
+    )
+    func versionChange() async throws {
+        let install = try await Install(.json)
+        for _ in 1...3 { #expect(try await install.signal("2.0+417", ["2.0:change,kill"]) == SIGKILL) }
+        let given = try await install.launch("2.0+417", ["2.0:change,kill"])
+        #expect(
+            given.output == """
+                gaveUp: Library: a closure for a version change was not retried: the process died in it 3 times. A new \
+                build of the app retries it, as does migrate(retrying: "2.0"); skip("2.0") goes on without it.
+
+                """)
+        let skipped = try await install.launch("2.0+417", ["2.0:change"], ["--skip", "2.0"])
+        #expect(skipped.output == "launch relaunch\ncompleted []\n")
+        #expect(install.effects == ["2.0", "2.0", "2.0"])
+    }
 }

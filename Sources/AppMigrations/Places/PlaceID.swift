@@ -8,16 +8,19 @@ package enum PlaceID: Hashable, Sendable {
     case object(ObjectIdentifier)
 }
 
-/// A store that may be a place for transactions and moves as well.
+/// A store in a database, which may be a place for transactions and moves as well.
 ///
 /// Both then share one record.
-package protocol IdentifiableStore: MigrationStore {
+package protocol PlaceStore: MigrationStore {
     var placeID: PlaceID { get }
+
+    /// Reads what the store remembers about a manager, and the evidence beside it.
+    func look(_ manager: String) throws -> PlaceState
 }
 
 extension PlaceID {
     /// The place that a store is in.
     package init(of store: any MigrationStore) {
-        self = (store as? any IdentifiableStore)?.placeID ?? .store
+        self = (store as? any PlaceStore)?.placeID ?? .store
     }
 }

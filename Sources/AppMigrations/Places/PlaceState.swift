@@ -18,6 +18,19 @@ package struct PlaceState: Sendable {
         self.pending = pending
     }
 
+    /// What a store's state says about a manager.
+    ///
+    /// - Parameter evidence: asked for where there is no record.
+    package init(
+        of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
+        pending: [[String]] = []
+    ) throws {
+        let record = try state.record(of: manager)
+        var found = try record == nil ? evidence() : .empty
+        if case .empty = found, record == nil, state.isReplacement { found = .replaced }
+        self.init(record: record, seen: state.seen, evidence: found, pending: pending)
+    }
+
     /// The app versions that the place has seen in a line.
     func versions(in line: String) -> [AppVersion] { seen[line, default: []].map(\.version) }
 
@@ -34,4 +47,6 @@ package enum Evidence: Sendable {
     case ledgerOnly
     /// There is data, and nothing says which version it belongs to.
     case unmanaged
+    /// There were records, which were damaged and have been replaced.
+    case replaced
 }

@@ -12,9 +12,8 @@ struct StorePlace: MigrationPlace {
 
     func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
         try StoreAccess.read.of(name) {
-            let state = try store.read(manager)
-            return PlaceState(
-                record: try state.record(of: manager), seen: state.seen, evidence: .empty)
+            if let store = store as? any PlaceStore { return try store.look(manager) }
+            return try PlaceState(of: manager, in: store.read(manager), evidence: .empty)
         }
     }
 

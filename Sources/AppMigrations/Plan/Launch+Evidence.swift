@@ -33,7 +33,7 @@ extension Launch {
         case (_, let launch?): self = launch
         // A step given a database commits together with its record. No record: none has run here.
         case (.ledgerOnly, nil): self = .adoption(from: .zero)
-        case (.empty, nil), (.unmanaged, nil): return nil
+        case (.empty, nil), (.unmanaged, nil), (.replaced, nil): return nil
         }
     }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The plan of a launch: its kind and its pending steps, place by place.
 ///
 /// A pure value, computed from what is registered and what the places remember.
@@ -7,6 +9,8 @@ struct LaunchPlan {
     let places: [PlacePlan]
     /// Every pending step, in the order in which the steps will run.
     let pending: [PendingStep]
+    /// The weight of what stays pending above the version at which this call of `migrate` stops.
+    let weightAbove: Int64
     let decision: LaunchDecision
 
     /// One place's part of a plan.
@@ -26,7 +30,14 @@ struct LaunchPlan {
         /// The schema versions that the step, if it is a move, will apply.
         let schemaVersions: [String]
         /// The attempts that died, when they are too many to try again.
-        let exhausted: MigrationRecord.Running?
+        fileprivate(set) var exhausted: MigrationRecord.Running?
+
+        /// The step as a record notes that it is running.
+        func running(build: String) -> MigrationRecord.Running {
+            MigrationRecord.Running(
+                step.isMove ? .move : .step, version: step.version,
+                remaining: step.isMove ? schemaVersions.count : nil, attempt: 1, build: build, since: Date())
+        }
 
         /// The step's share of the run's progress: a schema migration counts as much as a step.
         var weight: Int64 { Int64(max(1, schemaVersions.count)) }
@@ -52,15 +63,18 @@ struct LaunchPlan {
                     ? Launch(ofStore: state, request, answer: answer, witnesses: Array(states.dropFirst()))
                     : Launch(ofDatabase: state, request, answer: answer))
             guard let launch else { throw MigrationError.undecided(request, steps, states, answer) }
-            try Self.checkSupported(launch, request, here.place)
             let record = Self.record(with: state, by: launch, here, request)
+            try Self.checkSupported(record.dataVersion(of: launch), request, here.place)
             places.append(PlacePlan(place: here.place, launch: launch, state: state, record: record))
             if case .downgrade = launch { continue }
             pending += Self.pending(here, state, record, request)
         }
         self.request = request
         self.places = places
-        self.pending = pending.sorted { $0.step.runsBefore($1.step) }
+        self.pending = pending.filter { $0.step.version <= request.target }.sorted {
+            $0.step.runsBefore($1.step)
+        }
+        weightAbove = pending.reduce(0) { $0 + ($1.step.version <= request.target ? 0 : $1.weight) }
         var decision = decided ?? LaunchDecision(places[0], request)
         for place in places where decision.launches[place.place.id] == nil {
             decision.launches[place.place.id] = place.launch
@@ -137,11 +151,10 @@ struct LaunchPlan {
     }
 
     private static func checkSupported(
-        _ launch: Launch, _ request: LaunchRequest, _ place: any MigrationPlace
+        _ version: AppVersion?, _ request: LaunchRequest, _ place: any MigrationPlace
     ) throws {
         // Where nothing has ever counted versions, there is none to be too old.
-        guard let oldest = request.oldestSupported, let version = launch.upgradedVersion, version < oldest,
-            version != .zero
+        guard let oldest = request.oldestSupported, let version, version < oldest, version != .zero
         else { return }
         throw MigrationError(
             .tooOld,
@@ -171,21 +184,24 @@ struct LaunchPlan {
         let closures = steps.closures.filter { !$0.isForFreshInstalls || record.owed.contains($0.version) }
         let plan = MigrationPlan(
             known: closures.lazy.map(\.version), floor: record.floor, settled: record.settled,
-            owed: record.owed, target: request.target)
+            owed: record.owed, target: nil)
         let reached = state.record?.reached
-        let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }.map { step, versions in
-            PendingStep(step: step, isOutOfOrder: false, schemaVersions: versions, exhausted: nil)
-        }
-        guard !plan.pending.isEmpty else { return moves }
         let versions = Set(plan.pending)
-        return moves
-            + closures.filter { versions.contains($0.version) }.map { step in
-                PendingStep(
-                    step: step,
-                    isOutOfOrder: !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false,
-                    schemaVersions: [],
-                    exhausted: record.exhausted(by: step.version, request))
-            }
+        let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }.map { step, versions in
+            PendingStep(step: step, isOutOfOrder: false, schemaVersions: versions)
+        }
+        let pending = closures.filter { versions.contains($0.version) }.map { step in
+            PendingStep(
+                step: step,
+                isOutOfOrder: !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false,
+                schemaVersions: [])
+        }
+        return (moves + pending).map { pending in
+            var pending = pending
+            pending.exhausted = record.exhausted(
+                pending.running(build: request.build), maximumAttempts: request.maximumAttempts)
+            return pending
+        }
     }
 }
 
@@ -203,15 +219,6 @@ extension LaunchDecision {
     }
 }
 
-extension MigrationRecord {
-    fileprivate func exhausted(by version: AppVersion, _ request: LaunchRequest) -> Running? {
-        guard let running, running.version == version, running.build == request.build,
-            running.attempt - running.forgiven >= request.maximumAttempts
-        else { return nil }
-        return running
-    }
-}
-
 extension MigrationError {
     fileprivate static func undecided(
         _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], _ answer: AdoptionAnswer?
@@ -221,6 +228,13 @@ extension MigrationError {
             return state.versions(in: request.line).isEmpty
         }
         let name = culprit?.0.place.name ?? steps[0].place.name
+        if case .replaced = culprit?.1.evidence {
+            return MigrationError(
+                .undecided,
+                "\(name) was damaged and has been replaced, and knows no version of line \(request.line)",
+                remedy: "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.",
+                manager: request.manager)
+        }
         return MigrationError(
             .undecided,
             "\(name) has tables, but no record\(answer == nil ? "" : " or `adopting`") says which app version left them",

@@ -79,6 +79,14 @@ struct JSONField {
     }
 }
 
+extension Date {
+    /// The date, or one that can be read back if a clock is off by thousands of years.
+    var recordable: Date { min(max(self, .distantPast), .distantFuture) }
+
+    /// The date as records have it.
+    var recordText: String { recordable.formatted(.iso8601) }
+}
+
 extension MigrationError {
     /// Creates the error for contents that this package did not write.
     ///

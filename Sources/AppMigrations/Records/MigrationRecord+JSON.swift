@@ -12,7 +12,8 @@ extension MigrationRecord {
         completed = try field.field("completed").ifPresent?.version()
         highest = try field.field("highest").ifPresent?.version()
         downgradedTo = try field.field("downgradedTo").ifPresent?.version()
-        running = try field.field("running").ifPresent.map(Running.init)
+        downgradedFrom = try field.field("downgradedFrom").ifPresent?.version()
+        running = try field.field("running").ifPresent.flatMap(Running.init)
     }
 
     /// Counting ends here.
@@ -32,6 +33,7 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
+        fields["downgradedFrom"] = downgradedFrom?.json
         fields["running"] = running.map { running in
             var known: [String: JSONValue] = [:]
             if case .object(let fields) = old["running"] { known = fields }
@@ -42,9 +44,14 @@ extension MigrationRecord {
 }
 
 extension MigrationRecord.Running {
-    init(_ field: JSONField) throws {
+    /// Reads what was running; nil for work that only a newer version of the package knows.
+    init?(_ field: JSONField) throws {
+        let name = try field.field("work").ifPresent?.text()
+        guard let work = name.map(MigrationRecord.Work.init) ?? .step else { return nil }
         self.init(
+            work,
             version: try field.field("version").version(),
+            remaining: try field.field("remaining").ifPresent?.count(upTo: .max),
             attempt: try field.field("attempt").count(upTo: Self.maximumAttempt),
             forgiven: try field.field("forgiven").ifPresent?.count(upTo: Self.maximumAttempt) ?? 0,
             build: try field.field("build").text(), since: try field.field("since").date())
@@ -52,11 +59,13 @@ extension MigrationRecord.Running {
 
     func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
         var fields = old
+        fields["work"] = work == .step ? nil : .string(work.rawValue)
         fields["version"] = version.json
+        fields["remaining"] = remaining.map { .integer(Int64($0)) }
         fields["attempt"] = .integer(Int64(attempt))
         fields["forgiven"] = forgiven == 0 ? nil : .integer(Int64(forgiven))
         fields["build"] = .string(build)
-        fields["since"] = .string(since.formatted(.iso8601))
+        fields["since"] = .string(since.recordText)
         return fields
     }
 }

@@ -25,12 +25,23 @@ package struct MigrationRecord: Sendable, Hashable {
     /// The lower app version that was launched after ``highest``, until the higher one has come back.
     package var downgradedTo: AppVersion?
 
-    /// The step that was started last and did not return: the process died in it, or it is running now.
+    /// The version that was completed before the first of the downgrades that ``downgradedTo`` speaks of.
+    package var downgradedFrom: AppVersion?
+
+    /// The work that was started last and did not return: the process died in it, or it is running now.
     package var running: Running?
 
-    /// A step that has been started.
+    /// What can be started, and can kill the process.
+    package enum Work: String, Sendable, Hashable {
+        case step, move, versionChange
+    }
+
+    /// Work that has been started.
     package struct Running: Sendable, Hashable {
+        package var work: Work
         package var version: AppVersion
+        /// For a move: the number of migrations that it still had to apply.
+        package var remaining: Int?
         /// The number of times that the step has been started without coming to an end; 1 at first.
         package var attempt: Int
         /// How many of those attempts are forgiven, and do not count towards giving up.
@@ -42,13 +53,23 @@ package struct MigrationRecord: Sendable, Hashable {
         /// Counting ends here: far above any real count, and far below where arithmetic overflows.
         static let maximumAttempt = 1_000_000
 
-        package init(version: AppVersion, attempt: Int, forgiven: Int = 0, build: String, since: Date) {
+        package init(
+            _ work: Work = .step, version: AppVersion, remaining: Int? = nil, attempt: Int, forgiven: Int = 0,
+            build: String, since: Date
+        ) {
+            self.work = work
             self.version = version
+            self.remaining = remaining
             self.attempt = attempt
             self.forgiven = forgiven
             self.build = build
             self.since = since
         }
+
+        func isSameWork(as other: Running) -> Bool { work == other.work && version == other.version }
+
+        /// Whether this is an earlier attempt at the same work, which has got no further.
+        func isAttempt(at other: Running) -> Bool { isSameWork(as: other) && remaining == other.remaining }
     }
 
     /// Creates a record that begins with a version, with nothing settled above it.
@@ -85,6 +106,7 @@ extension MigrationRecord {
             begun.completed = current
         case .downgrade(let highest):
             begun.raiseHighest(to: highest)
+            if begun.downgradedTo == nil { begun.downgradedFrom = begun.completed }
             begun.completed = current
             begun.downgradedTo = current
         case .adoption, .upgrade, .relaunch:
@@ -100,20 +122,29 @@ extension MigrationRecord {
         var finished = self
         finished.completed = current
         finished.downgradedTo = nil
+        finished.downgradedFrom = nil
         return finished
     }
 
-    /// Notes that a step is being started.
+    /// Notes that work is being started.
     ///
-    /// If the record says that the same step is running already, its last attempt died.
-    package mutating func start(_ version: AppVersion, build: String, at date: Date) {
-        var running = Running(version: version, attempt: 1, build: build, since: date)
-        if let died = self.running, died.version == version {
+    /// If the record says that the same work is running already, its last attempt died.
+    mutating func start(_ work: Running) {
+        var running = work
+        if let died = self.running, died.isAttempt(at: work) {
             running.attempt = min(died.attempt + 1, Running.maximumAttempt)
             // A new build of the app may have fixed what killed the last one.
-            running.forgiven = died.build == build ? died.forgiven : died.attempt
+            running.forgiven = died.build == work.build ? died.forgiven : died.attempt
         }
         self.running = running
+    }
+
+    /// The attempts at some work that died, when they are too many to try again.
+    func exhausted(_ work: Running, maximumAttempts: Int) -> Running? {
+        guard let running, running.isAttempt(at: work), running.build == work.build,
+            running.attempt - running.forgiven >= maximumAttempts
+        else { return nil }
+        return running
     }
 
     /// Notes that a step has come to its end, or is not needed.
@@ -121,7 +152,7 @@ extension MigrationRecord {
         settled.insert(version)
         owed.remove(version)
         failures[version] = nil
-        if running?.version == version { running = nil }
+        if running?.work == .step, running?.version == version { running = nil }
     }
 
     /// The record, with versions that are known to be settled besides.
@@ -136,6 +167,13 @@ extension MigrationRecord {
     /// The highest version that this record knows to be done: a pending step below it is out of order.
     package var reached: AppVersion? {
         [settled.max(), completed].compactMap { $0 }.max()
+    }
+
+    /// The version that the data is at, where a launch takes it for that of an earlier one.
+    ///
+    /// A lower version of the app that was launched for a while has not made the data older.
+    func dataVersion(of launch: Launch) -> AppVersion? {
+        launch.upgradedVersion.map { max($0, downgradedFrom ?? $0) }
     }
 
     private mutating func raiseHighest(to version: AppVersion) {

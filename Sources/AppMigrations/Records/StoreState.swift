@@ -78,7 +78,7 @@ extension StoreState {
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
     package func record(of manager: String) throws -> MigrationRecord? {
-        try managers.object()[manager].map { value in
+        try managers.object()[ManagerName(manager).key].map { value in
             try MigrationRecord(JSONField(value: value, path: "managers.\(manager)"))
         }
     }
@@ -88,9 +88,10 @@ extension StoreState {
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
     package mutating func setRecord(_ record: MigrationRecord?, of manager: String) throws {
         var managers = try managers.object()
+        let key = ManagerName(manager).key
         var old: [String: JSONValue] = [:]
-        if case .object(let fields) = managers[manager] { old = fields }
-        managers[manager] = record.map { .object($0.json(replacing: old)) }
+        if case .object(let fields) = managers[key] { old = fields }
+        managers[key] = record.map { .object($0.json(replacing: old)) }
         root["managers"] = .object(managers)
     }
 
@@ -107,7 +108,7 @@ extension StoreState {
 
     /// The names of the managers that have a record.
     package var managerNames: [String] {
-        get throws { try managers.object().keys.sorted() }
+        get throws { try managers.object().keys.map { ManagerName(key: $0).text }.sorted() }
     }
 
     /// Notes versions that the store has seen, unless it knows them.
@@ -118,10 +119,20 @@ extension StoreState {
             var entries: [JSONValue] = []
             if case .array(let known) = lines[line] { entries = known }
             entries.append(
-                .object(["version": .string("\(version)"), "first": .string(date.formatted(.iso8601))]))
+                .object(["version": .string("\(version)"), "first": .string(date.recordText)]))
             lines[line] = .array(entries)
         }
         root["seen"] = .object(lines)
+    }
+
+    /// Whether the store's contents were damaged and have been replaced: it is not new, whatever it does not know.
+    package var isReplacement: Bool {
+        if case .object = root["replaced"] { true } else { false }
+    }
+
+    /// Notes that the store's contents were damaged, and that these replace them.
+    package mutating func markAsReplacement(at date: Date) {
+        root["replaced"] = .object(["date": .string(date.recordText)])
     }
 
     package func hasSeen(_ version: AppVersion, in line: String) -> Bool {
@@ -215,11 +226,18 @@ extension StoreState {
         try self.init(root: root)
     }
 
+    /// The name of a manager's row.
+    package static func rowName(of manager: String) -> String { ManagerName(manager).key }
+
     /// The rows that concern one manager.
     package func rows(of manager: String) throws -> [Row] {
         var rows = [try row("format", "", root["format"])]
         if case .object(let lines) = root["seen"] { rows += try lines.map { try row("seen", $0, $1) } }
-        if let record = try managers.object()[manager] { rows.append(try row("managers", manager, record)) }
+        if case .object(let fields) = root["replaced"] {
+            rows += try fields.map { try row("replaced", $0, $1) }
+        }
+        let key = ManagerName(manager).key
+        if let record = try managers.object()[key] { rows.append(try row("managers", key, record)) }
         return rows
     }
 

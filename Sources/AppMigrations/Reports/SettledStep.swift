@@ -64,13 +64,16 @@ extension SettledStep: Codable {
         try container.encode(manager, forKey: .manager)
         try container.encode(version, forKey: .version)
         try container.encode(outcome, forKey: .outcome)
-        try container.encode(date.formatted(Self.dateStyle), forKey: .date)
+        try container.encode(date.recordable.formatted(Self.dateStyle), forKey: .date)
         try container.encodeIfPresent(duration?.inSeconds, forKey: .seconds)
         try container.encode(appVersion, forKey: .app)
     }
 
     /// To the millisecond, so that steps of one launch keep their order.
     private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    /// Whether a manager has settled the step.
+    package func belongs(to manager: String) -> Bool { ManagerName(self.manager) == ManagerName(manager) }
 
     /// The step as a line of JSON.
     package func json() throws -> Data {

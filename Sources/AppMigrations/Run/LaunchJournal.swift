@@ -11,15 +11,18 @@ struct LaunchJournal {
     }
 
     private let plan: LaunchPlan
+    /// How long a write waits for another writer.
+    let writeTimeout: Duration
     private var pages: [PlaceID: Page] = [:]
-    /// The running step that the record named before this one was started.
+    /// The work that the record named as running before this one was started.
     private var runningBefore: MigrationRecord.Running?
 
     /// Opens the journal of a plan.
     ///
     /// Nothing is written yet.
-    init(_ plan: LaunchPlan) {
+    init(_ plan: LaunchPlan, writeTimeout: Duration) {
         self.plan = plan
+        self.writeTimeout = writeTimeout
         for place in plan.places {
             let notNeeded = place.record.settled.subtracting(place.state.record?.settled ?? [])
             pages[place.place.id] = Page(
@@ -39,12 +42,16 @@ struct LaunchJournal {
     /// The number of the attempt at a step that was started, from 1.
     func attempt(at step: MigrationStep) -> Int { pages[step.place.id]?.record.running?.attempt ?? 1 }
 
-    /// Notes that a step is being started.
-    mutating func start(_ step: MigrationStep) {
-        runningBefore = pages[step.place.id]?.record.running
-        if !step.isMove {
-            pages[step.place.id]?.record.start(step.version, build: plan.request.build, at: Date())
-        }
+    /// Notes that work is being started in a place.
+    mutating func start(_ work: MigrationRecord.Running, in place: PlaceID) {
+        runningBefore = pages[place]?.record.running
+        pages[place]?.record.start(work)
+    }
+
+    /// Notes that a move or a closure for a version change is done.
+    mutating func end(in place: PlaceID) {
+        guard let ended = pages[place]?.record.running else { return }
+        pages[place]?.record.running = runningBefore.flatMap { $0.isSameWork(as: ended) ? nil : $0 }
     }
 
     /// Notes that a step, which is no move, is done.
@@ -56,25 +63,23 @@ struct LaunchJournal {
         } else {
             pages[id]?.history.append(settlement.step)
         }
+        // If a later step has died before, this one, which was added since, must not make that forgotten.
+        end(in: id)
         pages[id]?.record.settle(step.version)
-        if let died = runningBefore, died.version != step.version {
-            // A later step has died before; this one, which was added since, must not make that forgotten.
-            pages[id]?.record.running = died
-        }
     }
 
     /// Notes that a running step has got further than in its earlier attempts, which no longer count.
     mutating func forgive(_ step: MigrationStep) {
         // Another step that died before has not got further by this one's checkpoint.
-        guard runningBefore?.version == step.version else { return }
+        guard runningBefore?.work == .step, runningBefore?.version == step.version else { return }
         let attempt = attempt(at: step)
         runningBefore?.forgiven = attempt - 1
     }
 
-    /// Notes that a step has thrown.
-    mutating func fail(_ step: MigrationStep) {
-        // The process has not died in the step: the deaths before are all there is to count.
-        pages[step.place.id]?.record.running = runningBefore
+    /// Notes that the work started last in a place has thrown.
+    mutating func fail(in place: PlaceID) {
+        // The process has not died in it: the deaths before are all there is to count.
+        pages[place]?.record.running = runningBefore
     }
 
     /// Counts that a best-effort step has thrown.
@@ -105,8 +110,8 @@ struct LaunchJournal {
     ///
     /// The closure does input and output, on any thread.
     ///
-    /// - Parameter last: the place where a step is being started. It comes last: when another place cannot be
-    /// written, the step is not started, and must not look as if the process had died in it.
+    /// - Parameter last: the place where work is being started. It comes last: when another place cannot be
+    /// written, the work is not started, and must not look as if the process had died in it.
     func saving(last: PlaceID? = nil) -> @Sendable () throws -> Void {
         let ids = plan.places.map(\.place.id)
         let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last })
@@ -117,11 +122,12 @@ struct LaunchJournal {
                     store: page.place.place.store, record: page.record, history: page.history,
                     // An adopted version counts as seen: other managers of the store came from it too.
                     seen: [page.place.launch.previousVersion, plan.request.current].compactMap { $0 }
+                        .filter { $0 != .zero }
                 )
             }
-        return { [request = plan.request] in
+        return { [request = plan.request, writeTimeout] in
             for (store, record, history, seen) in unwritten {
-                try store.change(request.manager) { state in
+                try store.change(request.manager, waitingUpTo: writeTimeout) { state in
                     try state.changeRecord(of: request.manager) { known in
                         // A step that was settled in its own transaction stays settled, even if this run does not
                         // know of it: two stores may share a database.

@@ -17,7 +17,7 @@ final class LaunchRun {
 
     init(
         _ plan: LaunchPlan, changes: [VersionChange], progress: Progress, interruption: Interruption,
-        report: MigrationReport, tell: @escaping (MigrationEvent.Kind) -> Void
+        report: MigrationReport, writeTimeout: Duration, tell: @escaping (MigrationEvent.Kind) -> Void
     ) {
         self.plan = plan
         self.report = report
@@ -25,9 +25,7 @@ final class LaunchRun {
         self.progress = progress
         self.interruption = interruption
         self.tell = tell
-        journal = LaunchJournal(plan)
-        progress.totalUnitCount = max(1, plan.pending.reduce(0) { $0 + $1.weight })
-        progress.completedUnitCount = 0
+        journal = LaunchJournal(plan, writeTimeout: writeTimeout)
     }
 
     /// Runs everything on this thread.
@@ -38,7 +36,11 @@ final class LaunchRun {
                 let context = begin(item)
                 try conclude(item, context, Result { try perform(plan.pending[item].step, context) })
             }
-            for change in changes { try conclude(Result { try perform(change) }) }
+            if let versionChange {
+                try startChanges()()
+                journal.noteSaved()
+                for change in changes { try conclude(Result { try perform(change, versionChange) }) }
+            }
         } catch let stop as Stop {
             // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
             try? journal.saving()()
@@ -63,14 +65,18 @@ final class LaunchRun {
                 }
                 try conclude(item, context, result)
             }
-            for change in changes {
-                let result: Result<Void, any Error>
-                do {
-                    result = .success(try await perform(change, isolation: isolation))
-                } catch {
-                    result = .failure(error)
+            if let versionChange {
+                try await offload(try startChanges())
+                journal.noteSaved()
+                for change in changes {
+                    let result: Result<Void, any Error>
+                    do {
+                        result = .success(try await perform(change, versionChange, isolation: isolation))
+                    } catch {
+                        result = .failure(error)
+                    }
+                    try conclude(result)
                 }
-                try conclude(result)
             }
         } catch let stop as Stop {
             try? await offload(journal.saving())
@@ -117,26 +123,29 @@ final class LaunchRun {
             started: started)
     }
 
-    private func perform(_ change: VersionChange) throws {
-        guard let (from, to) = versionChange else { return }
+    private typealias Versions = (from: AppVersion, to: AppVersion)
+
+    private func perform(_ change: VersionChange, _ versions: Versions) throws {
         switch change {
-        case .blocking(let body): try body(from, to)
+        case .blocking(let body): try body(versions.from, versions.to)
         case .asynchronous: preconditionFailure("The synchronous migrate() refuses asynchronous closures.")
         }
     }
 
-    private func perform(_ change: VersionChange, isolation: isolated (any Actor)?) async throws {
-        guard let (from, to) = versionChange else { return }
+    private func perform(
+        _ change: VersionChange, _ versions: Versions, isolation: isolated (any Actor)?
+    ) async throws {
         switch change {
-        case .blocking(let body): try body(from, to)
-        case .asynchronous(let body): try await body(from, to)
+        case .blocking(let body): try body(versions.from, versions.to)
+        case .asynchronous(let body): try await body(versions.from, versions.to)
         }
     }
 
-    /// How this launch changes the app's version; nil if it does not.
-    private var versionChange: (from: AppVersion, to: AppVersion)? {
+    /// How this launch changes the app's version; nil if it does not, or nothing is registered for it.
+    private var versionChange: Versions? {
         let current = plan.request.current
-        guard let from = report.launch.upgradedVersion, from != current else { return nil }
+        guard !changes.isEmpty, let from = report.launch.upgradedVersion, from != current, from != .zero
+        else { return nil }
         return (from, current)
     }
 
@@ -147,13 +156,28 @@ final class LaunchRun {
     /// The closure writes that down, and what has happened so far.
     private func start(_ item: Int) throws -> @Sendable () throws -> Void {
         let pending = plan.pending[item]
-        if let reason = interruption.error(manager: plan.request.manager, progress) ?? exhaustion(of: pending)
-        {
+        let step = pending.step
+        let died = pending.exhausted.map { gaveUp("\(step.title) (\(step.source))", step.version, $0) }
+        if let reason = interruption.error(manager: plan.request.manager, progress) ?? died {
             throw Stop(reason: reason)
         }
         hasCheckpoint.withLock { $0 = false }
-        journal.start(pending.step)
-        return journal.saving(last: pending.step.place.id)
+        journal.start(pending.running(build: plan.request.build), in: step.place.id)
+        return journal.saving(last: step.place.id)
+    }
+
+    /// Notes that the closures for a version change are being started.
+    ///
+    /// The closure writes that down, and what has happened so far.
+    private func startChanges() throws -> @Sendable () throws -> Void {
+        let (request, store) = (plan.request, plan.places[0])
+        let work = MigrationRecord.Running(
+            .versionChange, version: request.current, attempt: 1, build: request.build, since: Date())
+        if let died = store.record.exhausted(work, maximumAttempts: request.maximumAttempts) {
+            throw Stop(reason: gaveUp("a closure for a version change", request.current, died))
+        }
+        journal.start(work, in: store.place.id)
+        return journal.saving(last: store.place.id)
     }
 
     /// Begins a step that is written down as running.
@@ -163,7 +187,7 @@ final class LaunchRun {
         started = .now
         let pending = plan.pending[item]
         let step = pending.step
-        let child = Progress(totalUnitCount: 1, parent: progress, pendingUnitCount: pending.weight)
+        let child = StepProgress(totalUnitCount: 1, parent: progress, pendingUnitCount: pending.weight)
         interruption.attach(child)
         let attempt = journal.attempt(at: step)
         return MigrationContext(
@@ -180,6 +204,7 @@ final class LaunchRun {
         switch result {
         case .success(let outcome):
             if let outcome {
+                journal.end(in: step.place.id)
                 report.moves.append(
                     MigrationMove(
                         version: step.version, database: step.place.name, schemaVersions: outcome.applied,
@@ -197,6 +222,7 @@ final class LaunchRun {
 
     private func conclude(_ change: Result<Void, any Error>) throws {
         guard case .failure(let error) = change else { return }
+        journal.fail(in: plan.places[0].place.id)
         if error is CancellationError { throw Stop(reason: error) }
         throw Stop(
             reason: MigrationError(
@@ -209,12 +235,13 @@ final class LaunchRun {
     ///
     /// The closure writes it down.
     private func finish() -> @Sendable () throws -> Void {
+        if versionChange != nil { journal.end(in: plan.places[0].place.id) }
         journal.finish()
         return journal.saving()
     }
 
     private func finished() -> MigrationReport {
-        progress.completedUnitCount = progress.totalUnitCount
+        if plan.request.stop == nil { progress.completedUnitCount = progress.totalUnitCount }
         tell(.finished(report))
         return report
     }
@@ -232,8 +259,8 @@ final class LaunchRun {
                 manager: manager, version: step.version)
             return { throw error }
         }
-        return { [store = step.place.store, hasCheckpoint] in
-            try store.change(manager) { state in
+        return { [store = step.place.store, hasCheckpoint, limit = journal.writeTimeout] in
+            try store.change(manager, waitingUpTo: limit) { state in
                 // This attempt counts from here on; those before it do not.
                 try state.changeRecord(of: manager) { $0?.running?.forgiven = attempt - 1 }
             }
@@ -243,19 +270,19 @@ final class LaunchRun {
 
     // MARK: Failures
 
-    private func exhaustion(of pending: LaunchPlan.PendingStep) -> MigrationError? {
-        guard let died = pending.exhausted else { return nil }
-        let step = pending.step
+    private func gaveUp(
+        _ title: String, _ version: AppVersion, _ died: MigrationRecord.Running
+    ) -> MigrationError {
         let deaths = died.attempt - died.forgiven
         let times = deaths == 1 ? "once" : "\(deaths) times"
+        // Without its schema an app cannot go on.
+        let version = version.withoutBuild
+        let skipping = died.work == .move ? "" : "; skip(\"\(version)\") goes on without it"
         return MigrationError(
-            .gaveUp,
-            "\(step.title) (\(step.source)) was not retried: the process died in it \(times)",
-            remedy: """
-                A new build of the app retries it, as does migrate(retrying: "\(step.version)"); \
-                skip("\(step.version)") goes on without it.
-                """,
-            manager: plan.request.manager, version: step.version, attempt: died.attempt)
+            .gaveUp, "\(title) was not retried: the process died in it \(times)",
+            remedy:
+                "A new build of the app retries it, as does migrate(retrying: \"\(version)\")\(skipping).",
+            manager: plan.request.manager, version: version, attempt: died.attempt)
     }
 
     /// Notes that a step has thrown.
@@ -264,7 +291,7 @@ final class LaunchRun {
     private func fail(_ item: Int, _ context: MigrationContext, _ error: any Error) throws {
         let step = plan.pending[item].step
         if hasCheckpoint.withLock({ $0 }) { journal.forgive(step) }
-        journal.fail(step)
+        journal.fail(in: step.place.id)
         tell(.didFail(description(of: item), error))
         let interruption = interruption.error(manager: plan.request.manager, progress)
         let isStopped =

@@ -14,8 +14,8 @@ public struct MigrationContext: Sendable {
     /// The kind of this launch, as the place of the step tells it.
     public let launch: Launch
 
-    /// The version whose data this launch found; nil on a fresh install and on a relaunch.
-    public var from: AppVersion? { launch.previousVersion }
+    /// The version whose data this launch found; nil on a fresh install and on a relaunch, and where nothing tells.
+    public var from: AppVersion? { launch.previousVersion.flatMap { $0 == .zero ? nil : $0 } }
 
     /// The app version that is being launched.
     public let to: AppVersion

@@ -19,8 +19,13 @@ struct Registration {
         .freshInstall(UInt64(steps.count(where: \.isForFreshInstalls)) + 1)
     }
 
-    /// The places of all steps, the store's first.
-    var places: [any MigrationPlace] {
+    /// The steps up to the current version: a place of others alone need not even exist yet.
+    private var dueSteps: [MigrationStep] { steps.filter { $0.version <= current.ceiling } }
+
+    /// The places of the steps that are due, the store's first.
+    var places: [any MigrationPlace] { places(of: dueSteps) }
+
+    private func places(of steps: [MigrationStep]) -> [any MigrationPlace] {
         var places: [any MigrationPlace] = [storePlace]
         for place in steps.lazy.filter(\.worksInDatabase).map(\.place) {
             if let index = places.firstIndex(where: { $0.id == place.id }) {
@@ -44,20 +49,19 @@ struct Registration {
 
     /// The steps that are due, place by place, the store's first.
     ///
-    /// - Parameter target: the version that this call of `migrate` goes up to.
     /// - Throws: ``MigrationError`` with the code `invalidRegistration`, which names every mistake.
-    func checked(through target: AppVersion) throws -> [PlaceSteps] {
-        let places = places
+    func checked() throws -> [PlaceSteps] {
         if !isPlainlyRight {
-            let mistakes = try RegistrationReview(self, places).mistakes
+            let mistakes = try RegistrationReview(self, places(of: steps)).mistakes
             guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
         }
-        let due = steps.filter { $0.version <= current.ceiling }
+        let due = dueSteps
+        let places = places(of: due)
         return places.map { place in
             let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
             return PlaceSteps(
                 place: place,
-                moves: here.filter { $0.isMove && $0.version <= target },
+                moves: here.filter(\.isMove),
                 closures: here.filter { !$0.isMove })
         }
     }
@@ -86,9 +90,9 @@ extension AppVersion {
 /// The steps of one place that are due.
 struct PlaceSteps {
     let place: any MigrationPlace
-    /// The moves up to the target, ascending.
+    /// The moves, ascending.
     let moves: [MigrationStep]
-    /// All other steps, ascending; also those above the target, since a fresh install settles them too.
+    /// All other steps, ascending.
     let closures: [MigrationStep]
 }
 

@@ -12,8 +12,19 @@ package struct Settlement: Sendable {
         try state.record(of: manager)?.settled.contains(version) ?? false
     }
 
+    /// Records the step.
+    ///
+    /// - Throws: ``MigrationError``, when the record, which was written before the step, is gone.
     package func record(in state: inout StoreState) throws {
-        try state.changeRecord(of: manager) { $0?.settle(version) }
+        try state.changeRecord(of: manager) { record in
+            guard record != nil else {
+                throw MigrationError(
+                    .stepFailed, "the step removed the record of its manager",
+                    remedy: "Keep the tables whose names begin with app_migrations. The step was rolled back."
+                )
+            }
+            record?.settle(version)
+        }
         state.newHistory.append(step)
     }
 

@@ -28,11 +28,15 @@ package struct DurableFile: Sendable {
         try contentsAndState()?.contents
     }
 
+    /// The largest file that is read: far above any record, and far below what would exhaust the memory.
+    static let maximumSize = 64 << 20
+
     /// The file's contents, with its state when they were read.
     func contentsAndState() throws -> (contents: Data, state: FileState?)? {
         let file: FileHandle
         do {
-            file = try FileHandle.opening(url, O_RDONLY)
+            // A pipe would wait for a writer.
+            file = try FileHandle.opening(url, O_RDONLY | O_NONBLOCK)
         } catch let error as POSIXError where error.code == .ENOENT {
             _ = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             var status = stat()
@@ -92,20 +96,34 @@ package struct DurableFile: Sendable {
         return false
     }
 
-    /// Appends a line.
+    /// The file's permissions; those of a new file where there is none.
+    package var permissions: mode_t {
+        var status = stat()
+        return stat(url.path, &status) == 0 ? status.st_mode & 0o777 : FileHandle.defaultPermissions
+    }
+
+    /// Appends lines, and removes them again if the body throws.
     ///
-    /// A later sync of the file system makes it durable.
+    /// A later sync of the file system makes them durable. A line that a crash cut off is ended first, so that it
+    /// spoils no other.
     ///
-    /// A line that a crash cut off is ended first, so that it spoils no other.
-    package func append(line: Data) throws {
-        let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_APPEND)
+    /// - Parameter permissions: the permissions of the file if it is created.
+    func appending(_ lines: [Data], permissions: mode_t, _ body: () throws -> Void) throws {
+        guard !lines.isEmpty else { return try body() }
+        let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_APPEND, permissions: permissions)
         let length = lseek(file.fileDescriptor, 0, SEEK_END)
         guard length >= 0 else { throw POSIXError.current }
         let lineBreak = UInt8(ascii: "\n")
         var last = lineBreak
         if length > 0, pread(file.fileDescriptor, &last, 1, length - 1) < 0 { throw POSIXError.current }
-        let data = (last == lineBreak ? Data() : Data([lineBreak])) + line + [lineBreak]
-        try write(data, to: file)
+        do {
+            let data = lines.reduce(last == lineBreak ? Data() : Data([lineBreak])) { $0 + $1 + [lineBreak] }
+            try write(data, to: file)
+            try body()
+        } catch {
+            ftruncate(file.fileDescriptor, length)
+            throw error
+        }
     }
 
     /// Gives the file a second, dated name; it keeps its own until it is replaced.
@@ -123,6 +141,12 @@ package struct DurableFile: Sendable {
     private func read(_ file: FileHandle) throws -> Data {
         var status = stat()
         guard fstat(file.fileDescriptor, &status) == 0 else { throw POSIXError.current }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw POSIXError(.EISDIR)
+        default: throw POSIXError(.EINVAL)
+        }
+        guard status.st_size <= Self.maximumSize else { throw POSIXError(.EFBIG) }
         var data = Data()
         var chunk = [UInt8](repeating: 0, count: max(4_096, Int(status.st_size) + 1))
         while true {
@@ -143,18 +167,21 @@ package struct DurableFile: Sendable {
     ///
     /// When this returns, the new contents survive a power cut; when it throws, the old ones are still there.
     ///
-    /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that one that a
-    /// killed process left behind is overwritten instead of piling up.
-    ///
-    /// - Parameter durability: what must be on the disk before the new contents are.
-    package func replace(with data: Data, durability: JSONStore.Durability) throws {
+    /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that those that
+    /// killed processes left behind do not pile up. The new file has the permissions of the old one.
+    package func replace(with data: Data) throws {
         let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
         do {
-            let file = try FileHandle.opening(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+            // Never through a link that somebody has put there.
+            if unlink(temporary.path) != 0, errno != ENOENT {
+                // EPERM is how some systems refuse to unlink a folder (unlink(2)).
+                throw errno == EPERM ? POSIXError(.EISDIR) : POSIXError.current
+            }
+            let file = try FileHandle.opening(
+                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions)
             try protect(temporary)
             try write(data, to: file)
             try flush(file)
-            if case .fileSystem = durability { try flushFileSystem(of: file) }
             guard rename(temporary.path, url.path) == 0 else { throw POSIXError.current }
         } catch {
             unlink(temporary.path)
@@ -192,9 +219,10 @@ package struct DurableFile: Sendable {
         guard fsync(file.fileDescriptor) == 0 || errno == EINVAL else { throw POSIXError.current }
     }
 
-    /// Writes out everything written to this file system, by any process.
-    private func flushFileSystem(of file: FileHandle) throws {
+    /// Writes out everything written to the file's file system, by any process.
+    func flushFileSystem() throws {
         #if os(Linux)
+            let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             guard app_migrations_syncfs(file.fileDescriptor) == 0 else { throw POSIXError.current }
         #endif
         // On Apple's systems F_FULLFSYNC has emptied the drive's cache of all that had been handed to it.

@@ -15,16 +15,21 @@ package import Foundation
 /// stays: whoever removed it could lock a file that nobody else can see any more.
 package struct FileLock: Sendable {
     private let url: URL
+    private let permissions: mode_t
 
-    package init(at url: URL) {
+    /// Creates a lock in a file.
+    ///
+    /// - Parameter permissions: the permissions of the file if it is created.
+    package init(at url: URL, permissions: mode_t = FileHandle.defaultPermissions) {
         self.url = url
+        self.permissions = permissions
     }
 
     /// Takes the lock if it is free.
     ///
     /// Does not wait.
     package func take() throws -> StoreLock {
-        let file = try FileHandle.opening(url, O_RDWR | O_CREAT)
+        let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_NONBLOCK, permissions: permissions)
         while flock(file.fileDescriptor, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
@@ -35,7 +40,11 @@ package struct FileLock: Sendable {
         // For the message of anyone who finds the lock taken. The lock itself does not need it.
         try? file.truncate(atOffset: 0)
         try? file.write(contentsOf: Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8))
-        return .acquired { try? file.close() }
+        return .acquired {
+            // Closing is not enough: a child that was forked meanwhile has the file open as well.
+            flock(file.fileDescriptor, LOCK_UN)
+            try? file.close()
+        }
     }
 
     /// Takes the lock, runs the body and releases the lock.
@@ -66,9 +75,16 @@ package struct FileLock: Sendable {
 }
 
 extension FileHandle {
+    /// The permissions of a new file, before the process's mask.
+    package static let defaultPermissions: mode_t = 0o644
+
     /// Opens a file; it is closed in processes that this one starts.
-    package static func opening(_ url: URL, _ flags: Int32) throws -> FileHandle {
-        let descriptor = open(url.path, flags | O_CLOEXEC, 0o644)
+    ///
+    /// - Parameter permissions: the permissions of a file that is created.
+    package static func opening(
+        _ url: URL, _ flags: Int32, permissions: mode_t = defaultPermissions
+    ) throws -> FileHandle {
+        let descriptor = open(url.path, flags | O_CLOEXEC, permissions)
         guard descriptor >= 0 else { throw POSIXError.current }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }

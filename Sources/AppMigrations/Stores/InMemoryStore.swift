@@ -8,7 +8,7 @@
 public final class InMemoryStore: MigrationStore {
     private struct Contents {
         var state = StoreState()
-        var locked: Set<String> = []
+        var locked: Set<ManagerName> = []
     }
 
     private let contents = Locked(Contents())
@@ -36,11 +36,11 @@ public final class InMemoryStore: MigrationStore {
 
     /// Tries to lock a manager for a run.
     public func lock(_ manager: String) -> StoreLock {
-        guard contents.withLock({ $0.locked.insert(manager).inserted }) else {
+        guard contents.withLock({ $0.locked.insert(ManagerName(manager)).inserted }) else {
             return .held(by: "this process")
         }
         return .acquired { [contents] in
-            contents.withLock { _ = $0.locked.remove(manager) }
+            contents.withLock { _ = $0.locked.remove(ManagerName(manager)) }
         }
     }
 }

@@ -25,8 +25,6 @@ public struct JSONStore: MigrationStore {
 
     private let file: DurableFile
     private let durability: Durability
-    /// How long a write waits for another writer.
-    var writeLockTimeout: Duration = .seconds(5)
     /// The contents read last, for the other managers of a launch.
     private let known = Locked<Known?>(nil)
 
@@ -74,18 +72,16 @@ public struct JSONStore: MigrationStore {
 
     /// Changes what the file holds, under a short lock that all its writers take.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try withWriteLock {
-            var state = try contentsAndState().contents
-            try change(&state)
-            for step in state.newHistory { try historyFile.append(line: try step.json()) }
-            try file.replace(with: try state.json(), durability: durability)
-        }
+        try update(manager, waitingUpTo: Self.defaultTimeout, change)
     }
 
     /// Tries to lock a manager for a run, with a lock file of its own beside the store.
     public func lock(_ manager: String) throws -> StoreLock {
         let lock = try access(.write) {
-            try FileLock(at: file.url.appendingPathExtension("\(manager.asFileName).lock")).take()
+            try FileLock(
+                at: file.url.appendingPathExtension("\(manager.asFileName).lock"),
+                permissions: file.permissions
+            ).take()
         }
         // Under the lock, the file is read again, whatever its state.
         known.withLock { $0 = nil }
@@ -94,7 +90,7 @@ public struct JSONStore: MigrationStore {
 
     /// Returns every settled step of a manager, oldest first.
     public func history(_ manager: String) throws -> [SettledStep] {
-        try fullHistory().filter { $0.manager == manager }
+        try fullHistory().filter { $0.belongs(to: manager) }
     }
 
     /// Returns every manager's settled steps, oldest first.
@@ -111,9 +107,9 @@ public struct JSONStore: MigrationStore {
 
     /// Keeps the file as `<file>.damaged-<date>`, and replaces it.
     public func setAside(replacingWith state: StoreState) throws {
-        try withWriteLock {
+        try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             try file.keepAside()
-            try file.replace(with: try state.json(), durability: durability)
+            try file.replace(with: try state.json())
         }
     }
 
@@ -128,14 +124,33 @@ public struct JSONStore: MigrationStore {
         }
     }
 
-    private func withWriteLock(_ body: () throws -> Void) throws {
+    private func withWriteLock(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
         try access(.write) {
-            try FileLock(at: file.url.appendingPathExtension("lock"))
-                .withLock(waitingFor: writeLockTimeout, body)
+            // Before the lock: it can take seconds, and others need not wait for it.
+            if case .fileSystem = durability { try file.flushFileSystem() }
+            try FileLock(at: file.url.appendingPathExtension("lock"), permissions: file.permissions)
+                .withLock(waitingFor: limit, body)
         }
     }
 
     private func access<Result>(_ access: StoreAccess, _ body: () throws -> Result) throws -> Result {
         try access.of(name, at: url.path, body)
+    }
+}
+
+extension JSONStore: WaitingStore {
+    private static let defaultTimeout: Duration = .seconds(5)
+
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try withWriteLock(waitingUpTo: limit) {
+            var state = try contentsAndState().contents
+            try change(&state)
+            let lines = try state.newHistory.map { try $0.json() }
+            try historyFile.appending(lines, permissions: file.permissions) {
+                try file.replace(with: try state.json())
+            }
+        }
     }
 }

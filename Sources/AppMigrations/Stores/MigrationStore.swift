@@ -68,6 +68,16 @@ extension MigrationStore {
     }
 }
 
+/// A store whose writers wait for each other.
+package protocol WaitingStore: MigrationStore {
+    /// Changes the state; see ``MigrationStore/update(_:_:)``.
+    ///
+    /// - Parameter limit: the longest time to wait for another writer.
+    func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws
+}
+
 // What a manager does with its stores; errors of every kind become a ``MigrationError`` that names the store.
 extension MigrationStore {
     /// Returns the record of one manager.
@@ -76,7 +86,17 @@ extension MigrationStore {
     }
 
     /// Changes what the store keeps; see ``update(_:_:)``.
-    func change(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try StoreAccess.write.of(name) { try update(manager, change) }
+    ///
+    /// - Parameter limit: the longest time to wait for another writer, if the store's writers wait.
+    package func change(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try StoreAccess.write.of(name) {
+            if let store = self as? any WaitingStore {
+                try store.update(manager, waitingUpTo: limit, change)
+            } else {
+                try update(manager, change)
+            }
+        }
     }
 }

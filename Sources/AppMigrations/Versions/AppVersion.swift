@@ -83,6 +83,12 @@ extension AppVersion {
         AppVersion(description: "\(numbersText)-\(UInt64.max)", numbers: numbers, suffix: .subMigration(.max))
     }
 
+    /// The version without its build metadata: `2.0-beta.1` for `2.0-beta.1+42`.
+    var withoutBuild: AppVersion {
+        let text = description.utf8.prefix { $0 != UInt8(ascii: "+") }
+        return AppVersion(description: String(Substring(text)), numbers: numbers, suffix: suffix)
+    }
+
     /// The numbers as they were written, with leading and trailing zeros.
     private var numbersText: String {
         let text = description.utf8.prefix { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") }

@@ -1,7 +1,7 @@
 package import AppMigrations
 
 /// A store whose calls throw and write nothing once the process is dead.
-package struct WatchedStore: IdentifiableStore {
+package struct WatchedStore: PlaceStore {
     private let base: any MigrationStore
     private let process: SimulatedProcess
 
@@ -12,6 +12,12 @@ package struct WatchedStore: IdentifiableStore {
 
     package var name: String { base.name }
     package var placeID: PlaceID { PlaceID(of: base) }
+
+    package func look(_ manager: String) throws -> PlaceState {
+        try process.checkAlive()
+        if let base = base as? any PlaceStore { return try base.look(manager) }
+        return try PlaceState(of: manager, in: base.read(manager), evidence: .empty)
+    }
 
     package func read(_ manager: String) throws -> StoreState {
         try process.checkAlive()

@@ -21,12 +21,9 @@ package struct DatabasePlace: MigrationPlace {
             return try SchemaMigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in
                     let pending = try pending(moves, db)
-                    let state = try records.state(of: manager, db)
-                    let record = try state.record(of: manager)
-                    return PlaceState(
-                        record: record, seen: state.seen,
-                        // The evidence matters only where there is no record.
-                        evidence: try record == nil ? evidence(moves, db) : .empty, pending: pending)
+                    return try PlaceState(
+                        of: manager, in: records.state(of: manager, db), evidence: evidence(moves, db),
+                        pending: pending)
                 }
             }
         } catch let error as SchemaMigrationError {
@@ -58,14 +55,25 @@ package struct DatabasePlace: MigrationPlace {
 
     /// Returns the evidence in a database that has no record of the manager.
     private func evidence(_ moves: [any MoveWork], _ db: Database) throws -> Evidence {
-        if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }
-        guard try Ledger.hasOtherTables(db) else { return .empty }
+        let evidence = try Evidence(in: db)
         // A migrator that knows how to adopt the tables has determined their version.
-        return moves.contains { $0 is SchemaMove } ? .ledgerOnly : .unmanaged
+        if case .unmanaged = evidence, moves.contains(where: { $0 is SchemaMove }) { return .ledgerOnly }
+        return evidence
     }
 
     package func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] {
         guard let first = moves.first as? any DatabaseMove else { return [] }
         return first.mistakes(in: moves)
+    }
+}
+
+extension Evidence {
+    /// Finds the evidence in a database, in statements that have to see one state of it.
+    init(in db: Database) throws {
+        if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) {
+            self = .ledgerOnly
+        } else {
+            self = try Ledger.hasOtherTables(db) ? .unmanaged : .empty
+        }
     }
 }

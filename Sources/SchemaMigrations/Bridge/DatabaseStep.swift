@@ -1,5 +1,6 @@
 import AppMigrations
 import GRDB
+import MigrationDiagnostics
 
 /// The body of a step that works in one database.
 struct DatabaseStep: TransactionWork {
@@ -15,10 +16,19 @@ struct DatabaseStep: TransactionWork {
                     guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
                         return  // Another process has done it.
                     }
-                    try body(db, context)
+                    try TransactionWatch().keepOpen(db, orThrow: ended) { try body(db, context) }
                     try records.update(context.manager, db, settlement.record)
                 }
             }
         }
+    }
+
+    /// The error of a body that has ended the transaction that it ran in.
+    private var ended: MigrationError {
+        MigrationError(
+            .stepFailed,
+            Diagnostic(
+                at: .store(place.name), "the step ended the transaction that it ran in",
+                remedy: "Remove what commits or rolls back: a step and its record are committed together."))
     }
 }

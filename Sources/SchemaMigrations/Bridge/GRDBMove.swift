@@ -12,7 +12,7 @@ struct GRDBMove: DatabaseMove {
     var busyTimeout: Duration { .defaultBusyTimeout }
 
     func pending(_ db: Database) throws -> [String] {
-        if try migrator.hasBeenSuperseded(db) {
+        if try !unknownIdentifiers(db).isEmpty {
             throw SchemaMigrationError(
                 .newerDatabase, "The database has had migrations that GRDB's migrator does not know.",
                 remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
@@ -23,13 +23,36 @@ struct GRDBMove: DatabaseMove {
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
         let before = try database.unsafeReentrantRead { try migrator.appliedIdentifiers($0) }
-        if let furthest = furthest(of: before) {
-            try migrator.migrate(database, upTo: furthest)
-        } else {
-            try migrator.migrate(database)
+        try database.withDurableCommits(waitingUpTo: busyTimeout) {
+            if let furthest = furthest(of: before) {
+                try migrator.migrate(database, upTo: furthest)
+            } else {
+                try migrator.migrate(database)
+            }
         }
         let after = try database.unsafeReentrantRead { try migrator.appliedIdentifiers($0) }
         return MoveOutcome(applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) })
+    }
+
+    /// Returns the migrations that were applied, and that the migrator neither has nor has merged into another one.
+    ///
+    /// GRDB does not say which migrations are merged, but it forgets them once the migration that merges them is
+    /// applied: in an empty database that takes all migrations for applied, those that stay are unknown.
+    private func unknownIdentifiers(_ db: Database) throws -> Set<String> {
+        let unknown = try migrator.appliedIdentifiers(db).subtracting(migrator.migrations)
+        guard !unknown.isEmpty else { return [] }
+        var migrator = migrator
+        migrator.eraseDatabaseOnSchemaChange = false
+        let trial = try DatabaseQueue()
+        try trial.write { db in
+            try db.execute(sql: "CREATE TABLE \(Ledger.tableOfGRDB)(identifier TEXT NOT NULL PRIMARY KEY)")
+            for identifier in unknown.union(migrator.migrations) {
+                try db.execute(
+                    sql: "INSERT INTO \(Ledger.tableOfGRDB) VALUES (?)", arguments: [identifier])
+            }
+        }
+        try migrator.migrate(trial)
+        return try trial.read { try migrator.appliedIdentifiers($0).subtracting(migrator.migrations) }
     }
 
     /// Returns the migration to go to: the target, or the last applied one if that is later.

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 
 /// An observer that keeps a migration from ending its transaction, and records the tables that it changes.
@@ -32,6 +33,26 @@ final class TransactionWatch: TransactionObserver {
 
     func databaseDidChange(with event: DatabaseEvent) {}
     func databaseDidCommit(_ db: Database) {}
+}
+
+extension TransactionWatch {
+    /// Runs a body in an open transaction, and makes sure that the transaction stays open.
+    ///
+    /// - Parameter ended: the error to throw if the body ends the transaction, unless the device or a cancellation
+    ///   made it fail.
+    func keepOpen(_ db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void)
+        throws
+    {
+        db.add(transactionObserver: self)
+        defer { db.remove(transactionObserver: self) }
+        do {
+            try body()
+        } catch {
+            let isOwnFault = !(error is CancellationError) && Obstacle(error) == nil
+            throw sawEnd && isOwnFault ? ended() : error
+        }
+        if sawEnd || !db.isInsideTransaction { throw ended() }
+    }
 }
 
 extension DatabaseEventKind {

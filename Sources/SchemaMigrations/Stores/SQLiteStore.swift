@@ -53,23 +53,14 @@ public struct SQLiteStore: MigrationStore {
 
     /// Changes the state of one manager, in a transaction.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try StoreAccess.write.of(name) {
-            try writer.unsafeReentrantWrite { db in
-                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
-                try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
-                    try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-                        try update(manager, db, change)
-                    }
-                }
-            }
-        }
+        try update(manager, waitingUpTo: .defaultBusyTimeout, change)
     }
 
     /// Returns every settled step of a manager, oldest first.
     public func history(_ manager: String) throws -> [SettledStep] {
         try StoreAccess.read.of(name) {
             try writer.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
-                try Self.fullHistory(db).filter { $0.manager == manager }
+                try Self.fullHistory(db).filter { $0.belongs(to: manager) }
             }
         }
     }
@@ -111,8 +102,34 @@ public struct SQLiteStore: MigrationStore {
     }
 }
 
-extension SQLiteStore: IdentifiableStore {
+extension SQLiteStore: WaitingStore {
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try StoreAccess.write.of(name) {
+            try writer.unsafeReentrantWrite { db in
+                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                try db.withDurableCommits(waitingUpTo: limit) {
+                    try db.withWriteTransaction(waitingUpTo: limit) { try update(manager, db, change) }
+                }
+            }
+        }
+    }
+}
+
+extension SQLiteStore: PlaceStore {
     package var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(writer)) }
+
+    package func look(_ manager: String) throws -> PlaceState {
+        // Nearly always there is a record, which one statement has read.
+        let known = try PlaceState(of: manager, in: read(manager), evidence: .empty)
+        if known.record != nil { return known }
+        return try StoreAccess.read.of(name) {
+            try writer.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
+                try PlaceState(of: manager, in: state(of: manager, db), evidence: Evidence(in: db))
+            }
+        }
+    }
 }
 
 // These methods work inside an access to the database that the caller has opened.
@@ -132,7 +149,7 @@ extension SQLiteStore {
             try createTable(db)
             try db.execute(
                 sql: "DELETE FROM main.\(Self.table) WHERE part = 'managers' AND name = ?",
-                arguments: [manager])
+                arguments: [StoreState.rowName(of: manager)])
             try insert(state.rows(of: manager), db)
             try append(state.newHistory, db)
         }
@@ -196,7 +213,7 @@ extension SQLiteStore {
                     sql:
                         "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?"
                 ),
-                arguments: [manager])
+                arguments: [StoreState.rowName(of: manager)])
         }
         do {
             return try fetch()
@@ -219,13 +236,13 @@ extension SQLiteStore {
 private enum MemoryLocks {
     private struct Key: Hashable {
         let place: PlaceID
-        let manager: String
+        let manager: ManagerName
     }
 
     private static let held = Locked<Set<Key>>([])
 
     static func lock(_ place: PlaceID, _ manager: String) throws -> StoreLock {
-        let key = Key(place: place, manager: manager)
+        let key = Key(place: place, manager: ManagerName(manager))
         guard held.withLock({ $0.insert(key).inserted }) else { return .held(by: "this process") }
         return .acquired { held.withLock { _ = $0.remove(key) } }
     }

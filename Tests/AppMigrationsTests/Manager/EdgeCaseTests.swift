@@ -111,13 +111,14 @@ struct EdgeCaseTests {
         #expect(try manager.migrate().launch == .downgrade(from: "2.0"))
     }
 
-    @Test("a write lock that is held for too long is an error that names its holder")
+    @Test("a write lock that is held for longer than `lockTimeout` is an error that names its holder")
     func writtenByOthers() throws {
-        var store = try JSONStore(at: url)
-        store.writeLockTimeout = .milliseconds(20)
+        let store = try JSONStore(at: url)
         try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .seconds(600)) {
             let error = try #require(throws: MigrationError.self) {
-                try launch("2.0", steps: ["2.0"], store: store, log: log)
+                try launch(
+                    "2.0", steps: ["2.0"], store: store, log: log,
+                    options: MigrationOptions(lockTimeout: .milliseconds(20)))
             }
             #expect(error.code == .locked)
             #expect(

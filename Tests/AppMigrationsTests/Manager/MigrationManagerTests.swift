@@ -291,7 +291,7 @@ struct MigrationManagerTests {
         #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)
         #expect(
             error.description.contains(
-                "Library: a step calls the manager that is running it. Call the manager before or after migrate(), not from a step."
+                "Library: called while it is migrating, by one of its steps or by another task. Call the manager before migrate(), or when migrate() has returned."
             ))
     }
 

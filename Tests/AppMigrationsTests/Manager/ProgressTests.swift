@@ -81,4 +81,38 @@ struct ProgressTests {
         #expect(fractions == [0, 0.5])
         #expect(manager.progress.fractionCompleted == 1)
     }
+
+    @Test("never falls back between migrate(through:) and migrate(), also for a parent")
+    func through() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let parent = Progress(totalUnitCount: 10)
+        parent.addChild(manager.progress, withPendingUnitCount: 10)
+        var fractions: [Double] = []
+        for version in ["1.1", "1.2", "1.3", "2.0"] as [AppVersion] {
+            manager.whenMigratingToVersion(version) { fractions.append(parent.fractionCompleted) }
+        }
+        try manager.migrate(through: "1.1")
+        fractions.append(parent.fractionCompleted)
+        try manager.migrate(through: "1.1")
+        fractions.append(parent.fractionCompleted)
+        #expect(!manager.progress.isFinished)
+        try manager.migrate()
+        #expect(fractions == [0, 0.25, 0.25, 0.25, 0.5, 0.75])
+        #expect(parent.fractionCompleted == 1)
+    }
+
+    @Test("a step without anything to do may say so")
+    func nothingInStep() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        manager.whenMigratingToVersion("1.1") { $0.progress.totalUnitCount = 0 }
+        manager.whenMigratingToVersion("2.0") { context in
+            let child = Progress(totalUnitCount: 0, parent: context.progress, pendingUnitCount: 1)
+            context.progress.totalUnitCount = 0
+            child.completedUnitCount = 0
+        }
+        #expect(try manager.migrate().completed == ["1.1", "2.0"])
+        #expect(manager.progress.fractionCompleted == 1)
+    }
 }

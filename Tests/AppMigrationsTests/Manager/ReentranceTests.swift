@@ -34,8 +34,8 @@ struct ReentranceTests {
     }
 
     static let message = """
-        Library: a step calls the manager that is running it. Call the manager before or after migrate(), not from a \
-        step.
+        Library: called while it is migrating, by one of its steps or by another task. Call the manager before \
+        migrate(), or when migrate() has returned.
         """
 
     @Test("is an error for every call, and not a deadlock", arguments: Call.allCases)

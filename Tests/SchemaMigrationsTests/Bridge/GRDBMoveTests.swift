@@ -185,4 +185,59 @@ struct DatabasePathTests {
         #expect(error.committed == [1])
         #expect(try schema.migrate(path: folder.path("app.sqlite"), upTo: 1).applied == [])
     }
+
+    @Test(
+        "merges migrations as GRDB does, also those that were applied under their old names",
+        arguments: [
+            ["v1"], ["v1", "v2"], ["v1", "v2", "v3"],
+        ])
+    func merged(applied: [String]) throws {
+        let app = try App()
+        let database = try app.open()
+        func launch(_ version: String, _ migrator: DatabaseMigrator) throws -> MigrationReport {
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.0", migrate: migrator, in: database)
+            return try manager.migrate()
+        }
+        var old = DatabaseMigrator()
+        for identifier in applied {
+            old.registerMigration(identifier) { try $0.execute(sql: "CREATE TABLE \(identifier)(x)") }
+        }
+        #expect(try launch("1.0", old).moves.map(\.schemaVersions) == [applied])
+
+        // As in GRDB's documentation: the merged migration does what is missing.
+        var new = DatabaseMigrator()
+        new.registerMigration("v3", merging: ["v1", "v2"]) { db, appliedIDs in
+            for identifier in ["v1", "v2", "v3"] where !appliedIDs.contains(identifier) {
+                try db.execute(sql: "CREATE TABLE \(identifier)(x)")
+            }
+        }
+        new.registerMigration("v4") { try $0.execute(sql: "CREATE TABLE v4(x)") }
+        let moved = applied.contains("v3") ? ["v4"] : ["v3", "v4"]
+        #expect(try launch("2.0", new).moves.map(\.schemaVersions) == [moved])
+        #expect(try database.read { try new.appliedIdentifiers($0) } == ["v3", "v4"])
+        #expect(try launch("2.0", new).moves == [])
+        #expect(try database.tables().filter { $0.hasPrefix("v") } == ["v1", "v2", "v3", "v4"])
+
+        let error = try #require(throws: MigrationError.self) { try launch("2.1", old) }
+        #expect(error.code == .newerThanThisProcess)
+    }
+
+    @Test("makes commits durable, and then restores the connection", arguments: [true, false])
+    func durable(isPool: Bool) throws {
+        let app = try App()
+        let path = app.databaseURL.path
+        let database: any DatabaseWriter = try isPool ? DatabasePool(path: path) : DatabaseQueue(path: path)
+        func synchronous(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA synchronous") }
+        let before = try database.writeWithoutTransaction(synchronous)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { [log = app.log] db in
+            log.add("\(try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1)")
+        }
+        let manager = try app.manager("1.0")
+        manager.whenMigratingToVersion("1.0", migrate: migrator, in: database)
+        try manager.migrate()
+        #expect(app.log.lines == [isPool ? "2" : "3"])
+        #expect(try database.writeWithoutTransaction(synchronous) == before)
+    }
 }

@@ -301,7 +301,9 @@ extension FleetModel.Record {
             owed: Set(record.owed.map(rank)), completed: record.completed.map(rank),
             highest: record.highest.map(rank), downgradedTo: record.downgradedTo.map(rank),
             running: record.running.map {
-                Running(rank: rank($0.version), attempt: $0.attempt, forgiven: $0.forgiven, build: $0.build)
+                Running(
+                    rank: rank($0.version), remaining: $0.remaining, attempt: $0.attempt,
+                    forgiven: $0.forgiven, build: $0.build)
             })
     }
 }

@@ -36,15 +36,21 @@ struct FleetModel {
 
         struct Running: Hashable {
             var rank: Int
+            /// For a move: how many migrations it still had to apply.
+            var remaining: Int?
             var attempt: Int
             var forgiven: Int
             var build: String
+
+            func isSameWork(as other: Running) -> Bool {
+                rank == other.rank && (remaining == nil) == (other.remaining == nil)
+            }
         }
 
         mutating func settle(_ rank: Int) {
             settled.insert(rank)
             owed.remove(rank)
-            if running?.rank == rank { running = nil }
+            if running?.rank == rank, running?.remaining == nil { running = nil }
         }
     }
 
@@ -190,7 +196,8 @@ extension FleetModel {
                 let place = next[keyPath: path]
                 guard place.records[manager] != record || !place.seen.contains(current.rank) else { continue }
                 next[keyPath: path].records[manager] = record
-                next[keyPath: path].seen.formUnion([kinds[path]?.previous, current.rank].compactMap { $0 })
+                next[keyPath: path].seen.formUnion(
+                    [kinds[path]?.previous, current.rank].compactMap { $0 }.filter { $0 != 0 })
             }
             guard next != model.state else { return }
             model.hasLocked = true
@@ -200,29 +207,37 @@ extension FleetModel {
         if !items.isEmpty { hasLocked = true }
         for item in items {
             let before = records[item.place]?.running
-            guard let step = item.step else {
-                write(&self)
-                for number in item.numbers { change { $0.database.ledger.insert(number) } }
-                continue
-            }
-            if let died = before, died.rank == step.rank, died.build == current.text,
+            var running = Record.Running(
+                rank: item.rank, remaining: item.step == nil ? item.numbers.count : nil, attempt: 1,
+                forgiven: 0,
+                build: current.text)
+            // A move that has got further since it died starts afresh.
+            let isRepeated =
+                before.map { $0.isSameWork(as: running) && $0.remaining == running.remaining } ?? false
+            if isRepeated, let died = before, died.build == current.text,
                 died.attempt - died.forgiven >= app.maximumAttempts
             {
                 write(&self)
-                return .stopped("gaveUp", at: step.rank)
+                return .stopped("gaveUp", at: item.rank)
             }
-            var running = Record.Running(rank: step.rank, attempt: 1, forgiven: 0, build: current.text)
-            if let died = before, died.rank == step.rank {
+            if isRepeated, let died = before {
                 running.attempt = died.attempt + 1
                 // A new build starts afresh.
                 running.forgiven = died.build == current.text ? died.forgiven : died.attempt
             }
+            // Work that died keeps its attempts when late work runs before it.
+            let other = before.flatMap { $0.isSameWork(as: running) ? nil : $0 }
             records[item.place]?.running = running
             write(&self)
+            guard let step = item.step else {
+                for number in item.numbers { change { $0.database.ledger.insert(number) } }
+                records[item.place]?.running = other
+                continue
+            }
 
             let line = Self.line(
                 manager: manager, rank: step.rank, attempt: running.attempt, isLate: item.isLate,
-                from: kinds[item.place]?.previous)
+                from: kinds[item.place]?.previous.flatMap { $0 == 0 ? nil : $0 })
             // After a first launch that was cut short, a downgrade leaves the database without its tables.
             let hasTables = state.database.ledger.contains(FleetApp.firstSchema.number)
             let throwsNow = step.isInDatabase && !hasTables || countBody()
@@ -239,7 +254,7 @@ extension FleetModel {
                     change {
                         $0[keyPath: item.place].records[manager]?.running?.forgiven = running.attempt - 1
                     }
-                    if died?.rank == step.rank { died?.forgiven = running.attempt - 1 }
+                    if other == nil { died?.forgiven = running.attempt - 1 }
                 }
                 change { $0.files.append(line) }
             }
@@ -248,9 +263,8 @@ extension FleetModel {
                 write(&self)
                 return .stopped("stepFailed", at: step.rank)
             }
+            records[item.place]?.running = other
             records[item.place]?.settle(step.rank)
-            // A step that died keeps its attempts when a late one runs before it.
-            if let before, before.rank != step.rank { records[item.place]?.running = before }
         }
         for path in places {
             if case .downgrade = kinds[path] { continue }
@@ -282,15 +296,17 @@ extension FleetModel {
         if !place.seen.isEmpty { return earlier(place.seen).map { .adoption($0) } ?? .fresh }
         // A database that has nothing is new, whatever the app says of its other data.
         if path != store, state.database.ledger.isEmpty { return .fresh }
-        if let rank = app.adopting {
-            return rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
+        // What a later release has left is not this one's to migrate.
+        func left(at rank: Int) -> Kind {
+            rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
         }
+        if let rank = app.adopting { return left(at: rank) }
         // No step has ever run in a database that has a ledger and no record.
         if path != store { return .adoption(0) }
         guard hasDatabase else { return .fresh }
         // A store that knows nothing believes a database that remembers an earlier version.
         if let rank = earlier(state.database.place.seen) {
-            return .adoption(state.database.place.records[manager]?.completed ?? rank)
+            return left(at: state.database.place.records[manager]?.completed ?? rank)
         }
         // One that is not new and cannot tell leaves it open.
         return state.database.place.seen.isEmpty && !state.database.ledger.isEmpty ? nil : .fresh

@@ -60,7 +60,7 @@ final class FleetProcess: Sendable {
 }
 
 /// A store, as a process of the fleet sees it.
-struct FleetStore: IdentifiableStore {
+struct FleetStore: PlaceStore {
     private let base: WatchedStore
     private let process: FleetProcess
 
@@ -71,6 +71,8 @@ struct FleetStore: IdentifiableStore {
 
     var name: String { base.name }
     var placeID: PlaceID { base.placeID }
+
+    func look(_ manager: String) throws -> PlaceState { try base.look(manager) }
 
     func read(_ manager: String) throws -> StoreState { try base.read(manager) }
 

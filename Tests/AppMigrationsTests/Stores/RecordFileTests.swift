@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppMigrations
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+@Suite("A record's file")
+struct RecordFileTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let log = Log()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("migrations.json")
+    }
+
+    private func permissions(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name).path)
+        return try #require(attributes[.posixPermissions] as? NSNumber).intValue
+    }
+
+    private func refusal() throws -> MigrationError {
+        let store = try JSONStore(at: url)
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, log: log)
+        }
+        #expect(log.lines == [])
+        return error
+    }
+
+    @Test("keeps its permissions, and gives them to the files beside it")
+    func keepsPermissions() throws {
+        try launch("1.0", store: JSONStore(at: url))
+        for name in try folder.fileNames where name != "migrations.json" {
+            try FileManager.default.removeItem(at: folder.file(name))
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        try launch("2.0", steps: ["2.0"], store: JSONStore(at: url))
+        #expect(
+            try folder.fileNames.sorted() == [
+                "migrations.json", "migrations.json.Library.lock", "migrations.json.history",
+                "migrations.json.lock",
+            ])
+        for name in try folder.fileNames { #expect(try permissions(name) == 0o600, "\(name)") }
+    }
+
+    @Test("is never written through a link in the place of its temporary file")
+    func temporaryLink() throws {
+        let victim = folder.file("victim")
+        try Data("precious".utf8).write(to: victim)
+        let temporary = folder.file(".migrations.json.new")
+        try FileManager.default.createSymbolicLink(at: temporary, withDestinationURL: victim)
+        try launch("1.0", store: JSONStore(at: url))
+        #expect(try String(contentsOf: victim, encoding: .utf8) == "precious")
+        #expect(try JSONStore(at: url).managerNames() == ["Library"])
+    }
+
+    @Test("is refused, and not awaited, if it is a pipe")
+    func pipe() throws {
+        #expect(mkfifo(url.path, 0o600) == 0)
+        let error = try refusal()
+        #expect(error.code == .unreadableStore)
+        #expect(error.message == "migrations.json: cannot be read: Invalid argument (\(url.path)).")
+    }
+
+    @Test("is refused if it is larger than any record")
+    func huge() throws {
+        #expect(FileManager.default.createFile(atPath: url.path, contents: nil))
+        #expect(truncate(url.path, 1 << 40) == 0)
+        let error = try refusal()
+        #expect(error.code == .unreadableStore)
+        #expect(error.message == "migrations.json: cannot be read: File too large (\(url.path)).")
+    }
+
+    @Test("has no history of a step whose record could not be written")
+    func failedWrite() throws {
+        let store = try JSONStore(at: url)
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let temporary = folder.file(".migrations.json.new")
+        manager.whenMigratingToVersion("2.0") {
+            try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .unwritableStore)
+        try FileManager.default.removeItem(at: temporary)
+        #expect(try store.history("Library") == [])
+        #expect(try launch("2.0", steps: ["2.0"], store: store).completed == ["2.0"])
+        #expect(try store.history("Library").map(\.version) == ["2.0"])
+    }
+
+    #if os(Linux)
+        @Test("is unlocked even if a child process was forked while it was locked")
+        func forkedChild() throws {
+            // Swift hides fork(2), since little may be called in the child: here, nothing but pause(2).
+            typealias Fork = @convention(c) () -> pid_t
+            let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
+            let lock = FileLock(at: folder.file("lock"))
+            guard case .acquired(let release) = try lock.take() else {
+                Issue.record("The lock is free.")
+                return
+            }
+            let child = fork()
+            if child == 0 {
+                while true { pause() }
+            }
+            defer {
+                kill(child, SIGKILL)
+                waitpid(child, nil, 0)
+            }
+            release()
+            guard case .acquired = try lock.take() else {
+                Issue.record("The child keeps the lock.")
+                return
+            }
+        }
+    #endif
+
+    @Test(
+        "is readable whatever the clock says", arguments: [-80_000_000_000, 0, 400_000_000_000] as [Double])
+    func clocks(seconds: Double) throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        var state = StoreState()
+        var record = MigrationRecord(floor: "1.0")
+        record.running = MigrationRecord.Running(version: "1.1", attempt: 1, build: "1.1", since: date)
+        try state.setRecord(record, of: "Library")
+        state.see(["1.0"], in: "app", at: date)
+        let copy = try StoreState(json: state.json())
+        #expect(try copy.record(of: "Library")?.running?.version == "1.1")
+        #expect(copy.hasSeen("1.0", in: "app"))
+        let step = SettledStep(
+            manager: "Library", version: "1.1", outcome: .ran, date: date, appVersion: "1.1")
+        #expect(try SettledStep(json: step.json())?.version == "1.1")
+    }
+}
