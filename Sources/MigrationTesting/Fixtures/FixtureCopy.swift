@@ -185,7 +185,7 @@ struct FixtureCopy {
             // The schema shows the constraint's values anyway. A random one does not reveal a person's
             // choice.
             let literals = checks.flatMap(\.literals).filter { $0.isText }
-            if literals.contains(value) {
+            if literals.contains(where: { StoredValue($0) == StoredValue(value) }) {
                 return attempt > 20 ? value : literals.randomElement() ?? value
             }
             return noise.replacement(of: value)

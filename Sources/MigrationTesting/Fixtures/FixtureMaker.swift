@@ -14,10 +14,12 @@ import SchemaMigrations
 ///
 /// The maker takes some rows from all parts of each table, and the rows that they refer to. It replaces every
 /// text and every blob by noise of the same shape and length: letters by letters, digits by digits, dates by
-/// dates. Equal values get equal replacements. It writes a new file, which contains no page of the real one.
-/// It copies the tables in which this package and GRDB keep their records without changes.
+/// dates. No four successive letters or digits of a text are in its replacement. Equal values get equal
+/// replacements. It writes a new file, which contains no page of the real one. It copies the tables in which
+/// this package and GRDB keep their records without changes.
 ///
-/// The maker keeps numbers by default, so check whether your tables hold private ones.
+/// The maker keeps numbers by default, so check whether your tables hold private ones. It always keeps the
+/// schema, with the texts that the SQL of tables, views and triggers contains.
 public struct FixtureMaker: Sendable {
     /// The treatment of one kind of values.
     public enum Treatment: String, Sendable, CaseIterable {
