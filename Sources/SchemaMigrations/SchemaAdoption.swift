@@ -60,7 +60,7 @@ public struct SchemaAdoption: Sendable {
         SchemaAdoption { db in
             guard try db.hasTable(Ledger.tableOfGRDB) else { return nil }
             let identifiers = try String.fetchAll(
-                db, sql: "SELECT identifier FROM main.\(Ledger.tableOfGRDB)")
+                db, sql: "SELECT identifier FROM \(Ledger.tableOfGRDB.inMain)")
             let applied = try identifiers.map {
                 try version($0, in: versions, of: "grdb_migrations holds")
             }

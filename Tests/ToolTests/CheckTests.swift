@@ -34,7 +34,7 @@ struct CheckTests {
             ),
             (
                 "-- Gone.\n\ndrop table if exists main.\"Shelf\";",
-                "3_c.sql:3: error: Table `shelf` is dropped: its rows are lost. [drop-table]"
+                "3_c.sql:3: error: Table `Shelf` is dropped: its rows are lost. [drop-table]"
             ),
             (
                 "ALTER TABLE book DROP COLUMN title;",

@@ -16,7 +16,7 @@ struct FixtureCopy {
     /// The columns that foreign keys join, as `table.column`, in lower case.
     ///
     /// A value has the same replacement in all of them.
-    private let joined: Set<String>
+    private let joined: Set<SQLName>
 
     init(_ maker: FixtureMaker, _ source: Database, to target: Database) throws {
         self.maker = maker
@@ -29,14 +29,14 @@ struct FixtureCopy {
         joined = Set(
             tables.flatMap { table in
                 table.references.flatMap { reference in
-                    reference.columns.map { "\(table.name).\($0)".lowercased() }
-                        + reference.parentColumns.map { "\(reference.parent).\($0)".lowercased() }
+                    reference.columns.map { SQLName("\(table.name).\($0)") }
+                        + reference.parentColumns.map { SQLName("\(reference.parent).\($0)") }
                 }
             })
     }
 
     /// Returns whether the fixture keeps every row of a table: the ledgers of GRDB and of this package.
-    private static func isRecord(_ table: String) -> Bool {
+    private static func isRecord(_ table: SQLName) -> Bool {
         Ledger.isOwn(table: table) || table == Ledger.tableOfGRDB
     }
 
@@ -64,8 +64,8 @@ struct FixtureCopy {
 
     private func checkKeptColumns() throws {
         let known = Set(
-            tables.flatMap { table in table.columns.map { "\(table.name).\($0.name)".lowercased() } })
-        guard let unknown = maker.keptColumns.first(where: { !known.contains($0.lowercased()) }) else {
+            tables.flatMap { table in table.columns.map { SQLName("\(table.name).\($0.name)") } })
+        guard let unknown = maker.keptColumns.first(where: { !known.contains(SQLName($0)) }) else {
             return
         }
         throw FixtureError(
@@ -93,7 +93,7 @@ struct FixtureCopy {
         for object in found where Self.isRecord(object["tbl_name"]) {
             try target.execute(sql: object["sql"])
             guard object["type"] == "table" else { continue }
-            let name = "main.\((object["name"] as String).quotedDatabaseIdentifier)"
+            let name = (object["name"] as SQLName).inMain
             let rows = try Row.fetchCursor(source, sql: "SELECT * FROM \(name)")
             while let row = try rows.next() {
                 let places = row.map { _ in "?" }.joined(separator: ", ")
@@ -121,13 +121,13 @@ struct FixtureCopy {
             for (refusal, count) in refusals.sorted(by: { $0.key < $1.key }) {
                 report.notes.append(
                     """
-                    \(count.counting("row")) of table \(table.name.quoted) left out, since noise does not fit: \(refusal). If \
+                    \(count.counting("row")) of table \(table.name.text.quoted) left out, since noise does not fit: \(refusal). If \
                     no person writes the column, keep it
                     """)
             }
             let all = try Int.fetchOne(
-                source, sql: "SELECT count(*) FROM main.\(table.name.quotedDatabaseIdentifier)")
-            report.tables.append(.init(name: table.name, rows: rows, all: all ?? 0))
+                source, sql: "SELECT count(*) FROM \(table.name.inMain)")
+            report.tables.append(.init(name: table.name.text, rows: rows, all: all ?? 0))
         }
         if try target.tableExists("sqlite_sequence"), try source.tableExists("sqlite_sequence") {
             for row in try Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence") {
@@ -142,15 +142,15 @@ struct FixtureCopy {
     ///
     /// - Returns: SQLite's reason to refuse the row; nil if it was inserted.
     private mutating func insert(_ row: FixtureSample.Row, into table: TableLayout) throws -> String? {
-        var names = table.columns.map(\.name.quotedDatabaseIdentifier)
+        var names = table.columns.map(\.name.sql)
         // The columns may already contain the row's id under another name.
         let id = table.columns.contains(where: \.isRowID) ? nil : row.id
         if id != nil, let name = table.rowIDName { names.insert(name, at: 0) }
         let sql =
             names.isEmpty
-            ? "INSERT INTO main.\(table.name.quotedDatabaseIdentifier) DEFAULT VALUES"
+            ? "INSERT INTO \(table.name.inMain) DEFAULT VALUES"
             : """
-            INSERT INTO main.\(table.name.quotedDatabaseIdentifier)(\(names.joined(separator: ", "))) \
+            INSERT INTO \(table.name.inMain)(\(names.joined(separator: ", "))) \
             VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
             """
         var refusal: String?
@@ -172,8 +172,8 @@ struct FixtureCopy {
     private mutating func replacement(
         of value: DatabaseValue, in column: TableLayout.Column, of table: TableLayout, _ attempt: Int
     ) -> DatabaseValue {
-        let name = "\(table.name).\(column.name)".lowercased()
-        guard !maker.keptColumns.contains(where: { $0.lowercased() == name }) else { return value }
+        let name = SQLName("\(table.name).\(column.name)")
+        guard !maker.keptColumns.contains(where: { SQLName($0) == name }) else { return value }
         let checks = joined.contains(name) ? [] : table.checks(of: column)
         switch value.storage {
         case .null: return value
@@ -205,10 +205,10 @@ struct FixtureCopy {
                     isDone = false
                     report.notes.append(
                         """
-                        \(count.counting("row")) of table \(table.name.quoted) left out, without a row of \
-                        \(reference.parent.quoted) to refer to
+                        \(count.counting("row")) of table \(table.name.text.quoted) left out, without a row of \
+                        \(reference.parent.text.quoted) to refer to
                         """)
-                    if let index = report.tables.firstIndex(where: { $0.name == table.name }) {
+                    if let index = report.tables.firstIndex(where: { SQLName($0.name) == table.name }) {
                         report.tables[index].rows -= count
                     }
                 }
@@ -217,16 +217,16 @@ struct FixtureCopy {
     }
 
     private func removeOrphans(of table: TableLayout, by reference: TableLayout.Reference) throws -> Int {
-        let child = table.name.quotedDatabaseIdentifier
-        let isSet = reference.columns.map { "\(child).\($0.quotedDatabaseIdentifier) IS NOT NULL" }
+        let child = table.name.sql
+        let isSet = reference.columns.map { "\(child).\($0.sql) IS NOT NULL" }
         let isIt = zip(reference.parentColumns, reference.columns).map {
-            "parent.\($0.quotedDatabaseIdentifier) = \(child).\($1.quotedDatabaseIdentifier)"
+            "parent.\($0.sql) = \(child).\($1.sql)"
         }
-        guard try target.tableExists(reference.parent) else { return 0 }
+        guard try target.hasTable(reference.parent) else { return 0 }
         try target.execute(
             sql: """
                 DELETE FROM main.\(child) WHERE \(isSet.joined(separator: " AND ")) AND NOT EXISTS (
-                    SELECT 1 FROM main.\(reference.parent.quotedDatabaseIdentifier) AS parent
+                    SELECT 1 FROM \(reference.parent.inMain) AS parent
                     WHERE \(isIt.joined(separator: " AND ")))
                 """)
         return target.changesCount
@@ -236,7 +236,7 @@ struct FixtureCopy {
 
     private mutating func fillVirtualTables() throws {
         for object in objects where object.type == "table" && object.isVirtual {
-            let name = object.name.quotedDatabaseIdentifier
+            let name = object.name.sql
             do {
                 try target.execute(sql: object.statement)
                 if object.hasContentElsewhere {
@@ -244,21 +244,21 @@ struct FixtureCopy {
                 } else if object.isFullText {
                     try copyTexts(object.name)
                 } else {
-                    report.notes.append("table \(object.name.quoted) is virtual, and stays empty")
+                    report.notes.append("table \(object.name.text.quoted) is virtual, and stays empty")
                 }
             } catch let error as DatabaseError {
                 report.notes.append(
-                    "table \(object.name.quoted) is virtual, and was left empty: \(error.problem)")
+                    "table \(object.name.text.quoted) is virtual, and was left empty: \(error.problem)")
             }
         }
     }
 
     /// Copies rows of a full-text table that stores its own texts.
-    private mutating func copyTexts(_ table: String) throws {
-        let name = table.quotedDatabaseIdentifier
-        let columns = try String.fetchAll(
+    private mutating func copyTexts(_ table: SQLName) throws {
+        let name = table.sql
+        let columns = try SQLName.fetchAll(
             source, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table]
-        ).map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        ).sql
         let all = try Int.fetchOne(source, sql: "SELECT count(*) FROM main.\(name)") ?? 0
         let rows = try Row.fetchAll(
             source, sql: "SELECT rowid, \(columns) FROM main.\(name) LIMIT ?", arguments: [maker.rowsPerTable]
@@ -270,7 +270,7 @@ struct FixtureCopy {
                 sql: "INSERT INTO main.\(name)(rowid, \(columns)) VALUES (\(places))",
                 arguments: StatementArguments(values))
         }
-        report.tables.append(.init(name: table, rows: rows.count, all: all))
+        report.tables.append(.init(name: table.text, rows: rows.count, all: all))
     }
 }
 
@@ -281,7 +281,7 @@ extension DatabaseValue {
 }
 
 extension SchemaObject {
-    fileprivate var isUnique: Bool { sql.uppercased().hasPrefix("CREATE UNIQUE") }
+    fileprivate var isUnique: Bool { sql.uppercasedASCII.hasPrefix("CREATE UNIQUE") }
 
     fileprivate var isFullText: Bool { sql.firstMatch(of: #/(?i)using\s+["\[`]?fts[345]/#) != nil }
 

@@ -1,5 +1,6 @@
 import GRDB
 import MigrationTools
+import SchemaMigrations
 
 /// Some rows of each table, with the rows that they refer to.
 struct FixtureSample {
@@ -10,21 +11,21 @@ struct FixtureSample {
     }
 
     /// The rows by table, in the order in which they were found.
-    private(set) var rows: [String: [Row]] = [:]
+    private(set) var rows: [SQLName: [Row]] = [:]
 
     private let db: Database
-    private let layouts: [String: TableLayout]
+    private let layouts: [SQLName: TableLayout]
     private var seen: Set<Key> = []
 
     private struct Key: Hashable {
-        let table: String
+        let table: SQLName
         let values: [StoredValue]
     }
 
     /// Takes the sample.
     init(_ db: Database, of tables: [TableLayout], rowsPerTable: Int) throws {
         self.db = db
-        layouts = Dictionary(tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
+        layouts = Dictionary(tables.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         for table in tables {
             for key in try spread(table, rowsPerTable) { try take(table, key) }
         }
@@ -32,7 +33,7 @@ struct FixtureSample {
 
     /// Returns the keys of rows from all parts of a table.
     private func spread(_ table: TableLayout, _ limit: Int) throws -> [[DatabaseValue]] {
-        let name = "main.\(table.name.quotedDatabaseIdentifier)"
+        let name = table.name.inMain
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name)") ?? 0
         guard limit > 0, count > 0 else { return [] }
         let keys = table.keyColumns.joined(separator: ", ")
@@ -53,13 +54,13 @@ struct FixtureSample {
             guard seen.insert(Key(table: table.name, values: key.map(StoredValue.init))).inserted else {
                 continue
             }
-            let names = table.columns.map(\.name.quotedDatabaseIdentifier)
+            let names = table.columns.map(\.name.sql)
             let isIt = table.keyColumns.map { "\($0) IS ?" }.joined(separator: " AND ")
             let found = try GRDB.Row.fetchOne(
                 db,
                 sql: """
                     SELECT \(names.isEmpty ? "NULL" : names.joined(separator: ", "))
-                    FROM main.\(table.name.quotedDatabaseIdentifier) WHERE \(isIt)
+                    FROM \(table.name.inMain) WHERE \(isIt)
                     """, arguments: StatementArguments(key))
             guard let found else { continue }
             let values = names.isEmpty ? [] : Array(found.databaseValues)
@@ -73,17 +74,17 @@ struct FixtureSample {
     private func parent(
         of values: [DatabaseValue], in table: TableLayout, by reference: TableLayout.Reference
     ) throws -> [(TableLayout, [DatabaseValue])] {
-        guard let parent = layouts[reference.parent.lowercased()] else { return [] }
+        guard let parent = layouts[reference.parent] else { return [] }
         let found = reference.columns.map { name in
-            table.columns.firstIndex { $0.name.lowercased() == name.lowercased() }.map { values[$0] } ?? .null
+            table.columns.firstIndex { $0.name == name }.map { values[$0] } ?? .null
         }
         guard !found.contains(.null), found.count == reference.parentColumns.count else { return [] }
-        let isIt = reference.parentColumns.map { "\($0.quotedDatabaseIdentifier) = ?" }.joined(
+        let isIt = reference.parentColumns.map { "\($0.sql) = ?" }.joined(
             separator: " AND ")
         let row = try GRDB.Row.fetchOne(
             db,
             sql: """
-                SELECT \(parent.keyColumns.joined(separator: ", ")) FROM main.\(parent.name.quotedDatabaseIdentifier)
+                SELECT \(parent.keyColumns.joined(separator: ", ")) FROM \(parent.name.inMain)
                 WHERE \(isIt)
                 """, arguments: StatementArguments(found))
         return row.map { [(parent, Array($0.databaseValues))] } ?? []
@@ -94,12 +95,12 @@ extension TableLayout {
     /// The name with which SQL can select the row's id; nil if there is none.
     var rowIDName: String? {
         guard hasRowID else { return nil }
-        return ["rowid", "_rowid_", "oid"].first { column(named: $0) == nil }
+        return ["rowid", "_rowid_", "oid"].first { column(named: SQLName($0)) == nil }
     }
 
     /// The columns that identify a row, as SQL.
     fileprivate var keyColumns: [String] {
         rowIDName.map { [$0] }
-            ?? (primaryKey.isEmpty ? columns.map(\.name) : primaryKey).map(\.quotedDatabaseIdentifier)
+            ?? (primaryKey.isEmpty ? columns.map(\.name) : primaryKey).map(\.sql)
     }
 }

@@ -4,8 +4,8 @@ import SchemaMigrations
 
 /// A `CHECK` constraint of a table, read for values that may satisfy it.
 struct CheckConstraint: Sendable {
-    /// The constraint's words in lower case, which include the columns that it mentions.
-    let names: Set<String>
+    /// The constraint's words, which include the columns that it mentions.
+    let names: Set<SQLName>
 
     /// The values that the constraint mentions.
     let literals: [DatabaseValue]
@@ -20,7 +20,7 @@ struct CheckConstraint: Sendable {
         var index = 0
         while index < tokens.count {
             defer { index += 1 }
-            guard tokens[index].kind == .word, tokens[index].text.uppercased() == "CHECK" else { continue }
+            guard tokens[index].kind == .word, tokens[index].text.uppercasedASCII == "CHECK" else { continue }
             var depth = 0
             let start = index + 1
             var end = start
@@ -38,12 +38,11 @@ struct CheckConstraint: Sendable {
     private init(_ tokens: [(kind: SQLLexer.Kind, text: String)]) {
         names = Set(
             tokens.filter { $0.kind == .word || $0.kind == .quotedName }
-                .map { $0.text.trimmingQuotes.lowercased() })
+                .map { SQLName(token: $0.text) })
         literals = tokens.flatMap { token -> [DatabaseValue] in
             switch token.kind {
             case .string where token.text.hasPrefix("'"):
-                let text = token.text.trimmingQuotes.replacingOccurrences(of: "''", with: "'")
-                return [text.databaseValue]
+                return [SQLName(token: token.text).databaseValue]
             case .word: return Int64(token.text).map { [$0.databaseValue] } ?? []
             default: return []
             }

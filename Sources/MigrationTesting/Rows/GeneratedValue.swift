@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// The kind of values in a column, by its declared type and its name.
 enum GeneratedValue {
@@ -7,7 +8,7 @@ enum GeneratedValue {
 
     init(_ column: TableLayout.Column) {
         let type = column.type
-        let name = column.name.lowercased()
+        let name = column.name.folded
         // First the types that SQLite does not know and GRDB's users declare, then datatype3.html, section
         // 3.1.
         switch type {

@@ -64,12 +64,12 @@ private struct TableFilling {
 
     init(_ table: TableLayout, seed: UInt64) {
         self.table = table
-        random = RandomNumbers(seed: seed, subject: table.name)
+        random = RandomNumbers(seed: seed, subject: table.name.text)
     }
 
     /// - Returns: the reason if the table has no rows; otherwise nil.
     mutating func insert(_ count: Int, _ db: Database) throws -> String? {
-        let name = "main.\(table.name.quotedDatabaseIdentifier)"
+        let name = table.name.inMain
         var refusal = "none was tried"
         var inserted = 0
         do {
@@ -93,7 +93,10 @@ private struct TableFilling {
                     }
                     break rows
                 }
-                let isWhole = try db.foreignKeyViolations(in: table.name, in: "main").next() == nil
+                let isWhole =
+                    try Row.fetchOne(
+                        db, sql: "SELECT 1 FROM pragma_foreign_key_check(?, 'main')", arguments: [table.name])
+                    == nil
                 if !isWhole {
                     refusal = "a foreign key failed"
                     inserted = 0
@@ -104,25 +107,24 @@ private struct TableFilling {
             refusal = error.message ?? "SQLite refused it"
             inserted = 0
         }
-        return inserted > 0 ? nil : "table \(table.name.quoted) was given no rows: \(refusal)"
+        return inserted > 0 ? nil : "table \(table.name.text.quoted) was given no rows: \(refusal)"
     }
 
     private func sql(_ name: String) -> String {
         guard !table.columns.isEmpty else { return "INSERT INTO \(name) DEFAULT VALUES" }
-        let columns = table.columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")
+        let columns = table.columns.map(\.name).sql
         let places = table.columns.map { _ in "?" }.joined(separator: ", ")
         return "INSERT INTO \(name)(\(columns)) VALUES (\(places))"
     }
 
     private mutating func prepare(_ db: Database) throws {
         for reference in table.references {
-            let columns = reference.parentColumns.map(\.quotedDatabaseIdentifier)
-            let isThere = columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+            let isThere = reference.parentColumns.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
             // A parent that does not exist, or has no such key, has no rows to refer to.
             let rows = try? Row.fetchAll(
                 db,
                 sql: """
-                    SELECT \(columns.joined(separator: ", ")) FROM main.\(reference.parent.quotedDatabaseIdentifier)
+                    SELECT \(reference.parentColumns.sql) FROM \(reference.parent.inMain)
                     WHERE \(isThere) LIMIT 500
                     """)
             parents.append((rows ?? []).map { Array($0.databaseValues) })
@@ -130,9 +132,7 @@ private struct TableFilling {
         if let id = table.columns.first(where: \.isRowID) {
             let highest = try Int64.fetchOne(
                 db,
-                sql:
-                    "SELECT max(\(id.name.quotedDatabaseIdentifier)) FROM main.\(table.name.quotedDatabaseIdentifier)"
-            )
+                sql: "SELECT max(\(id.name.sql)) FROM \(table.name.inMain)")
             nextID = (highest ?? 0) + 1
         }
     }
@@ -190,7 +190,7 @@ private struct TableFilling {
                     return choice.first?[index] ?? values[position]
                 }
             }
-            guard reference.parent.lowercased() == table.name.lowercased() else { return nil }
+            guard reference.parent == table.name else { return nil }
             return reference.parentColumns.map { name in position(of: name).map { values[$0] } ?? .null }
         }
         // The first key takes the parents in turn, so that a table whose keys are unique together uses them
@@ -198,8 +198,8 @@ private struct TableFilling {
         return key == 0 ? choice[turn % choice.count] : random.pick(choice)
     }
 
-    private func position(of column: String) -> Int? {
-        table.columns.firstIndex { $0.name.lowercased() == column.lowercased() }
+    private func position(of column: SQLName) -> Int? {
+        table.columns.firstIndex { $0.name == column }
     }
 
     /// Remembers a row, so that later rows can refer to it and use values of it that are hard to find.
@@ -208,7 +208,7 @@ private struct TableFilling {
             accepted[position, default: []].append(row[position])
         }
         for (key, reference) in table.references.enumerated()
-        where reference.parent.lowercased() == table.name.lowercased() {
+        where reference.parent == table.name {
             parents[key].append(
                 reference.parentColumns.map { name in position(of: name).map { row[$0] } ?? .null })
         }

@@ -1,4 +1,5 @@
 package import GRDB
+import SchemaMigrations
 import TextOutput
 
 /// A database's schema at one moment, for comparing it with another.
@@ -7,7 +8,7 @@ import TextOutput
 package struct DatabaseSchema: Sendable {
     /// The objects by their titles, such as ``table `entry` ``.
     let objects: [String: SchemaObject]
-    private let shapes: [String: TableShape]
+    private let shapes: [SQLName: TableShape]
 
     /// Whether the database has no table, index, view or trigger of its own.
     package var isEmpty: Bool { objects.isEmpty }
@@ -16,7 +17,7 @@ package struct DatabaseSchema: Sendable {
     package init(_ db: Database) throws {
         let objects = try SchemaObject.fetchAll(db)
         self.objects = Dictionary(
-            objects.map { ("\($0.type) \($0.name.quoted)", $0) }, uniquingKeysWith: { $1 })
+            objects.map { ("\($0.type) \($0.name.text.quoted)", $0) }, uniquingKeysWith: { $1 })
         shapes = try Dictionary(
             objects.filter { $0.type == "table" }.map { ($0.name, try TableShape(db, table: $0.name)) },
             uniquingKeysWith: { $1 })
@@ -40,7 +41,7 @@ package struct DatabaseSchema: Sendable {
 
     /// Compares the columns and foreign keys of a table that both schemas have.
     private func columnChanges(
-        of table: String, in other: DatabaseSchema, _ title: String
+        of table: SQLName, in other: DatabaseSchema, _ title: String
     ) -> [SchemaDifference.Change] {
         guard let old = shapes[table], let new = other.shapes[table] else { return [] }
         var changes = Self.changes(

@@ -26,8 +26,8 @@ package struct Inventory: Sendable {
         var rows: [String: Int] = [:]
         for object in schema.objects.values where object.type == "table" {
             // Leave out a virtual table whose module is not registered.
-            rows[object.name] = try? Int.fetchOne(
-                db, sql: "SELECT count(*) FROM main.\(object.name.quotedDatabaseIdentifier)")
+            rows[object.name.text] = try? Int.fetchOne(
+                db, sql: "SELECT count(*) FROM \(object.name.inMain)")
         }
         self.rows = rows
         var orphans: [Key: Int] = [:]

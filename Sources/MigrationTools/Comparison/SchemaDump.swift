@@ -14,7 +14,7 @@ package struct SchemaDump: Sendable {
         let order = ["table", "index", "view", "trigger"]
         let objects = try SchemaObject.fetchAll(db).sorted { first, second in
             let ranks = (order.firstIndex(of: first.type) ?? 0, order.firstIndex(of: second.type) ?? 0)
-            return (ranks.0, first.name) < (ranks.1, second.name)
+            return (ranks.0, first.name.text) < (ranks.1, second.name.text)
         }
         let version = try Ledger(db).currentVersion.map { "at version \($0)" } ?? "without a version"
         text =

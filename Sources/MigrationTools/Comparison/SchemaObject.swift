@@ -1,14 +1,14 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 
 /// A table, index, view or trigger of a database, as SQL.
 package struct SchemaObject: Hashable, Sendable {
     package let type: String
-    package let name: String
-    package let table: String
+    package let name: SQLName
+    package let table: SQLName
     package let sql: String
 
-    package var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }
+    package var isVirtual: Bool { sql.uppercasedASCII.hasPrefix("CREATE VIRTUAL TABLE") }
 
     /// The SQL with a semicolon, which stands on its own line if a comment could swallow it.
     package var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }
@@ -37,8 +37,8 @@ package struct SchemaObject: Hashable, Sendable {
         return SQLLexer(bytes).map { token in
             let text = String(decoding: bytes[token.range], as: UTF8.self)
             switch token.kind {
-            case .quotedName: return text.trimmingQuotes.lowercased()
-            case .word: return text.lowercased()
+            case .quotedName: return SQLName(token: text).folded
+            case .word: return SQLName(text).folded
             default: return text
             }
         }

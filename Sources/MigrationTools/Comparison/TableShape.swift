@@ -1,4 +1,5 @@
 import GRDB
+import SchemaMigrations
 import TextOutput
 
 /// The columns and foreign keys of a table, in words that can be compared.
@@ -9,8 +10,8 @@ struct TableShape: Sendable {
     let foreignKeys: [(columns: String, reference: String)]
 
     /// Reads a table.
-    init(_ db: Database, table: String) throws {
-        columns = try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo(?)", arguments: [table])
+    init(_ db: Database, table: SQLName) throws {
+        columns = try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main')", arguments: [table])
             .map { row in
                 var words: [String] = [row["type"]]
                 if row["pk"] as Int > 0 { words.append("PRIMARY KEY") }
@@ -22,7 +23,7 @@ struct TableShape: Sendable {
                 return (row["name"], definition.isEmpty ? "without a type" : definition)
             }
         let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq", arguments: [table])
+            db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
         foreignKeys = Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }
             .map { _, rows in Self.foreignKey(rows) }.sorted { $0 < $1 }
     }

@@ -107,7 +107,7 @@ package struct MigrationReview: Sendable {
     private mutating func reviewStatements(of files: [String]) {
         // A down migration drops what its migration created.
         let scripts = files.compactMap { self.scripts[$0] }
-        let parents = scripts.reduce(into: Set<String>()) { $0.formUnion(StatementReview.parents(in: $1)) }
+        let parents = scripts.reduce(into: Set<SQLName>()) { $0.formUnion(StatementReview.parents(in: $1)) }
         for script in scripts { findings += StatementReview(script, parents: parents).findings }
     }
 

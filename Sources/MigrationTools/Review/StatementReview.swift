@@ -8,19 +8,19 @@ struct StatementReview {
     private let script: SQLScript
     private let statements: [(tokens: [SQLScript.Token], line: Int)]
     /// The tables to which foreign keys in any file refer.
-    private let parents: Set<String>
+    private let parents: Set<SQLName>
     private(set) var findings: [ReviewFinding] = []
 
-    init(_ script: SQLScript, parents: Set<String>) {
+    init(_ script: SQLScript, parents: Set<SQLName>) {
         self.script = script
         self.parents = parents
         statements = script.statements.map { (script.tokens(of: $0), $0.line) }
         for index in statements.indices { review(index) }
     }
 
-    /// Returns the tables that a file's foreign keys refer to, in lower case.
-    static func parents(in script: SQLScript) -> Set<String> {
-        var parents: Set<String> = []
+    /// Returns the tables that a file's foreign keys refer to.
+    static func parents(in script: SQLScript) -> Set<SQLName> {
+        var parents: Set<SQLName> = []
         for statement in script.statements {
             let tokens = script.tokens(of: statement)
             for (token, next) in zip(tokens, tokens.dropFirst()) where token.keyword == "REFERENCES" {
@@ -38,16 +38,17 @@ struct StatementReview {
             if !isMade(table, before: index) {
                 report(
                     .dropColumn, line,
-                    "Column \(column.quoted) of table \(table.quoted) is dropped: its values are lost.")
+                    "Column \(column.text.quoted) of table \(table.text.quoted) is dropped: its values are lost."
+                )
             }
         } else if let table = emptiedTable(tokens), !isMade(table, before: index) {
             report(
                 .deleteWithoutWhere, line,
-                "Every row of table \(table.quoted) is deleted: DELETE has no WHERE.")
+                "Every row of table \(table.text.quoted) is deleted: DELETE has no WHERE.")
         }
     }
 
-    private mutating func reviewDrop(of table: String, at index: Int) {
+    private mutating func reviewDrop(of table: SQLName, at index: Int) {
         let line = statements[index].line
         switch rebuild(dropping: table, at: index) {
         case .newTakesItsPlace:
@@ -55,7 +56,7 @@ struct StatementReview {
                 report(
                     .rebuildForeignKeys, line,
                     """
-                    Table \(table.quoted) is rebuilt with immediate foreign keys: dropping it deletes the rows that refer to \
+                    Table \(table.text.quoted) is rebuilt with immediate foreign keys: dropping it deletes the rows that refer to \
                     it with ON DELETE CASCADE. Remove foreign-keys=immediate.
                     """)
             }
@@ -64,13 +65,13 @@ struct StatementReview {
                 report(
                     .rebuildForeignKeys, line,
                     """
-                    Table \(name.quoted) was renamed before it was dropped, and the foreign keys that refer to it followed \
+                    Table \(name.text.quoted) was renamed before it was dropped, and the foreign keys that refer to it followed \
                     the rename. Create the new table under another name, copy the rows, drop the old table, and rename \
                     the new one.
                     """)
             }
         case .isScratch: break
-        case nil: report(.dropTable, line, "Table \(table.quoted) is dropped: its rows are lost.")
+        case nil: report(.dropTable, line, "Table \(table.text.quoted) is dropped: its rows are lost.")
         }
     }
 
@@ -80,20 +81,20 @@ struct StatementReview {
 
     // MARK: Single statements
 
-    private func droppedTable(_ tokens: [SQLScript.Token]) -> String? {
+    private func droppedTable(_ tokens: [SQLScript.Token]) -> SQLName? {
         guard tokens.opens(with: "DROP", "TABLE") else { return nil }
-        return tokens.dropFirst(tokens.opens(with: "DROP", "TABLE", "IF", "EXISTS") ? 4 : 2).tableName
+        return tokens.dropFirst(tokens.opens(with: "DROP", "TABLE", "IF", "EXISTS") ? 4 : 2).qualifiedName
     }
 
-    private func droppedColumn(_ tokens: [SQLScript.Token]) -> (table: String, column: String)? {
-        guard tokens.opens(with: "ALTER", "TABLE"), let table = tokens.dropFirst(2).tableName,
+    private func droppedColumn(_ tokens: [SQLScript.Token]) -> (table: SQLName, column: SQLName)? {
+        guard tokens.opens(with: "ALTER", "TABLE"), let table = tokens.dropFirst(2).qualifiedName,
             let drop = tokens.dropFirst(3).firstIndex(where: { $0.keyword == "DROP" && $0.isWord })
         else { return nil }
         let rest = tokens[(drop + 1)...].drop { $0.keyword == "COLUMN" && $0.isWord }
         return rest.first.map { (table, $0.name) }
     }
 
-    private func emptiedTable(_ tokens: [SQLScript.Token]) -> String? {
+    private func emptiedTable(_ tokens: [SQLScript.Token]) -> SQLName? {
         guard tokens.opens(with: "DELETE") || tokens.opens(with: "WITH"),
             let delete = tokens.outside.firstIndex(where: { $0.keyword == "DELETE" && $0.isWord })
         else { return nil }
@@ -101,10 +102,10 @@ struct StatementReview {
         guard statement.dropFirst().first?.keyword == "FROM",
             !statement.contains(where: { $0.keyword == "WHERE" && $0.isWord })
         else { return nil }
-        return statement.dropFirst(2).tableName
+        return statement.dropFirst(2).qualifiedName
     }
 
-    private func createdTable(_ tokens: [SQLScript.Token]) -> String? {
+    private func createdTable(_ tokens: [SQLScript.Token]) -> SQLName? {
         var rest = tokens.dropFirst()
         guard tokens.opens(with: "CREATE") else { return nil }
         if rest.first?.keyword == "TEMP" || rest.first?.keyword == "TEMPORARY"
@@ -115,11 +116,11 @@ struct StatementReview {
         guard rest.first?.keyword == "TABLE" else { return nil }
         rest.removeFirst()
         if rest.map(\.keyword).starts(with: ["IF", "NOT", "EXISTS"]) { rest = rest.dropFirst(3) }
-        return rest.tableName
+        return rest.qualifiedName
     }
 
-    private func renamed(_ tokens: [SQLScript.Token]) -> (from: String, to: String)? {
-        guard tokens.opens(with: "ALTER", "TABLE"), let from = tokens.dropFirst(2).tableName,
+    private func renamed(_ tokens: [SQLScript.Token]) -> (from: SQLName, to: SQLName)? {
+        guard tokens.opens(with: "ALTER", "TABLE"), let from = tokens.dropFirst(2).qualifiedName,
             let rename = tokens.firstIndex(where: { $0.keyword == "RENAME" && $0.isWord }),
             rename + 2 < tokens.count, tokens[rename + 1].keyword == "TO"
         else { return nil }
@@ -132,12 +133,12 @@ struct StatementReview {
         /// A table that holds its rows takes its name.
         case newTakesItsPlace
         /// The file first renamed it, and a new table under the old name holds its rows.
-        case oldStoodAside(name: String)
+        case oldStoodAside(name: SQLName)
         /// The file itself created it.
         case isScratch
     }
 
-    private func rebuild(dropping table: String, at index: Int) -> Rebuild? {
+    private func rebuild(dropping table: SQLName, at index: Int) -> Rebuild? {
         for statement in statements[(index + 1)...] {
             guard let (from, to) = renamed(statement.tokens), to == table else { continue }
             if isCopied(from: table, to: from, before: index) { return .newTakesItsPlace }
@@ -151,11 +152,11 @@ struct StatementReview {
         return isMade(table, before: index) ? .isScratch : nil
     }
 
-    private func isMade(_ table: String, before index: Int) -> Bool {
+    private func isMade(_ table: SQLName, before index: Int) -> Bool {
         statements[..<index].contains { createdTable($0.tokens) == table }
     }
 
-    private func isCopied(from old: String, to new: String, before index: Int) -> Bool {
+    private func isCopied(from old: SQLName, to new: SQLName, before index: Int) -> Bool {
         statements[..<index].contains { statement in
             let tokens = statement.tokens
             guard
@@ -179,13 +180,5 @@ extension [SQLScript.Token] {
             if token.keyword == ")" { depth -= 1 }
             return depth == 0
         }
-    }
-}
-
-extension ArraySlice<SQLScript.Token> {
-    /// The table's name at this position, without its schema's name.
-    fileprivate var tableName: String? {
-        let names = Array(prefix(3))
-        return names.count == 3 && names[1].keyword == "." ? names[2].name : names.first?.name
     }
 }

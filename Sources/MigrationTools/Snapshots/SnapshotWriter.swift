@@ -69,14 +69,12 @@ package struct SnapshotWriter {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func inserts(of table: String, _ db: Database) throws -> [String] {
-        let columns = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table]
-        ).map(\.quotedDatabaseIdentifier)
-        let values = columns.map { "quote(\($0))" }.joined(separator: " || ', ' || ")
-        let name = table.quotedDatabaseIdentifier
-        return try String.fetchAll(db, sql: "SELECT \(values) FROM \(name)").map {
-            "INSERT INTO \(name)(\(columns.joined(separator: ", "))) VALUES (\($0));"
+    private func inserts(of table: SQLName, _ db: Database) throws -> [String] {
+        let columns = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table])
+        let values = columns.map { "quote(\($0.sql))" }.joined(separator: " || ', ' || ")
+        return try String.fetchAll(db, sql: "SELECT \(values) FROM \(table.inMain)").map {
+            "INSERT INTO \(table.sql)(\(columns.sql)) VALUES (\($0));"
         }
     }
 }

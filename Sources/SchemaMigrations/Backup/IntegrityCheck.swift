@@ -44,11 +44,11 @@ package struct IntegrityCheck {
                 WHERE list.schema = 'main' AND list.wr AND info."notnull"
                 """)
         return try columns.reduce(into: [:]) { nulls, row in
-            let (table, column) = (row["table"] as String, row["column"] as String)
+            let (table, column) = (row["table"] as SQLName, row["column"] as SQLName)
             // Not IS NULL: in a column that is NOT NULL, SQLite does not look.
             let sql = """
-                SELECT EXISTS (SELECT 1 FROM main.\(table.quotedDatabaseIdentifier)
-                WHERE typeof(\(column.quotedDatabaseIdentifier)) = 'null')
+                SELECT EXISTS (SELECT 1 FROM \(table.inMain)
+                WHERE typeof(\(column.sql)) = 'null')
                 """
             nulls["\(nullValue)\(table).\(column)"] = try Bool.fetchOne(db, sql: sql) ?? true
         }

@@ -1,12 +1,14 @@
-import GRDB
+package import GRDB
 
 extension Database {
     /// Returns true if the database has a table of this name.
     ///
     /// It uses plain SQL, because GRDB caches the schema, and another process may have created a table.
-    func hasTable(_ name: String) throws -> Bool {
+    package func hasTable(_ name: SQLName) throws -> Bool {
         try Bool.fetchOne(
-            self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
+            self,
+            sql:
+                "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE)",
             arguments: [name]) ?? false
     }
 

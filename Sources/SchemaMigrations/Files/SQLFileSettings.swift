@@ -23,7 +23,7 @@ package struct SQLFileSettings: Hashable, Sendable {
     init(comments: [SQLScript.Comment], statements: [SQLScript.Statement], fileName: String) throws {
         for (index, statement) in statements.enumerated() where statement.opens(with: "PRAGMA") {
             let pragma = Pragma(statement.opening)
-            guard pragma.name == "FOREIGN_KEYS", let value = pragma.value else { continue }
+            guard pragma.name == "foreign_keys", let value = pragma.value else { continue }
             if index == 0 {
                 // As SQLite reads it (pragma.c): a number, or one of three words.
                 let isOn = Int(value).map { $0 != 0 } ?? ["ON", "YES", "TRUE"].contains(value)
@@ -71,22 +71,16 @@ package struct SQLFileSettings: Hashable, Sendable {
 
     /// A `PRAGMA` statement, by its opening words: `PRAGMA [schema.]name [= value | (value)]`.
     struct Pragma {
-        let name: String
-        /// The value to set; nil if the pragma is a query.
+        let name: SQLName
+        /// The value to set, in upper case and without quotes; nil if the pragma is a query.
         let value: String?
 
-        init(_ opening: [String]) {
-            var words = opening.dropFirst().map { $0.trimmingQuotes }
-            if words.count > 1, words[1] == "." { words.removeFirst(2) }
-            name = words.first ?? ""
-            value = words.count > 2 && (words[1] == "=" || words[1] == "(") ? words[2] : nil
+        init(_ opening: [SQLScript.Token]) {
+            var words = Array(opening.dropFirst())
+            if words.count > 1, words[1].keyword == "." { words.removeFirst(2) }
+            name = words.first?.name ?? ""
+            let isSet = words.count > 2 && ["=", "("].contains(words[1].keyword)
+            value = isSet ? words[2].name.text.uppercasedASCII : nil
         }
-    }
-}
-
-extension String {
-    package var trimmingQuotes: String {
-        guard count > 1, let first, "'\"`[".contains(first) else { return self }
-        return String(dropFirst().dropLast())
     }
 }

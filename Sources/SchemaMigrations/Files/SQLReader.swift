@@ -78,16 +78,21 @@ struct SQLReader {
         // Otherwise each added word copies all words before it.
         current = nil
         statement.range = statement.range.lowerBound..<token.range.upperBound
-        let word = statement.opening.count < 12 || state != .plain ? text(token.range).uppercased() : ""
-        if statement.opening.count < 12 { statement.opening.append(word) }
+        var word = ""
+        if statement.opening.count < 12 || state != .plain {
+            let token = SQLScript.Token(token.kind, text(token.range))
+            word = token.keyword
+            if statement.opening.count < 12 { statement.opening.append(token) }
+        }
         defer { current = statement }
 
         switch state {
         case .plain:
             guard word == "TRIGGER" else { break }
-            let opening = statement.opening.drop { $0 == "EXPLAIN" || $0 == "QUERY" || $0 == "PLAN" }
-            let create = opening.filter { $0 != "TEMP" && $0 != "TEMPORARY" }
-            if create.count == 2, Array(create) == ["CREATE", "TRIGGER"] { state = .trigger }
+            let create = statement.opening.map(\.keyword)
+                .drop { $0 == "EXPLAIN" || $0 == "QUERY" || $0 == "PLAN" }
+                .filter { $0 != "TEMP" && $0 != "TEMPORARY" }
+            if create == ["CREATE", "TRIGGER"] { state = .trigger }
         case .trigger:
             break
         case .triggerSemicolon:

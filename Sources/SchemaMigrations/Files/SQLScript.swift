@@ -6,15 +6,15 @@ import MigrationDiagnostics
 package struct SQLScript {
     /// A statement, as found by the check.
     package struct Statement {
-        /// The first words, quoted names and symbols, in upper case, as many as identify the statement.
-        var opening: [String] = []
+        /// The first tokens, as many as identify the statement.
+        var opening: [Token] = []
         package var range: Range<Int>
         package let line: Int
 
-        func opens(with words: String...) -> Bool { opening.starts(with: words) }
+        func opens(with words: String...) -> Bool { opening.map(\.keyword).starts(with: words) }
 
         /// The opening of the statement that an `EXPLAIN` explains, or of the statement itself.
-        var explained: [String] {
+        var explained: [Token] {
             guard opens(with: "EXPLAIN") else { return opening }
             return Array(opening.dropFirst(opens(with: "EXPLAIN", "QUERY", "PLAN") ? 3 : 1))
         }
@@ -61,24 +61,19 @@ package struct SQLScript {
     var weight: Int64 { Int64(max(1, statements.count)) }
 
     /// The tables that the file drops.
-    var droppedTables: Set<String> {
+    var droppedTables: Set<SQLName> {
         Set(
             statements.filter { $0.opens(with: "DROP", "TABLE") }.compactMap { statement in
-                var words = statement.opening.dropFirst(2).map(\.trimmingQuotes)
-                if words.starts(with: ["IF", "EXISTS"]) { words.removeFirst(2) }
-                return words.count > 2 && words[1] == "." ? words[2] : words.first
+                let hasCondition = statement.opens(with: "DROP", "TABLE", "IF", "EXISTS")
+                return statement.opening.dropFirst(hasCondition ? 4 : 2).qualifiedName
             })
     }
 
-    /// Returns a statement's tokens, with bare words in upper case and names without their quotes.
+    /// Returns a statement's tokens.
     package func tokens(of statement: Statement) -> [Token] {
         let part = Array(bytes(of: statement))
         return SQLLexer(part).map { token in
-            let text = String(decoding: part[token.range], as: UTF8.self)
-            let isWord = token.kind == .word
-            return Token(
-                keyword: isWord ? text.uppercased() : text, name: text.trimmingQuotes.lowercased(),
-                isWord: isWord)
+            Token(token.kind, String(decoding: part[token.range], as: UTF8.self))
         }
     }
 
@@ -86,10 +81,16 @@ package struct SQLScript {
     package struct Token {
         /// The token read as a keyword or symbol: a bare word in upper case.
         package let keyword: String
-        /// The token read as a name: without quotes, in lower case.
-        package let name: String
+        /// The token read as a name.
+        package let name: SQLName
         /// Whether the token is a bare word.
         package let isWord: Bool
+
+        init(_ kind: SQLLexer.Kind, _ text: String) {
+            isWord = kind == .word
+            keyword = isWord ? text.uppercasedASCII : text
+            name = SQLName(token: text)
+        }
     }
 
     // MARK: Refusals
@@ -109,7 +110,7 @@ package struct SQLScript {
     }
 
     private func refuseWithoutTransaction(_ statement: Statement) throws {
-        let word = statement.explained.first ?? ""
+        let word = statement.explained.first?.keyword ?? ""
         if ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(word) {
             throw refusal(
                 "\(word) in a file without a transaction", at: statement,
@@ -119,10 +120,10 @@ package struct SQLScript {
 
     private func refuseInTransaction(_ statement: Statement) throws {
         let opening = statement.explained
-        switch opening.first {
+        switch opening.first?.keyword {
         case "BEGIN", "COMMIT", "END", "ROLLBACK":
             throw refusal(
-                "\(opening[0]) in a file that runs in a transaction", at: statement,
+                "\(opening[0].keyword) in a file that runs in a transaction", at: statement,
                 remedy: "Remove it: the file and its record are committed together.")
         case "VACUUM":
             throw refusal(
@@ -130,9 +131,9 @@ package struct SQLScript {
                 remedy: "Put it in a file of its own that begins with `-- migrations: transaction=none`.")
         case "PRAGMA":
             let pragma = SQLFileSettings.Pragma(opening)
-            if pragma.name == "JOURNAL_MODE" || pragma.name == "SYNCHRONOUS" {
+            if pragma.name == "journal_mode" || pragma.name == "synchronous" {
                 throw refusal(
-                    "PRAGMA \(pragma.name.lowercased()) cannot be changed in a transaction", at: statement,
+                    "PRAGMA \(pragma.name.folded) cannot be changed in a transaction", at: statement,
                     remedy: "Set it where the app opens the database.")
             }
         default:
@@ -193,5 +194,21 @@ package struct SQLScript {
         let bytes = sql.utf8
         let start = bytes.index(bytes.startIndex, offsetBy: statement.range.lowerBound)
         return bytes[start..<bytes.index(start, offsetBy: statement.range.count)]
+    }
+}
+
+extension ArraySlice<SQLScript.Token> {
+    /// The name at this position, without its schema's name.
+    package var qualifiedName: SQLName? {
+        let names = Array(prefix(3))
+        return names.count == 3 && names[1].keyword == "." ? names[2].name : names.first?.name
+    }
+}
+
+extension String {
+    /// The text with its ASCII letters in upper case, as SQLite reads keywords.
+    package var uppercasedASCII: String {
+        String(
+            decoding: utf8.map { (0x61...0x7a).contains($0) ? $0 & ~0x20 : $0 }, as: UTF8.self)
     }
 }

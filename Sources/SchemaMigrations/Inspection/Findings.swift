@@ -41,24 +41,29 @@ struct Findings {
     private mutating func countOrphans(_ db: Database, _ suspects: Suspects) throws {
         for table in try tables(toCheckFor: suspects, db) {
             do {
-                let violations = try db.foreignKeyViolations(in: table, in: "main")
-                while let violation = try violations.next() {
-                    let keys = try db.foreignKeys(on: violation.originTable, in: "main")
-                    let columns =
-                        keys.first { $0.id == violation.foreignKeyId }?.originColumns
-                        ?? ["key \(violation.foreignKeyId)"]
+                let violations = try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT violation.parent, count(*) AS count, (
+                            SELECT group_concat("from", ', ') FROM pragma_foreign_key_list(?1, 'main')
+                            WHERE id = fkid) AS columns
+                        FROM pragma_foreign_key_check(?1, 'main') AS violation
+                        GROUP BY violation.parent, fkid
+                        """, arguments: [table])
+                for row in violations {
                     let finding = Finding.orphans(
-                        child: violation.originTable, parent: violation.destinationTable, columns: columns)
-                    counts[finding, default: 0] += 1
+                        child: table.text, parent: row["parent"], columns: [row["columns"]])
+                    counts[finding, default: 0] += row["count"]
                 }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                counts[.brokenKey(child: table, reason: error.message ?? "unknown error"), default: 0] += 1
+                counts[.brokenKey(child: table.text, reason: error.message ?? "unknown error"), default: 0] +=
+                    1
             }
         }
     }
 
     /// Returns the tables with foreign keys that are suspects, or that refer to a suspect.
-    private func tables(toCheckFor suspects: Suspects, _ db: Database) throws -> [String] {
+    private func tables(toCheckFor suspects: Suspects, _ db: Database) throws -> [SQLName] {
         guard suspects.isEverything || !suspects.tables.isEmpty else { return [] }
         let references = try Row.fetchAll(
             db,
@@ -68,23 +73,23 @@ struct Findings {
                 WHERE child.type = 'table'
                 """)
         let children = references.filter { row in
-            let names: [String] = [row["child"], row["parent"]]
-            return suspects.isEverything || names.contains { suspects.tables.contains($0.lowercased()) }
+            let names: [SQLName] = [row["child"], row["parent"]]
+            return suspects.isEverything || !suspects.tables.isDisjoint(with: names)
         }
-        return Set(children.map { $0["child"] as String }).sorted()
+        return Set(children.map { $0["child"] as SQLName }).sorted { $0.text < $1.text }
     }
 
     // MARK: Views and triggers
 
     private mutating func findBrokenObjects(_ db: Database) throws {
-        let views = try String.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
-        var broken: Set<String> = []
+        let views = try SQLName.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
+        var broken: Set<SQLName> = []
         for view in views {
             let compiles = try compile(
-                "SELECT * FROM main.\(view.quotedDatabaseIdentifier)", db, blaming: "view \(view)")
+                "SELECT * FROM \(view.inMain)", db, blaming: "view \(view)")
             if !compiles { broken.insert(view) }
         }
-        let tables = try String.fetchAll(
+        let tables = try SQLName.fetchAll(
             db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
         // The triggers of a broken view do not compile either.
         for table in tables where !broken.contains(table) {
@@ -109,11 +114,11 @@ struct Findings {
         }
     }
 
-    private func statementsThatFireTriggers(of table: String, _ db: Database) throws -> [String] {
-        let name = "main.\(table.quotedDatabaseIdentifier)"
-        let columns = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
-        let assignments = columns.map { "\($0.quotedDatabaseIdentifier) = NULL" }.joined(separator: ", ")
+    private func statementsThatFireTriggers(of table: SQLName, _ db: Database) throws -> [String] {
+        let name = table.inMain
+        let columns = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table])
+        let assignments = columns.map { "\($0.sql) = NULL" }.joined(separator: ", ")
         return [
             "INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)",
         ]

@@ -33,7 +33,7 @@ struct Inspection {
     /// In the first attempt, it only records the tables that the migration touched.
     ///
     /// - Throws: ``SchemaMigrationError``, when the migration causes a problem that did not exist before.
-    mutating func inspect(_ job: MigrationJob, touched tables: Set<String>) throws {
+    mutating func inspect(_ job: MigrationJob, touched tables: Set<SQLName>) throws {
         guard let before = findings else { return suspects.add(tables: tables, by: job) }
         let after = try Findings(db, suspects, foreignKeys)
         if let new = after.firstNew(since: before) {

@@ -6,7 +6,7 @@ struct SchemaShape {
         /// An identifier that usually changes when a table is dropped and created again.
         let id: Int64
         let name: String
-        let table: String
+        let table: SQLName
         let sql: String?
         let rootPage: Int
     }

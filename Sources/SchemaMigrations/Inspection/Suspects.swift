@@ -1,7 +1,7 @@
 /// The tables that a group of migrations may have broken.
 struct Suspects {
-    /// The names of tables, in lower case.
-    private(set) var tables: Set<String> = []
+    /// The names of tables.
+    private(set) var tables: Set<SQLName> = []
     /// Whether views and triggers may have been broken.
     private(set) var schemaHasChanged = false
     /// Whether any table may have been touched.
@@ -13,8 +13,8 @@ struct Suspects {
     static let everything = Suspects(schemaHasChanged: true, isEverything: true)
 
     /// Adds the tables that a migration touched.
-    mutating func add(tables names: Set<String>, by job: MigrationJob) {
-        tables.formUnion(names.map { $0.lowercased() })
+    mutating func add(tables names: Set<SQLName>, by job: MigrationJob) {
+        tables.formUnion(names)
         if job.isCode { includesCode = true }
     }
 
@@ -22,7 +22,7 @@ struct Suspects {
     mutating func add(changesSince before: SchemaShape, to after: SchemaShape) {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
-        let changed = before.objects.symmetricDifference(after.objects).map { $0.table.lowercased() }
+        let changed = before.objects.symmetricDifference(after.objects).map(\.table)
         // The schema was changed, and looks the same: something was dropped and created again. For a `.sql`
         // file, the dropped tables are known.
         if changed.isEmpty, includesCode { isEverything = true }

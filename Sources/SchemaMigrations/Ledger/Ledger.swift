@@ -24,12 +24,13 @@ package struct Ledger: Sendable {
         """
 
     /// The tables that this package keeps in a database.
-    static let tables = [
-        "schema_migrations", "schema_migrations_details", SQLiteStore.table, SQLiteStore.historyTable,
+    static let tables: Set<SQLName> = [
+        "schema_migrations", "schema_migrations_details", SQLName(SQLiteStore.table),
+        SQLName(SQLiteStore.historyTable),
     ]
 
     /// The table in which GRDB's own migrator records its applied migrations.
-    package static let tableOfGRDB = "grdb_migrations"
+    package static let tableOfGRDB: SQLName = "grdb_migrations"
 
     /// Whether the table exists.
     let exists: Bool
@@ -137,7 +138,7 @@ package struct Ledger: Sendable {
 
     /// Returns true if the database has tables other than this package's own.
     static func hasOtherTables(_ db: Database) throws -> Bool {
-        let names = try String.fetchAll(
+        let names = try SQLName.fetchAll(
             db,
             sql: """
                 SELECT name FROM main.sqlite_master
@@ -147,8 +148,8 @@ package struct Ledger: Sendable {
     }
 
     /// Returns true if this package keeps the table.
-    package static func isOwn(table: String) -> Bool {
-        tables.contains(table) || table.hasPrefix(SQLiteStore.asidePrefix)
+    package static func isOwn(table: SQLName) -> Bool {
+        tables.contains(table) || table.folded.hasPrefix(SQLiteStore.asidePrefix)
     }
 
     // MARK: Writing

@@ -18,7 +18,7 @@ struct MigrationJob {
     /// The tables that a file drops.
     ///
     /// A table that is created again under its old name is hard to tell from the old one.
-    let droppedTables: Set<String>
+    let droppedTables: Set<SQLName>
     /// The amount of work, for progress.
     let weight: Int64
     /// Whether the migration has a body: a down migration may be missing, or hold no statement.
@@ -85,7 +85,7 @@ extension MigrationJob {
         /// The time that the migration took.
         let seconds: Double
         /// The tables whose rows the migration changed, and those that it dropped.
-        let tables: Set<String>
+        let tables: Set<SQLName>
     }
 
     /// Runs the migration inside an open transaction, and makes sure that the transaction stays open.

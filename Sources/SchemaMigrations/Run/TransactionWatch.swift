@@ -11,7 +11,7 @@ final class TransactionWatch: TransactionObserver {
     private(set) var sawEnd = false
 
     /// The tables into which statements write rows, triggers included.
-    private(set) var tables: Set<String> = []
+    private(set) var tables: Set<SQLName> = []
 
     func databaseWillCommit() throws {
         sawEnd = true
@@ -26,7 +26,7 @@ final class TransactionWatch: TransactionObserver {
     ///
     /// As a result, SQLite may truncate tables, and nothing is buffered.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
-        tables.insert(eventKind.tableName)
+        tables.insert(SQLName(eventKind.tableName))
         return false
     }
 

@@ -76,7 +76,7 @@ public struct SQLiteStore: MigrationStore {
 
     /// Returns every manager's settled steps in a database, oldest first.
     package static func fullHistory(_ db: Database) throws -> [SettledStep] {
-        guard try db.hasTable(historyTable) else { return [] }
+        guard try db.hasTable(SQLName(historyTable)) else { return [] }
         return try String.fetchAll(db, sql: "SELECT entry FROM main.\(historyTable) ORDER BY id")
             .compactMap { SettledStep(json: Data($0.utf8)) }
     }
@@ -90,11 +90,9 @@ public struct SQLiteStore: MigrationStore {
                 let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
                 try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                     try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-                        if try db.hasTable(Self.table) {
+                        if try db.hasTable(SQLName(Self.table)) {
                             try db.execute(
-                                sql:
-                                    "ALTER TABLE main.\(Self.table) RENAME TO \(aside.quotedDatabaseIdentifier)"
-                            )
+                                sql: "ALTER TABLE main.\(Self.table) RENAME TO \(SQLName(aside).sql)")
                         }
                         try replaceState(with: state, db)
                     }
@@ -230,7 +228,7 @@ extension SQLiteStore {
             return try fetch()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // Return nil only if the table certainly does not exist.
-            return try db.readSnapshot { try db.hasTable(Self.table) ? fetch() : nil }
+            return try db.readSnapshot { try db.hasTable(SQLName(Self.table)) ? fetch() : nil }
         }
     }
 

@@ -1,0 +1,90 @@
+package import GRDB
+
+/// The name of a table, a column or another object, as SQLite compares and quotes it.
+///
+/// SQLite ignores the case of ASCII letters in names, and compares everything else byte by byte. So `É` and
+/// `é` are two names, and so are two texts that look alike, such as an `é` of one scalar and one of two.
+///
+/// Every name that becomes part of a statement passes through ``sql`` or ``inMain``.
+package struct SQLName: Sendable {
+    /// The name as its owner wrote it, without quotes.
+    package let text: String
+
+    /// Creates a name from its text, without quotes.
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    /// Creates a name from a token of SQL, with or without quotes (lang_keywords.html).
+    package init(token: String) {
+        let scalars = token.unicodeScalars
+        guard scalars.count > 1, let quote = scalars.first, "'\"`[".unicodeScalars.contains(quote) else {
+            self.init(token)
+            return
+        }
+        var text = String.UnicodeScalarView()
+        var isSecondOfPair = false
+        for scalar in scalars.dropFirst().dropLast() {
+            // In the quotes, a doubled quote stands for one. Brackets end at the first closing one.
+            isSecondOfPair = !isSecondOfPair && scalar == quote && quote != "["
+            if !isSecondOfPair { text.append(scalar) }
+        }
+        self.init(String(text))
+    }
+
+    /// The name in double quotes.
+    package var sql: String {
+        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { quoted.append(scalar) }
+            quoted.append(scalar)
+        }
+        quoted.append("\"")
+        return String(quoted)
+    }
+
+    /// The name in double quotes, with the schema `main`, so that no temporary object is meant.
+    package var inMain: String { "main.\(sql)" }
+
+    /// The text with its ASCII letters in lower case.
+    package var folded: String { String(decoding: foldedBytes, as: UTF8.self) }
+
+    private var foldedBytes: some Collection<UInt8> {
+        text.utf8.lazy.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+    }
+}
+
+extension SQLName: Hashable {
+    package static func == (first: SQLName, second: SQLName) -> Bool {
+        first.text.utf8.count == second.text.utf8.count
+            && first.foldedBytes.elementsEqual(second.foldedBytes)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in foldedBytes { hasher.combine(byte) }
+    }
+}
+
+extension SQLName: CustomStringConvertible, ExpressibleByStringLiteral {
+    package var description: String { text }
+
+    package init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
+extension SQLName: DatabaseValueConvertible {
+    package var databaseValue: DatabaseValue { text.databaseValue }
+
+    package static func fromDatabaseValue(_ value: DatabaseValue) -> SQLName? {
+        String.fromDatabaseValue(value).map { SQLName($0) }
+    }
+}
+
+extension Sequence<SQLName> {
+    /// The quoted names, with commas between them.
+    package var sql: String {
+        let names: [String] = map(\.sql)
+        return names.joined(separator: ", ")
+    }
+}
