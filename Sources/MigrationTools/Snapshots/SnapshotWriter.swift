@@ -94,6 +94,8 @@ package struct SnapshotWriter {
     private func text(of db: Database) throws -> String {
         var lines = ["-- Written by AppMigrations from the migrations below. Do not edit it; write it again."]
         lines += migrator.migrations.map { "\(Snapshot.header)\($0.version) \($0.name)" }
+        let encoding = try String.fetchOne(db, sql: "PRAGMA main.encoding") ?? ""
+        if encoding != "UTF-8" { lines += ["", "PRAGMA encoding = '\(encoding)';"] }
         let objects = try SchemaObject.fetchAll(db)
         // Insert rows before indexes and triggers, so that no trigger fires and no index is filled row by
         // row.
