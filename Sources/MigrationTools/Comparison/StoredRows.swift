@@ -28,7 +28,7 @@ package struct StoredRows: Sendable {
             columns.insert("rowid", at: 0)
         }
         self.columns = columns
-        // A text is read as a blob: GRDB ends it at a NUL, and mends it where it is not UTF-8.
+        // A text is read as a blob: GRDB ends it at a NUL, and repairs what is not UTF-8.
         let values = columns.map {
             "CASE typeof(\($0.sql)) WHEN 'text' THEN CAST(\($0.sql) AS BLOB) ELSE \($0.sql) END"
         }

@@ -5,8 +5,8 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix detects every planted drift")
-struct PlantedDriftTests {
+@Suite("An upgrade matrix detects every kind of drift")
+struct KindsOfDriftTests {
     let folder: TemporaryFolder
 
     init() throws {
