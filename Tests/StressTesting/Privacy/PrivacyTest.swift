@@ -15,7 +15,7 @@ public struct PrivacyTest: StressTest {
     public func run(_ size: StressSize) throws -> StressOutcome {
         var outcome = StressOutcome(unit: "values")
         var seed: UInt64 = 1
-        while outcome.tried < (size == .short ? 3_000 : 1_000_000) {
+        while outcome.tried < (size == .short ? 3_000 : 1_000_000), outcome.failures.count < 20 {
             var trial = try PrivacyTrial(seed: seed)
             try trial.run()
             outcome.tried += trial.values

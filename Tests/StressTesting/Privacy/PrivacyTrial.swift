@@ -154,7 +154,7 @@ struct PrivacyTrial {
         suspects.removeHexadecimalDigits()
         suspects.subtract(LetterRuns((Self.schema + " true false null format 3 SQLite").unicodeScalars))
         var fixture = first
-        for attempt in 0..<60 where !suspects.runs.isEmpty {
+        for attempt in 0..<20 where !suspects.runs.isEmpty {
             if attempt > 0 { fixture = try self.fixture("again.sqlite") }
             try fixture.close()
             let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: fixture.path)))
