@@ -28,6 +28,13 @@ struct NoiseDate {
 
     /// Returns a valid date in the same form, with another year, other digits and another time zone.
     func noise(using random: inout some RandomNumberGenerator) -> String {
+        var date = candidate(using: &random)
+        // The day, the `T` and the hour are a run as well.
+        for _ in 0..<100 where sharesRun(date) { date = candidate(using: &random) }
+        return date
+    }
+
+    private func candidate(using random: inout some RandomNumberGenerator) -> String {
         func two(_ range: ClosedRange<Int>) -> String {
             let number = Int.random(in: range, using: &random)
             return number < 10 ? "0\(number)" : "\(number)"
@@ -63,8 +70,12 @@ struct NoiseDate {
         let bytes = Array(digits.utf8)
         let all = Array(text.utf8)
         guard bytes.count >= 4, all.count >= 4 else { return digits == text }
+        func isLetterOrDigit(_ byte: UInt8) -> Bool {
+            (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf)
+        }
         return (0...bytes.count - 4).contains { start in
-            (0...all.count - 4).contains { all[$0..<$0 + 4] == bytes[start..<start + 4] }
+            bytes[start..<start + 4].allSatisfy(isLetterOrDigit)
+                && (0...all.count - 4).contains { all[$0..<$0 + 4] == bytes[start..<start + 4] }
         }
     }
 }
