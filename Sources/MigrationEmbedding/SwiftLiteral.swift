@@ -5,11 +5,16 @@ package struct SwiftLiteral {
     package init(_ value: String) {
         // Scalars, not characters: CR LF is one character, but both scalars count.
         let scalars = value.unicodeScalars
-        let hashes = String(repeating: "#", count: Self.hashCount(for: scalars))
+        let count = Self.hashCount(for: scalars)
+        let escapesAll = count > Self.maximumHashCount
+        let hashes = String(repeating: "#", count: escapesAll ? 1 : count)
         // The compiler accepts tabs only in literals of several lines.
         let isLong = scalars.contains { $0 == "\n" || $0 == "\t" }
         var body = ""
-        for scalar in scalars { body += Self.escaped(scalar, hashes) }
+        for scalar in scalars {
+            let isDelimiter = escapesAll && (scalar == "\"" || scalar == "\\")
+            body += isDelimiter ? "\\\(hashes)\(scalar)" : Self.escaped(scalar, hashes)
+        }
         text =
             isLong
             ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
@@ -26,6 +31,9 @@ package struct SwiftLiteral {
         }
         text = "\"\(body.joined())\""
     }
+
+    /// The most `#` that the compiler accepts before an escape.
+    private static let maximumHashCount = 255
 
     /// Returns one more than the longest run of `#` that follows a quote or a backslash in the text.
     private static func hashCount(for scalars: String.UnicodeScalarView) -> Int {
@@ -46,6 +54,8 @@ package struct SwiftLiteral {
     private static func escaped(_ scalar: Unicode.Scalar, _ hashes: String) -> String {
         switch scalar.properties.generalCategory {
         case .control where scalar == "\n" || scalar == "\t": String(scalar)
+        // The compiler accepts these noncharacters as they are, and no escape of them.
+        case .unassigned where (0xfdd0...0xfdef).contains(scalar.value): String(scalar)
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate:
             "\\\(hashes)u{\(String(scalar.value, radix: 16))}"
         default: String(scalar)

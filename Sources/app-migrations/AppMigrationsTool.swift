@@ -28,12 +28,27 @@ struct AppMigrationsTool: ParsableCommand {
     /// Runs a command, and prints a failure as one line of cause and one of remedy.
     static func main() {
         do {
+            try Arguments.check()
             var command = try parseAsRoot()
             try command.run()
+            try StandardOutput.finish()
         } catch {
-            guard let failure = Failure(error) else { exit(withError: error) }
+            exit(after: error)
+        }
+    }
+
+    private static func exit(after error: any Error) -> Never {
+        if let failure = Failure(error) {
             failure.print()
             exit(withError: ExitCode.failure)
         }
+        do {
+            // The help is an error for the argument parser, which does not notice that it cannot be written.
+            if exitCode(for: error) == .success { print(fullMessage(for: error)) }
+            try StandardOutput.finish()
+        } catch {
+            exit(after: error)
+        }
+        exit(withError: exitCode(for: error) == .success ? ExitCode.success : error)
     }
 }

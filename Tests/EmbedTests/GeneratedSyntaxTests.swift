@@ -22,7 +22,10 @@ struct GeneratedSyntaxTests {
         let seeds = try #require(FuzzTarget.all.first { $0.name == "literals" }).seeds.map { Array($0.utf8) }
         let mutation = Mutation(seeds: seeds)
         var random = RandomNumbers(seed: 1)
-        let texts = (0..<200).map { _ in String(decoding: mutation.input(using: &random), as: UTF8.self) }
+        let texts = (0..<200).map { index in
+            String(
+                decoding: index < seeds.count ? seeds[index] : mutation.input(using: &random), as: UTF8.self)
+        }
         let migrations = texts.enumerated().map { index, text in
             EmbeddedMigrations.Migration.sql(version: Int64(index), name: text, sql: text, down: text)
         }

@@ -7,6 +7,11 @@ extension FuzzTarget {
         name: "literals",
         seeds: [
             "SELECT 1;\n", "'\"\"\"'\n###\"", "\"###\t\\#(x)", "\\#n\r\n\\##u{41}\\(x)", "ends with \\",
+            "'\"" + String(repeating: "#", count: 300) + "\\\n\t",
+            "\\" + String(repeating: "#", count: 256) + "(x)",
+            String(
+                String.UnicodeScalarView(
+                    (0xFDD0...0xFDEF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init))),
             "\u{FEFF}\u{2028}\u{202E}\u{1}\u{7F}🙂 e\u{301}", "*/ /* #if\n#endif\n\"\"\"#",
         ]
     ) { bytes in
@@ -44,6 +49,7 @@ struct LiteralReader {
             var hashes = 0
             while position + hashes < scalars.count, scalars[position + hashes] == "#" { hashes += 1 }
             if position + hashes < scalars.count, scalars[position + hashes] == "\"" {
+                try expect(hashes <= 255, "A literal has \(hashes) times #")
                 position += hashes
                 values.append(try literal(String(repeating: "#", count: hashes)))
             } else {
@@ -101,7 +107,9 @@ struct LiteralReader {
         while position < scalars.count, scalars[position] != "}" { position += 1 }
         let digits = String(String.UnicodeScalarView(scalars[start..<position]))
         position += 1
-        guard digits.count <= 8, let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value)
+        // The compiler refuses these noncharacters, and no others.
+        guard digits.count <= 8, let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value),
+            !(0xFDD0...0xFDEF).contains(value)
         else {
             throw FuzzTarget.Broken(description: "\\u{\(digits)} is no character")
         }

@@ -9,4 +9,5 @@ public let allStressTests: [any StressTest] = [
     PowerTest(),
     FleetTest(),
     FuzzTest(),
+    PrivacyTest(),
 ]

@@ -185,7 +185,7 @@ struct FixtureCopy {
             // The schema shows the constraint's values anyway. A random one does not reveal a person's
             // choice.
             let literals = checks.flatMap(\.literals).filter { $0.isText }
-            if literals.contains(value) {
+            if literals.contains(where: { StoredValue($0) == StoredValue(value) }) {
                 return attempt > 20 ? value : literals.randomElement() ?? value
             }
             return noise.replacement(of: value)
@@ -236,14 +236,14 @@ struct FixtureCopy {
 
     private mutating func fillVirtualTables() throws {
         for object in objects where object.type == "table" && object.isVirtual {
-            let name = object.name.sql
             do {
                 try target.execute(sql: object.statement)
-                if object.hasContentElsewhere {
-                    try target.execute(sql: "INSERT INTO main.\(name)(\(name)) VALUES ('rebuild')")
-                } else if object.isFullText {
+                switch FullTextTable(object) {
+                case let table? where table.content == .external:
+                    try target.execute(sql: table.rebuilding)
+                case .some:
                     try copyTexts(object.name)
-                } else {
+                case nil:
                     report.notes.append("table \(object.name.text.quoted) is virtual, and stays empty")
                 }
             } catch let error as DatabaseError {
@@ -281,12 +281,5 @@ extension DatabaseValue {
 }
 
 extension SchemaObject {
-    fileprivate var isUnique: Bool { sql.uppercasedASCII.hasPrefix("CREATE UNIQUE") }
-
-    fileprivate var isFullText: Bool { sql.firstMatch(of: #/(?i)using\s+["\[`]?fts[345]/#) != nil }
-
-    /// Whether another table stores the texts of this full-text table (fts5.html, 4.4.3).
-    fileprivate var hasContentElsewhere: Bool {
-        isFullText && sql.firstMatch(of: #/(?i)\bcontent\s*=\s*['"]?[\w]/#) != nil
-    }
+    fileprivate var isUnique: Bool { SQLName(String(sql.prefix(13))) == "CREATE UNIQUE" }
 }

@@ -14,10 +14,14 @@ import SchemaMigrations
 ///
 /// The maker takes some rows from all parts of each table, and the rows that they refer to. It replaces every
 /// text and every blob by noise of the same shape and length: letters by letters, digits by digits, dates by
-/// dates. Equal values get equal replacements. It writes a new file, which contains no page of the real one.
-/// It copies the tables in which this package and GRDB keep their records without changes.
+/// dates. No four successive letters or digits of a text are in its replacement. Equal values get equal
+/// replacements. It writes a new file, which contains no page of the real one. It copies the tables in which
+/// this package and GRDB keep their records without changes.
 ///
-/// The maker keeps numbers by default, so check whether your tables hold private ones.
+/// The file has the permissions of the real database.
+///
+/// The maker keeps numbers by default, so check whether your tables hold private ones. It always keeps the
+/// schema, with the texts that the SQL of tables, views and triggers contains.
 public struct FixtureMaker: Sendable {
     /// The treatment of one kind of values.
     public enum Treatment: String, Sendable, CaseIterable {
@@ -74,13 +78,18 @@ public struct FixtureMaker: Sendable {
             configuration.foreignKeysEnabled = false
             // Old views and triggers may hold "text" (quirks.html, section 8).
             configuration.acceptsDoubleQuotedStringLiterals = true
-            let target = try DatabaseQueue(path: part.path, configuration: configuration)
+            // In memory, so that a process that is killed leaves no file behind.
+            let target = try DatabaseQueue(configuration: configuration)
             var report = try database.read { source in
                 try target.writeWithoutTransaction { db in
                     var copy = try FixtureCopy(self, source, to: db)
                     return try copy.make()
                 }
             }
+            try CopyFile.create(at: part, like: database.originalFile)
+            let file = try DatabaseQueue(path: part.path)
+            try target.backup(to: file)
+            try file.close()
             try target.close()
             try FileManager.default.moveItem(at: part, to: url)
             let attributes = try FileManager.default.attributesOfItem(atPath: url.path)

@@ -1,4 +1,5 @@
 import GRDB
+import MigrationTools
 import SchemaMigrations
 
 /// Some rows of each table, with the rows that they refer to.
@@ -18,7 +19,7 @@ struct FixtureSample {
 
     private struct Key: Hashable {
         let table: SQLName
-        let values: [DatabaseValue]
+        let values: [StoredValue]
     }
 
     /// Takes the sample.
@@ -50,7 +51,9 @@ struct FixtureSample {
     private mutating func take(_ table: TableLayout, _ key: [DatabaseValue]) throws {
         var waiting = [(table, key)]
         while let (table, key) = waiting.popLast() {
-            guard seen.insert(Key(table: table.name, values: key)).inserted else { continue }
+            guard seen.insert(Key(table: table.name, values: key.map(StoredValue.init))).inserted else {
+                continue
+            }
             let names = table.columns.map(\.name.sql)
             let isIt = table.keyColumns.map { "\($0) IS ?" }.joined(separator: " AND ")
             let found = try GRDB.Row.fetchOne(

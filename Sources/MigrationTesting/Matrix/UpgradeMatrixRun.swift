@@ -59,9 +59,15 @@ struct UpgradeMatrixRun {
     /// Prepares the fresh install with which upgrades are compared; returns nil if it fails.
     private func trial(isSnapshotSound: Bool, _ report: inout UpgradeReport) -> UpgradeTrial? {
         do {
-            let fresh = try database()
-            try schema.with(snapshot: isSnapshotSound ? schema.snapshotURL : nil).migrate(fresh)
-            return UpgradeTrial(matrix, fresh: try fresh.read(DatabaseSchema.init))
+            let installs = try (0..<2).map { _ in
+                let fresh = try database()
+                try schema.with(snapshot: isSnapshotSound ? schema.snapshotURL : nil).migrate(fresh)
+                return fresh
+            }
+            let seeds = try installs.map { try $0.read(SeedRows.init) }
+            return UpgradeTrial(
+                matrix, fresh: try installs[0].read(DatabaseSchema.init),
+                seeds: seeds[0].common(with: seeds[1]))
         } catch {
             report.generalProblems.append(
                 UpgradeProblem(

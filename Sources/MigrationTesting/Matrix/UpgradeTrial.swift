@@ -11,10 +11,13 @@ struct UpgradeTrial {
     private let schema: SchemaMigrator
     /// The schema of a fresh install.
     private let fresh: DatabaseSchema
+    /// The rows of a fresh install.
+    private let seeds: SeedRows
 
-    init(_ matrix: UpgradeMatrix, fresh: DatabaseSchema) {
+    init(_ matrix: UpgradeMatrix, fresh: DatabaseSchema, seeds: SeedRows) {
         self.matrix = matrix
         self.fresh = fresh
+        self.seeds = seeds
         var schema = matrix.schema
         schema.options.backup = nil
         self.schema = schema
@@ -27,7 +30,10 @@ struct UpgradeTrial {
         let migration = start.version.flatMap { schema.migration(version: $0) }
         var upgrade = UpgradeReport.Upgrade(start: start, name: migration?.name ?? "")
         do {
-            try old.write { db in upgrade.notes = try rows.fill(db, start.version ?? 0) }
+            try old.write { db in
+                upgrade.notes = try rows.fill(db, start.version ?? 0)
+                try AutoincrementSequences.raise(db, by: Self.deletedRows)
+            }
         } catch {
             upgrade.problems.append(
                 UpgradeProblem(
@@ -50,6 +56,7 @@ struct UpgradeTrial {
     private func check(_ database: DatabaseQueue, _ upgrade: inout UpgradeReport.Upgrade) throws {
         let start = upgrade.start
         let before = try database.read(Inventory.init)
+        let inSync = try Set(fullTextTables(database, before).filter(\.isInSync).map(\.name))
         upgrade.rows = before.rows.values.reduce(0, +)
         let edited = try database.read(schema.status).edited
         upgrade.problems += edited.compactMap { editedProblem($0, start) }
@@ -69,6 +76,25 @@ struct UpgradeTrial {
         upgrade.problems += try database.read { try damage($0, start) }
         upgrade.problems += orphans(after, start)
         upgrade.problems += try rowProblems(copy, before: before.rows, after: after.rows, applied, start)
+        upgrade.problems += sequenceProblems(before, after, applied, start)
+        for table in try fullTextTables(database, after) where !table.isInSync {
+            if inSync.contains(table.name) {
+                upgrade.problems.append(fullTextProblem(table.name, start))
+            } else if !before.schema.externalFullTextTables.contains(where: { $0.name == table.name }) {
+                upgrade.notes.append(
+                    "full-text table \(table.name.text.quoted) is new, and does not index the rows from before"
+                )
+            }
+        }
+        // Generated rows take the ids of seed rows, and change what a migration computes from rows.
+        if case .fixture = start.origin {
+            upgrade.notes += try seeds.missing(in: database.read(SeedRows.init)).map {
+                """
+                table \($0.table.text.quoted) lacks \($0.count.counting("row")) of a fresh install, or has other values \
+                there
+                """
+            }
+        }
         upgrade.problems += try unfinished(database, start)
     }
 
@@ -129,6 +155,43 @@ struct UpgradeTrial {
                 """, from: start,
                 remedy: "Write a migration that removes such rows, or gives them a row to refer to.")
         }
+    }
+
+    /// The number of deleted rows to suppose in each table with `AUTOINCREMENT`.
+    private static let deletedRows: Int64 = 1_000
+
+    private func sequenceProblems(
+        _ before: Inventory, _ after: Inventory, _ applied: [SchemaVersion], _ start: UpgradeReport.Start
+    ) -> [UpgradeProblem] {
+        let expected = matrix.rowCounts.expected(after: Set(applied), from: before.rows)
+        return after.lostSequences(since: before)
+            .filter { expected[$0.table.text] == before.rows[$0.table.text] }.map { table, old, new in
+                UpgradeProblem(
+                    "Table \(table.text.quoted) may give the ids of deleted rows again after upgrading",
+                    from: start,
+                    ": its AUTOINCREMENT sequence was at \(old), and is at \(new)",
+                    remedy:
+                        "When a migration rebuilds the table, have it copy the table's row in sqlite_sequence."
+                )
+            }
+    }
+
+    /// Returns the tables that index other tables' texts, and whether they agree with these.
+    private func fullTextTables(
+        _ database: DatabaseQueue, _ inventory: Inventory
+    ) throws -> [(name: SQLName, isInSync: Bool)] {
+        try database.writeWithoutTransaction { db in
+            try inventory.schema.externalFullTextTables.map { ($0.name, try $0.table.isInSync(db)) }
+        }
+    }
+
+    private func fullTextProblem(_ table: SQLName, _ start: UpgradeReport.Start) -> UpgradeProblem {
+        UpgradeProblem(
+            "Full-text table \(table.text.quoted) does not index the rows that it belongs to after upgrading",
+            from: start,
+            remedy: """
+                In the migration that changes the rows, add INSERT INTO \(table.sql)(\(table.sql)) VALUES ('rebuild').
+                """)
     }
 
     private func unfinished(

@@ -6,7 +6,8 @@ extension Rehearsal {
 
     /// The losses that a test should reject, one sentence each.
     ///
-    /// A loss is a table that lost rows, or a foreign key that more rows violate than before.
+    /// A loss is a table that lost rows, a foreign key that more rows violate than before, or an `AUTOINCREMENT`
+    /// sequence that went back.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")
@@ -25,7 +26,7 @@ extension Rehearsal {
             \($0.before) before
             """
         }
-        return fewer + orphans
+        return fewer + orphans + lostSequences
     }
 
     /// Returns the summary with the database's name, in colour on a terminal.
@@ -50,6 +51,7 @@ extension Rehearsal {
         lines += violations.map {
             "  \($0.table): \($0.after.counting("row")) without a row of \($0.parent), \($0.before) before"
         }
+        lines += lostSequences.map { "  \(style.notable("warning:")) \($0)" }
         lines += warnings.map { "  \(style.notable("warning:")) \($0)" }
         lines += ["", style.heading("Size"), "  \(sizeBefore.asSize) → \(sizeAfter.asSize)"]
         return lines.joined(separator: "\n")

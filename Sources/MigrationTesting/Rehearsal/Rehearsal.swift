@@ -1,6 +1,7 @@
 import GRDB
 package import MigrationTools
 public import SchemaMigrations
+import TextOutput
 
 /// The result of a dry run, which migrates a copy of a database and reports the effects.
 ///
@@ -48,6 +49,8 @@ public struct Rehearsal: Sendable {
     public let duration: Duration
     /// The changes of the schema.
     package let schema: SchemaDifference
+    /// The tables that may give the ids of deleted rows again, a sentence each.
+    package let lostSequences: [String]
     /// The number of rows in each table, by name.
     public let rows: [RowCount]
     /// The foreign keys that are violated, before or after.
@@ -88,6 +91,9 @@ extension Rehearsal {
                     table: $0.table, parent: $0.parent, before: before.orphans[$0, default: 0],
                     after: after.orphans[$0, default: 0])
             }
+        lostSequences = after.lostSequences(since: before).map {
+            "the AUTOINCREMENT sequence of table \($0.table.text.quoted) is at \($0.after), and was at \($0.before)"
+        }
         warnings = report?.warnings ?? []
         sizeBefore = before.size
         sizeAfter = after.size

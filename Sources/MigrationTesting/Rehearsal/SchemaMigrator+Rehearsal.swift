@@ -6,7 +6,8 @@ extension SchemaMigrator {
     /// Does a dry run: migrates a copy of a database, and reports the effects.
     ///
     /// SQLite's backup reads the database; nothing writes to it. The method removes the copy in the end. The
-    /// copy needs as much space as the database, and more during the migrations.
+    /// copy has the permissions of the database, in a folder that only its owner may enter. It needs as much
+    /// space as the database, and more during the migrations.
     ///
     /// - Parameters:
     ///   - database: the database, which may be open for reading only.
@@ -21,10 +22,15 @@ extension SchemaMigrator {
         try SchemaMigrationError.mapErrors {
             let copy = (folder ?? FileManager.default.temporaryDirectory)
                 .appendingPathComponent("rehearsal-\(UUID().uuidString)", isDirectory: true)
-            try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: copy, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             defer { try? FileManager.default.removeItem(at: copy) }
-            let queue = try DatabaseQueue(path: copy.appendingPathComponent("copy.sqlite").path)
-            try database.backup(to: queue)
+            let file = copy.appendingPathComponent("copy.sqlite")
+            try CopyFile.create(at: file, like: database.originalFile)
+            let queue = try DatabaseQueue(path: file.path)
+            try database.backup(to: queue, pagesPerStep: progress == nil ? -1 : 10_000) { _ in
+                if progress?.isCancelled == true { throw CancellationError() }
+            }
             let result = Result {
                 try Rehearsal(of: self, on: queue) {
                     try migrateCopy(queue, upTo: version, progress: progress)

@@ -37,7 +37,10 @@ struct TableLayout: Sendable {
     /// It leaves out virtual tables and their shadow tables, SQLite's tables, and this package's.
     static func fetchAll(_ db: Database) throws -> [TableLayout] {
         let names = try Row.fetchAll(
-            db, sql: "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+            db,
+            sql:
+                "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow')"
+        )
         let withoutRowID = Set(names.filter { $0["wr"] as Int != 0 }.map { $0["name"] as SQLName })
         let tables = try SchemaObject.fetchAll(db).filter { $0.type == "table" && !$0.isVirtual }
             .map { try TableLayout(db, $0, hasRowID: !withoutRowID.contains($0.name)) }

@@ -11,7 +11,7 @@ extension SchemaMigrator {
     /// command `app-migrations snapshot write` does the same for a folder of files.
     ///
     /// - Parameters:
-    ///   - url: the file, which is replaced.
+    ///   - url: the file. The method replaces an earlier snapshot, and no other file.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
     /// - Throws: `SchemaMigrationError`, also if the migrations make something that a snapshot cannot hold,
     ///   such as rows in a virtual table.

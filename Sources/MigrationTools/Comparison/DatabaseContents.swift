@@ -5,29 +5,46 @@ import TextOutput
 /// A database's schema and rows, for comparing them with another's.
 struct DatabaseContents {
     private let schema: DatabaseSchema
-    private let rows: [SQLName: [[DatabaseValue]]]
+    private let rows: [SQLName: [[StoredValue]]]
+    /// The indexes of full-text tables.
+    private let indexes: [SQLName: [[StoredValue]]]
+    private let sequences: AutoincrementSequences
 
+    /// Reads a database, on a connection that may write.
     init(_ db: Database) throws {
         schema = try DatabaseSchema(db)
-        var rows: [SQLName: [[DatabaseValue]]] = [:]
+        var rows: [SQLName: [[StoredValue]]] = [:]
+        var indexes: [SQLName: [[StoredValue]]] = [:]
         for object in schema.objects.values where object.type == "table" {
-            let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(object.name.inMain)")
-            var found: [[DatabaseValue]] = []
-            while let row = try cursor.next() { found.append(Array(row.databaseValues)) }
-            rows[object.name] = found
+            rows[object.name] = try StoredRows(db, table: object.name).rows
+            if let table = FullTextTable(object) { indexes[object.name] = try table.index(db) }
         }
         self.rows = rows
+        self.indexes = indexes
+        sequences = try AutoincrementSequences(db)
     }
 
     /// Returns the differences between two databases, a sentence each.
     func differences(from other: DatabaseContents, calling here: String, _ there: String) -> [String] {
         var differences = schema.difference(to: other.schema).changes.map { $0.sentence(after: here, there) }
         for (table, found) in rows.sorted(by: { $0.key.text < $1.key.text }) {
-            guard let others = other.rows[table], others != found else { continue }
-            differences.append(
-                "table \(table.text.quoted) has \(found.count.counting("row")) after \(here), \(others.count) after \(there)"
-                    + (found.count == others.count ? ", with other values" : ""))
+            guard let others = other.rows[table] else { continue }
+            if others != found {
+                differences.append(
+                    "table \(table.text.quoted) has \(found.count.counting("row")) after \(here), \(others.count) after \(there)"
+                        + (found.count == others.count ? ", with other values" : ""))
+            } else if indexes[table] != other.indexes[table] {
+                differences.append(
+                    "the full-text index of table \(table.text.quoted) is another one after \(here) than after \(there)"
+                )
+            }
         }
         return differences
+            + sequences.differences(from: other.sequences).map { table, number, otherNumber in
+                """
+                the AUTOINCREMENT sequence of table \(table.text.quoted) is at \(number) after \(here), \(otherNumber) \
+                after \(there)
+                """
+            }
     }
 }

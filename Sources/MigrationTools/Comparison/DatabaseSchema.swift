@@ -1,14 +1,25 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 import TextOutput
 
 /// A database's schema at one moment, for comparing it with another.
 ///
 /// It leaves out SQLite's own tables and this package's.
 package struct DatabaseSchema: Sendable {
-    /// The objects by their titles, such as ``table `entry` ``.
-    let objects: [String: SchemaObject]
+    /// The objects by type and name.
+    let objects: [Key: SchemaObject]
     private let shapes: [SQLName: TableShape]
+    /// The settings that a database file keeps, such as `user_version`, by title.
+    private let settings: [String: String]
+
+    /// The type and the name of an object.
+    struct Key: Hashable {
+        let type: String
+        let name: SQLName
+
+        /// The object in a sentence, such as ``table `entry` ``.
+        var title: String { "\(type) \(name.text.quoted)" }
+    }
 
     /// Whether the database has no table, index, view or trigger of its own.
     package var isEmpty: Bool { objects.isEmpty }
@@ -17,25 +28,57 @@ package struct DatabaseSchema: Sendable {
     package init(_ db: Database) throws {
         let objects = try SchemaObject.fetchAll(db)
         self.objects = Dictionary(
-            objects.map { ("\($0.type) \($0.name.text.quoted)", $0) }, uniquingKeysWith: { $1 })
+            objects.map { (Key(type: $0.type, name: $0.name), $0) }, uniquingKeysWith: { $1 })
         shapes = try Dictionary(
             objects.filter { $0.type == "table" }.map { ($0.name, try TableShape(db, table: $0.name)) },
             uniquingKeysWith: { $1 })
+        settings = try Dictionary(
+            ["application_id", "encoding", "user_version"].map { name in
+                ("PRAGMA \(name)", try String.fetchOne(db, sql: "PRAGMA main.\(name)") ?? "")
+            }, uniquingKeysWith: { $1 })
+    }
+
+    /// The names that the SQL of an object may mean.
+    ///
+    /// In a table and its indexes, a column of another table is none, as it is in SQLite.
+    private func names(in object: SchemaObject) -> Set<SQLName> {
+        let isTable = object.type == "table" || object.type == "index"
+        let tables = isTable ? [object.table] : Array(shapes.keys)
+        let columns = tables.flatMap { shapes[$0]?.columns.map { SQLName($0.name) } ?? [] }
+        return Set(columns + (isTable ? [] : objects.values.map(\.name)))
+    }
+
+    /// The full-text tables that index the texts of other tables.
+    package var externalFullTextTables: [(name: SQLName, table: FullTextTable)] {
+        objects.values.compactMap { object in
+            FullTextTable(object).map { (name: object.name, table: $0) }
+        }.filter { $0.table.content == .external }.sorted { $0.name.text < $1.name.text }
+    }
+
+    /// Returns whether a table exists, and never gives the id of a deleted row again.
+    func hasSequence(_ table: SQLName) -> Bool {
+        objects.values.contains {
+            $0.type == "table" && $0.name == table && $0.comparable([]).contains(Array("autoincrement".utf8))
+        }
     }
 
     /// Compares the schema with a later or another one.
     package func difference(to other: DatabaseSchema) -> SchemaDifference {
         var changes: [SchemaDifference.Change] = []
-        for title in Set(objects.keys).union(other.objects.keys).sorted() {
-            switch (objects[title], other.objects[title]) {
+        let keys = Set(objects.keys).union(other.objects.keys).map { (key: $0, title: $0.title) }
+        for (key, title) in keys.sorted(by: { $0.title < $1.title }) {
+            switch (objects[key], other.objects[key]) {
             case (let old?, let new?):
-                guard old.comparable != new.comparable else { continue }
+                guard old.comparable(names(in: old)) != new.comparable(other.names(in: new)) else { continue }
                 let finer = columnChanges(of: old.name, in: other, title)
                 changes += finer.isEmpty ? [.init(subject: title, before: old.sql, after: new.sql)] : finer
             case (let old, let new):
                 changes.append(.init(subject: title, before: old?.sql, after: new?.sql, isObject: true))
             }
         }
+        changes += Self.changes(
+            settings.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+            other.settings.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         return SchemaDifference(changes: changes)
     }
 
@@ -70,7 +113,10 @@ package struct DatabaseSchema: Sendable {
         var subjects = old.map(\.subject)
         subjects += new.map(\.subject).filter { before[$0] == nil }
         var seen: Set<String> = []
-        return subjects.filter { seen.insert($0).inserted && before[$0] != after[$0] }
-            .map { .init(subject: $0, before: before[$0], after: after[$0]) }
+        // Swift takes two spellings of a character for the same, and SQLite does not.
+        return subjects.filter {
+            seen.insert($0).inserted && before[$0].map { Array($0.utf8) } != after[$0].map { Array($0.utf8) }
+        }
+        .map { .init(subject: $0, before: before[$0], after: after[$0]) }
     }
 }

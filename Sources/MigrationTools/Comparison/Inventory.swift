@@ -1,5 +1,5 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 
 /// The schema, the number of rows and the broken references of a database at one moment.
 package struct Inventory: Sendable {
@@ -9,6 +9,8 @@ package struct Inventory: Sendable {
     package let rows: [String: Int]
     /// The number of rows that refer to missing rows, by foreign key.
     package let orphans: [Key: Int]
+    /// The highest ids that tables with `AUTOINCREMENT` ever had.
+    package let sequences: AutoincrementSequences
     /// The size in bytes.
     package let size: Int64
 
@@ -35,9 +37,20 @@ package struct Inventory: Sendable {
             orphans[Key(table: row["table"], parent: row["parent"]), default: 0] += 1
         }
         self.orphans = orphans
+        sequences = try AutoincrementSequences(db)
         size =
             try Int64.fetchOne(
                 db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             ?? 0
+    }
+    /// Returns the tables that may give the ids of deleted rows again, since their sequences went back.
+    ///
+    /// The new table of a rebuild begins a new sequence, which goes on from the rows that it is given.
+    package func lostSequences(
+        since before: Inventory
+    ) -> [(table: SQLName, before: Int64, after: Int64)] {
+        sequences.differences(from: before.sequences)
+            .filter { $0.number < $0.other && schema.hasSequence($0.table) }
+            .map { (table: $0.table, before: $0.other, after: $0.number) }
     }
 }

@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 package import GRDB
 package import SchemaMigrations
@@ -19,16 +20,50 @@ package struct SnapshotWriter {
 
     /// Writes a snapshot of the schema that the migrations make.
     ///
+    /// It verifies the snapshot before it replaces the file, so a snapshot that fails leaves the last one.
+    ///
     /// - Throws: `SchemaMigrationError`, also if the result is not what the migrations make.
     package func write(to url: URL) throws {
-        let snapshot = try SchemaMigrationError.mapErrors { try replayed().read { try text(of: $0) } }
-        do {
-            try Data(snapshot.utf8).write(to: url, options: .atomic)
-        } catch {
-            throw Snapshot.invalid(
-                url, "cannot be written: \(error.localizedDescription)", remedy: "Make its folder writable.")
+        try checkReplaceable(url)
+        let text = try SchemaMigrationError.mapErrors { try replayed().write { try self.text(of: $0) } }
+        // The file that a link leads to is replaced, not the link.
+        let file = url.resolvingSymlinksInPath()
+        let folder = file.deletingLastPathComponent()
+            .appendingPathComponent(".\(file.lastPathComponent)-\(UUID().uuidString)", isDirectory: true)
+        // The name of the snapshot itself, which messages about it give.
+        let part = folder.appendingPathComponent(url.lastPathComponent)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ body: () throws -> Void) throws {
+            do {
+                try body()
+            } catch {
+                throw Snapshot.invalid(
+                    url, "cannot be written: \(error.localizedDescription)",
+                    remedy: "Make its folder writable.")
+            }
         }
-        try verify(url)
+        try write {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try Data(text.utf8).write(to: part)
+        }
+        try verify(part)
+        try write { guard rename(part.path, file.path) == 0 else { throw POSIXError.current } }
+    }
+
+    /// Refuses a file that is something else, such as a migration.
+    private func checkReplaceable(_ url: URL) throws {
+        let name = url.lastPathComponent
+        if name.utf8.first.map({ (0x30...0x39).contains($0) }) == true {
+            throw Snapshot.invalid(
+                url, "has the name of a migration, which begins with a digit",
+                remedy: "Pass another name for the snapshot, such as schema.sql. Nothing was changed.")
+        }
+        guard FileManager.default.fileExists(atPath: url.path) else { return }
+        guard (try? Snapshot(contentsOf: url)) != nil else {
+            throw Snapshot.invalid(
+                url, "exists already, and is not a snapshot",
+                remedy: "Remove it, or pass another path. Nothing was changed.")
+        }
     }
 
     /// Verifies that a snapshot and the migrations after it make the same database as all migrations do.
@@ -38,8 +73,8 @@ package struct SnapshotWriter {
         let differences = try SchemaMigrationError.mapErrors {
             let snapshot = try DatabaseQueue(configuration: configuration)
             try migrator.with(snapshot: url).migrate(snapshot)
-            let fromSnapshot = try snapshot.read(DatabaseContents.init)
-            let fromReplay = try replayed().read(DatabaseContents.init)
+            let fromSnapshot = try snapshot.writeWithoutTransaction(DatabaseContents.init)
+            let fromReplay = try replayed().writeWithoutTransaction(DatabaseContents.init)
             return fromReplay.differences(from: fromSnapshot, calling: "all migrations", "the snapshot")
         }
         guard !differences.isEmpty else { return }
@@ -59,22 +94,53 @@ package struct SnapshotWriter {
     private func text(of db: Database) throws -> String {
         var lines = ["-- Written by AppMigrations from the migrations below. Do not edit it; write it again."]
         lines += migrator.migrations.map { "\(Snapshot.header)\($0.version) \($0.name)" }
+        let encoding = try String.fetchOne(db, sql: "PRAGMA main.encoding") ?? ""
+        if encoding != "UTF-8" { lines += ["", "PRAGMA encoding = '\(encoding)';"] }
         let objects = try SchemaObject.fetchAll(db)
         // Insert rows before indexes and triggers, so that no trigger fires and no index is filled row by
         // row.
         for table in objects where table.type == "table" {
             lines += ["", table.statement] + (try table.isVirtual ? [] : inserts(of: table.name, db))
         }
-        for object in objects where object.type != "table" { lines += ["", object.statement] }
+        for object in objects where object.type == "index" || object.type == "view" {
+            lines += ["", object.statement]
+        }
+        lines += try indexing(objects, db)
+        for object in objects where object.type == "trigger" { lines += ["", object.statement] }
+        lines += try settings(db)
         return lines.joined(separator: "\n") + "\n"
     }
 
     private func inserts(of table: SQLName, _ db: Database) throws -> [String] {
-        let columns = try SQLName.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table])
-        let values = columns.map { "quote(\($0.sql))" }.joined(separator: " || ', ' || ")
-        return try String.fetchAll(db, sql: "SELECT \(values) FROM \(table.inMain)").map {
-            "INSERT INTO \(table.sql)(\(columns.sql)) VALUES (\($0));"
+        let found = try StoredRows(db, table: table, isWritable: true)
+        return found.rows.map { row in
+            let values = row.map(\.sql).joined(separator: ", ")
+            return row.isEmpty
+                ? "INSERT INTO \(table.sql) DEFAULT VALUES;"
+                : "INSERT INTO \(table.sql)(\(found.columns.sql)) VALUES (\(values));"
         }
+    }
+
+    /// Returns the statements that index the rows of other tables and views.
+    private func indexing(_ objects: [SchemaObject], _ db: Database) throws -> [String] {
+        let tables = objects.compactMap(FullTextTable.init).filter { $0.content == .external }
+        let lines = try tables.filter { try !$0.index(db).isEmpty }.map(\.rebuilding)
+        return lines.isEmpty ? [] : [""] + lines
+    }
+
+    /// Returns the statements that set what is neither schema nor row.
+    private func settings(_ db: Database) throws -> [String] {
+        var lines = try ["application_id", "user_version"].compactMap { name -> String? in
+            let value = try Int32.fetchOne(db, sql: "PRAGMA main.\(name)") ?? 0
+            return value == 0 ? nil : "PRAGMA \(name) = \(value);"
+        }
+        let sequences = try AutoincrementSequences(db).numbers.sorted { $0.key.text < $1.key.text }
+        if !sequences.isEmpty {
+            lines.append("DELETE FROM sqlite_sequence;")
+            lines += sequences.map { table, number in
+                "INSERT INTO sqlite_sequence VALUES (\(StoredValue(table.databaseValue).sql), \(number));"
+            }
+        }
+        return lines.isEmpty ? [] : [""] + lines
     }
 }

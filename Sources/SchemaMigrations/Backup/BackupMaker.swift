@@ -80,6 +80,7 @@ struct BackupMaker {
             var configuration = Configuration()
             configuration.readonly = true
             let source = try DatabaseQueue(path: file.path, configuration: configuration)
+            try CopyFile.create(at: partial, like: file)
             let destination = try DatabaseQueue(path: partial.path)
             try source.backup(to: destination)
             // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.

@@ -185,7 +185,7 @@ package struct SQLScript {
         }
     }
 
-    private func text(of statement: Statement) -> String {
+    func text(of statement: Statement) -> String {
         let text = String(decoding: bytes(of: statement), as: UTF8.self)
         return text.count > 200 ? text.prefix(200) + "…" : text
     }

@@ -19,6 +19,8 @@ struct MigrationJob {
     ///
     /// A table that is created again under its old name is hard to tell from the old one.
     let droppedTables: Set<SQLName>
+    /// The settings of the database file that a file asks for; nil if there are none.
+    let fileFormat: FileFormat?
     /// The amount of work, for progress.
     let weight: Int64
     /// Whether the migration has a body: a down migration may be missing, or hold no statement.
@@ -40,6 +42,8 @@ struct MigrationJob {
         transaction = script?.settings.transaction ?? .wrapped
         checksum = script?.checksum
         droppedTables = script?.droppedTables ?? []
+        let format = script.map { FileFormat($0, title: $0.fileName) }
+        fileFormat = format?.isEmpty == false ? format : nil
         weight = script?.weight ?? 1
         switch direction {
         case .up:

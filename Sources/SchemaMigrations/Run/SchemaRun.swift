@@ -69,6 +69,7 @@ final class SchemaRun {
 
     private func runAll(_ jobs: [MigrationJob]) throws {
         try checkCommits(jobs)
+        try jobs.first?.fileFormat?.apply(to: db)
         progress?.begin(with: jobs)
         var left = jobs[...]
         // Runs at least once: an adopted database at the latest version needs a ledger, but no migration.
@@ -80,6 +81,7 @@ final class SchemaRun {
                 left = try runGroup(of: left)
             }
         } while !left.isEmpty
+        report.warnings += try jobs.compactMap(\.fileFormat).flatMap { try $0.warnings(db) }
     }
 
     private func checkCommits(_ jobs: [MigrationJob]) throws {
@@ -178,6 +180,7 @@ final class SchemaRun {
     /// Creates the schema of a new database from a snapshot, unless another process has begun to.
     private func load(_ snapshot: Snapshot) throws {
         try db.setForeignKeys(.deferred)
+        try FileFormat(snapshot.script, title: snapshot.script.fileName).apply(to: db)
         let isLoaded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             guard try prepareLedger().isNew else { return false }
             try interrupter.allowInterrupts(of: db) { try snapshot.run(db) { try interrupter.check() } }

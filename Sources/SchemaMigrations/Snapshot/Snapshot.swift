@@ -17,7 +17,7 @@ package struct Snapshot {
     /// Reads a snapshot.
     ///
     /// - Throws: ``SchemaMigrationError``, if the file cannot be read or does not list its migrations.
-    init(contentsOf url: URL) throws {
+    package init(contentsOf url: URL) throws {
         let data: Data
         do {
             data = try Data(contentsOf: url)

@@ -51,9 +51,10 @@ struct HistoryCommand: ParsableCommand {
     }
 
     private func history(ofStore path: String) throws -> HistoryOutput {
-        guard FileManager.default.fileExists(atPath: path) else {
+        let kind = FileKind(path)
+        guard kind == .regular else {
             throw Failure(
-                "There is no store \(path)",
+                kind == .missing ? "There is no store \(path)" : "\(path) is not a regular file",
                 remedy: "Pass the path of the JSON file of a JSONStore as --store.")
         }
         let store = try JSONStore(at: URL(fileURLWithPath: path))

@@ -1,3 +1,4 @@
+import AppMigrations
 import ArgumentParser
 import Foundation
 import MigrationDiagnostics
@@ -27,27 +28,54 @@ struct NewCommand: ParsableCommand {
 
     func run() throws {
         let name = name.replacingOccurrences(of: " ", with: "_")
+        try Self.check(name)
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        let taken = MigrationFileSet(
-            names: try FileManager.default.contentsOfDirectory(atPath: folder.url.path), .sqlAndSwift)
-        var version = Self.version(at: Date())
-        while taken.entries.contains(where: { $0.parsed.version == version }) { version += 1 }
-
-        let stem = "\(version)_\(name)"
-        do {
-            _ = try MigrationFileName("\(stem).sql")
-        } catch {
-            throw Failure(
-                "\"\(name)\" cannot be a migration's name: \(error.diagnostic.problem)",
-                remedy: "Use letters, digits, _ and -, and do not end with _.")
+        // Two commands at once would find the same version free.
+        try withLock(on: folder.url) {
+            let taken = try MigrationFileSet(
+                names: FileManager.default.contentsOfDirectory(atPath: folder.url.path), .sqlAndSwift)
+            var version = Self.version(at: Date())
+            while taken.entries.contains(where: { $0.parsed.version == version }) { version += 1 }
+            let stem = "\(version)_\(name)"
+            try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
+            if down { try write("-- Reverts \(stem).sql.\n", to: "\(stem).down.sql") }
         }
-        try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
-        if down { try write("-- Reverts \(stem).sql.\n", to: "\(stem).down.sql") }
+    }
+
+    /// Refuses a name with which the file would be no migration, or another one.
+    private static func check(_ name: String) throws {
+        let problem: String
+        do {
+            let parsed = try MigrationFileName("1_\(name).sql")
+            guard parsed?.kind != .up || parsed?.name != name else { return }
+            problem = "it makes the file a down migration"
+        } catch {
+            problem = error.diagnostic.problem
+        }
+        throw Failure(
+            "\"\(name)\" cannot be a migration's name: \(problem)",
+            remedy: "Use letters, digits, _ and -, and do not end with _. For a down migration, pass --down.")
+    }
+
+    /// Runs the body while no other `new` runs in the folder.
+    private func withLock(on folder: URL, _ body: () throws -> Void) throws {
+        let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
+        defer { try? file.close() }
+        // Some network file systems have no locks: then one command at a time has to do.
+        while flock(file.fileDescriptor, LOCK_EX) != 0, errno == EINTR {}
+        try body()
     }
 
     private func write(_ text: String, to fileName: String) throws {
-        try Data(text.utf8).write(
-            to: folder.url.appendingPathComponent(fileName), options: .withoutOverwriting)
+        let file = folder.url.appendingPathComponent(fileName)
+        do {
+            try Data(text.utf8).write(to: file, options: .withoutOverwriting)
+        } catch let error as CocoaError where error.code == .fileWriteFileExists {
+            throw error
+        } catch {
+            try? FileManager.default.removeItem(at: file)
+            throw error
+        }
         print((folder.directory as NSString).appendingPathComponent(fileName))
     }
 

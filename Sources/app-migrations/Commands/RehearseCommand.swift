@@ -12,7 +12,7 @@ struct RehearseCommand: ParsableCommand {
         abstract: "Do a dry run: migrate a copy of a database, and report what that does.",
         discussion: """
             SQLite's backup reads the database; nothing writes to it. The copy is made in the temporary folder, and \
-            removed in the end. The report has the time of each migration, the changes of the schema, the number of \
+            removed in the end, also after Control-C, SIGTERM or SIGHUP; only its owner can read it. The report has the time of each migration, the changes of the schema, the number of \
             rows in each table, violated foreign keys, and the size. Run it on the biggest database that you have.
 
             EXAMPLE
@@ -27,10 +27,14 @@ struct RehearseCommand: ParsableCommand {
 
     func run() throws {
         let migrator = try folder.migrator()
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("app-migrations-\(UUID().uuidString)", isDirectory: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
         let rehearsal = try database.reading { queue in
-            try InterruptibleWork(bar: json ? nil : ProgressBar(on: .standardError)).run {
-                try migrator.rehearse(queue, progress: $0)
-            }
+            try InterruptibleWork(bar: json ? nil : ProgressBar(on: .standardError), temporaryFolder: folder)
+                .run {
+                    try migrator.rehearse(queue, in: folder, progress: $0)
+                }
         }
         if json {
             try printJSON(RehearseOutput(rehearsal, database: database.database))

@@ -27,6 +27,16 @@ struct BackupTests {
         return try FileManager.default.contentsOfDirectory(atPath: copies.path).sorted()
     }
 
+    @Test("has the permissions of the database", arguments: [0o600, 0o640])
+    func permissions(mode: Int) throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: queue.path)
+        let backup = try #require(try migrator(2).migrate(queue).backup)
+        let attributes = try FileManager.default.attributesOfItem(atPath: backup.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode)
+    }
+
     @Test("is made only if the database is not empty and a migration is pending")
     func onlyWhenNeeded() throws {
         let queue = try folder.queue()

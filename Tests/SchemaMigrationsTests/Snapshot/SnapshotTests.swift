@@ -76,6 +76,100 @@ struct SnapshotTests {
         #expect(try loaded.integers("SELECT id FROM log ORDER BY id") == [4, 5])
     }
 
+    @Test(
+        "holds the full-text index of rows that the migrations inserted",
+        arguments: [
+            "fts5(text, content='entry', content_rowid='id')", "fts4(text, content=\"entry\")",
+            "fts5(text, content=texts, content_rowid=id)",
+        ])
+    func fullText(definition: String) throws {
+        let schema = try migrator([
+            "1_entries.sql": """
+            CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT);
+            INSERT INTO entry VALUES (1, 'first'), (7, 'second seed'), (8, '...');
+            """,
+            "2_search.sql": """
+            CREATE VIEW texts AS SELECT id, text FROM entry;
+            CREATE VIRTUAL TABLE search USING \(definition);
+            INSERT INTO search(search) VALUES ('rebuild');
+            CREATE TRIGGER deleted BEFORE DELETE ON entry BEGIN
+                INSERT INTO search(search, rowid, text) VALUES ('delete', old.id, old.text);
+            END;
+            """,
+        ])
+        try schema.writeSnapshot(to: url)
+        let loaded = try folder.queue("loaded.sqlite")
+        try schema.migrate(loaded)
+        #expect(try loaded.integers("SELECT rowid FROM search WHERE search MATCH 'seed'") == [7])
+        if !definition.hasPrefix("fts4") {
+            try loaded.execute("DELETE FROM entry WHERE id = 7")
+            #expect(try loaded.integers("SELECT rowid FROM search WHERE search MATCH 'seed'") == [])
+        }
+        try loaded.execute("INSERT INTO search(search) VALUES ('integrity-check')")
+    }
+
+    @Test("holds tables that are named like those of a virtual table, but are the app's")
+    func shadows() throws {
+        let schema = try migrator([
+            "1_docs.sql": """
+            CREATE VIRTUAL TABLE doc USING fts5(title, content='');
+            CREATE TABLE doc_content(id INTEGER PRIMARY KEY, title TEXT); INSERT INTO doc_content VALUES (1, 'seed');
+            CREATE INDEX doc_title ON doc_content(title);
+            CREATE VIRTUAL TABLE notes USING fts3(text);
+            CREATE TABLE notes_stat(x); CREATE TABLE notes_docsize(y PRIMARY KEY) WITHOUT ROWID;
+            """
+        ])
+        try schema.writeSnapshot(to: url)
+        let loaded = try folder.queue("loaded.sqlite")
+        try schema.migrate(loaded)
+        #expect(try loaded.strings("SELECT title FROM doc_content") == ["seed"])
+        let names = try loaded.strings("SELECT name FROM sqlite_master ORDER BY name")
+        for name in ["doc_title", "notes_stat", "notes_docsize", "doc_data", "notes_content"] {
+            #expect(names.count { $0 == name } == 1, "\(name)")
+        }
+    }
+
+    @Test("holds user_version, application_id, and the sequences of AUTOINCREMENT")
+    func settings() throws {
+        let schema = try migrator([
+            "1_a.sql": """
+            PRAGMA user_version = 7; PRAGMA application_id = -2;
+            CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO a VALUES (41), (42);
+            DELETE FROM a WHERE id = 42;
+            CREATE TABLE b(id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO b VALUES (5); DELETE FROM b;
+            """
+        ])
+        try schema.writeSnapshot(to: url)
+        let loaded = try folder.queue("loaded.sqlite")
+        try schema.migrate(loaded)
+        #expect(try loaded.strings("PRAGMA user_version") == ["7"])
+        #expect(try loaded.strings("PRAGMA application_id") == ["-2"])
+        #expect(try loaded.strings("SELECT name || seq FROM sqlite_sequence ORDER BY name") == ["a42", "b5"])
+    }
+
+    @Test("holds every value as it is: ids of rows, texts with a NUL or not in UTF-8, and extreme numbers")
+    func values() throws {
+        let schema = try migrator([
+            "1_a.sql": """
+            CREATE TABLE a(x);
+            INSERT INTO a(rowid, x) VALUES (5, 'a' || char(0) || 'b'), (9, CAST(x'ff41' AS TEXT)), (10, 'it''s'),
+                (11, -9223372036854775808), (12, 9e999), (13, -9e999), (14, 0.1), (15, 5e-324), (16, x''), (17, ''),
+                (18, 'e' || char(769)), (19, char(233)), (20, 1.0), (21, 1), (22, char(39, 769));
+            CREATE TABLE b(id INTEGER PRIMARY KEY, rowid, _rowid_ AS (id)); INSERT INTO b VALUES (3, 4);
+            """
+        ])
+        try schema.writeSnapshot(to: url)
+        let loaded = try folder.queue("loaded.sqlite")
+        try schema.migrate(loaded)
+        let replayed = try folder.queue("replayed.sqlite")
+        try SchemaMigrator(directory: folder.folder([:])).migrate(replayed)
+        let sql =
+            "SELECT rowid || typeof(x) || hex(x) || CASE typeof(x) WHEN 'text' THEN '' ELSE quote(x) END FROM a"
+        let values = try loaded.strings(sql)
+        #expect(try values == replayed.strings(sql))
+        #expect(values.count == 15)
+    }
+
     @Test("replaces the migrations that it contains, and later ones run")
     func notRun() throws {
         let runs = Locked<[SchemaVersion]>([])
@@ -273,6 +367,85 @@ struct BadSnapshotTests {
                 snapshot.sql: is not what the migrations make: table `search` has 1 row after all migrations, 0 after the \
                 snapshot.
                 """)
+    }
+
+    @Test(
+        "because one of its values is another one says so",
+        arguments: [
+            (
+                "PRAGMA user_version = 2",
+                "PRAGMA user_version is 2 after all migrations, 1 after the snapshot"
+            ),
+            (
+                "UPDATE sqlite_sequence SET seq = 9",
+                "the AUTOINCREMENT sequence of table `a` is at 9 after all migrations, 3 after the snapshot"
+            ),
+            (
+                "UPDATE a SET x = 'e' || char(769)",
+                "table `a` has 1 row after all migrations, 1 after the snapshot, with other values"
+            ),
+            (
+                "INSERT INTO s(s, rowid, x) VALUES ('delete', 3, char(233))",
+                "the full-text index of table `s` is another one after all migrations than after the snapshot"
+            ),
+        ])
+    func value(sql: String, differences: String) throws {
+        let first = """
+            CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x); INSERT INTO a VALUES (3, char(233));
+            CREATE VIRTUAL TABLE s USING fts5(x, content='a', content_rowid='id'); INSERT INTO s(s) VALUES ('rebuild');
+            PRAGMA user_version = 1;
+            """
+        func schema(_ sql: String) throws -> SchemaMigrator {
+            try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "a", sql: sql)])
+        }
+        try schema(first).writeSnapshot(to: url)
+        let error = try failure { try schema(first + sql).verifySnapshot(at: url) }
+        #expect(error.message.contains(differences), "\(error.message)")
+    }
+
+    @Test("because it cannot be verified leaves the last one")
+    func keepsLast() throws {
+        try schema.writeSnapshot(to: url)
+        let last = try Data(contentsOf: url)
+        let bad = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "search",
+                sql: "CREATE VIRTUAL TABLE search USING fts5(text); INSERT INTO search VALUES ('word');")
+        ])
+        let error = try failure { try bad.writeSnapshot(to: url) }
+        #expect(error.message.hasPrefix("snapshot.sql: is not what the migrations make"))
+        #expect(try Data(contentsOf: url) == last)
+        #expect(try folder.fileNames.filter { $0.hasPrefix(".") } == [])
+    }
+
+    @Test("does not replace a migration or any other file")
+    func otherFiles() throws {
+        let migration = folder.url.appendingPathComponent("2_b.sql")
+        let before = Data("CREATE TABLE mine(x)".utf8)
+        try before.write(to: migration)
+        let names = try folder.fileNames
+        #expect(
+            try failure { try schema.writeSnapshot(to: migration) }.message
+                == "2_b.sql: has the name of a migration, which begins with a digit.")
+        #expect(try Data(contentsOf: migration) == before)
+        let notes = folder.url.appendingPathComponent("notes.txt")
+        try Data("mine".utf8).write(to: notes)
+        let error = try failure { try schema.writeSnapshot(to: notes) }
+        #expect(error.message == "notes.txt: exists already, and is not a snapshot.")
+        #expect(error.remedy == "Remove it, or pass another path. Nothing was changed.")
+        #expect(try Data(contentsOf: notes) == Data("mine".utf8))
+        #expect(try Set(folder.fileNames) == Set(names + ["notes.txt"]))
+    }
+
+    @Test("is replaced where a link leads to it")
+    func link() throws {
+        try schema.writeSnapshot(to: url)
+        let link = folder.url.appendingPathComponent("link.sql")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        try Data("-- snapshot: 1 a\n".utf8).write(to: url)
+        try schema.writeSnapshot(to: link)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == url.path)
+        try schema.verifySnapshot(at: url)
     }
 
     @Test("cannot be written to a missing folder")

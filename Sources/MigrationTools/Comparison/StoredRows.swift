@@ -1,0 +1,48 @@
+package import GRDB
+package import SchemaMigrations
+
+/// The rows of a table, value by value, as SQLite stores them.
+package struct StoredRows: Sendable {
+    /// The rows, in the order in which SQLite returns them: their values, and for texts their bytes.
+    package let rows: [[StoredValue]]
+    /// The columns that the values belong to; `rowid` first, where it is not a column of the table.
+    package let columns: [SQLName]
+
+    /// Reads a table.
+    ///
+    /// - Parameter isWritable: whether to read only what an INSERT can write, which leaves out generated columns.
+    package init(_ db: Database, table: SQLName, isWritable: Bool = false) throws {
+        let infos = try Row.fetchAll(
+            db, sql: "SELECT name, hidden, pk, type FROM pragma_table_xinfo(?, 'main')", arguments: [table])
+        var columns = infos.filter { $0["hidden"] == 0 || !isWritable && $0["hidden"] as Int > 1 }
+            .map { $0["name"] as SQLName }
+        let hasRowID =
+            try Bool.fetchOne(
+                db,
+                sql:
+                    "SELECT NOT wr AND type <> 'virtual' FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+                arguments: [table]) ?? false
+        let keys = infos.filter { $0["pk"] as Int > 0 }
+        let isAlias = keys.count == 1 && SQLName(keys[0]["type"] as String) == "integer"
+        if hasRowID, !isAlias, !infos.contains(where: { $0["name"] as SQLName == "rowid" }) {
+            columns.insert("rowid", at: 0)
+        }
+        self.columns = columns
+        // A text is read as a blob: GRDB ends it at a NUL, and repairs what is not UTF-8.
+        let values = columns.map {
+            "CASE typeof(\($0.sql)) WHEN 'text' THEN CAST(\($0.sql) AS BLOB) ELSE \($0.sql) END"
+        }
+        let types = columns.map { "typeof(\($0.sql)) = 'text'" }
+        let cursor = try Row.fetchCursor(
+            db, sql: "SELECT \((values + types).joined(separator: ", ")) FROM \(table.inMain)")
+        var rows: [[StoredValue]] = []
+        while let row = try cursor.next() {
+            let all = Array(row.databaseValues)
+            rows.append(
+                zip(all.prefix(columns.count), all.suffix(columns.count)).map { value, isText in
+                    StoredValue(value, isText: isText == 1.databaseValue)
+                })
+        }
+        self.rows = rows
+    }
+}

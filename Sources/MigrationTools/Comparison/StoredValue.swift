@@ -1,0 +1,69 @@
+package import Foundation
+package import GRDB
+
+/// A value as SQLite tells it from others: by its type, and for texts by its bytes.
+///
+/// `DatabaseValue` compares texts as Swift does, for which `é` and `e` with an accent are one, and takes 1 and
+/// 1.0 for the same.
+package enum StoredValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(UInt64)
+    case text([UInt8])
+    case blob(Data)
+
+    package init(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: self = .null
+        case .int64(let number): self = .integer(number)
+        case .double(let number): self = .real(number.bitPattern)
+        case .string(let text): self = .text(Array(text.utf8))
+        case .blob(let data): self = .blob(data)
+        }
+    }
+
+    /// Creates a value that was read as a blob if it is a text.
+    init(_ value: DatabaseValue, isText: Bool) {
+        self.init(value)
+        if isText, case .blob(let data) = self { self = .text(Array(data)) }
+    }
+
+    /// The value as SQL.
+    package var sql: String {
+        switch self {
+        case .null: return "NULL"
+        // The lowest integer as a literal would be a real (lang_expr.html, 3).
+        case .integer(.min): return "(-9223372036854775807 - 1)"
+        case .integer(let number): return "\(number)"
+        case .real(let bits): return Self.sql(Double(bitPattern: bits))
+        case .blob(let data): return "x'\(Self.hexadecimal(data))'"
+        case .text(let bytes):
+            // SQLite ends a statement at a NUL.
+            guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+                return "CAST(x'\(Self.hexadecimal(bytes))' AS TEXT)"
+            }
+            var quoted = "'".unicodeScalars
+            for scalar in text.unicodeScalars {
+                if scalar == "'" { quoted.append(scalar) }
+                quoted.append(scalar)
+            }
+            quoted.append("'")
+            return String(quoted)
+        }
+    }
+
+    private static func sql(_ number: Double) -> String {
+        // SQLite reads a number that is too large as infinity.
+        number.isFinite ? "\(number)" : number < 0 ? "-9e999" : "9e999"
+    }
+
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// The value with the letters of a text in lower case.
+    package var inLowerCase: StoredValue {
+        guard case .text(let bytes) = self else { return self }
+        return .text(Array(String(decoding: bytes, as: UTF8.self).lowercased().utf8))
+    }
+}

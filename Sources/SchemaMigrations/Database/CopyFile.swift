@@ -1,0 +1,39 @@
+import AppMigrations
+package import Foundation
+package import GRDB
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A new file for a copy of a database, which nobody can read who cannot read the original.
+package enum CopyFile {
+    /// Creates an empty file with the permissions of another file, or for its owner alone.
+    ///
+    /// SQLite writes into the file that it finds, and gives its journal the same permissions.
+    ///
+    /// - Parameter original: the original; nil if it is in memory.
+    /// - Throws: `POSIXError`, also if anything has the name already.
+    package static func create(at url: URL, like original: URL?) throws {
+        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw POSIXError.current }
+        defer { close(descriptor) }
+        var status = stat()
+        guard let original, stat(original.path, &status) == 0 else { return }
+        guard fchmod(descriptor, status.st_mode & 0o777) == 0 else { throw POSIXError.current }
+    }
+}
+
+extension DatabaseReader {
+    /// The file of the database, or nil if it is in memory.
+    package var originalFile: URL? {
+        if path.isEmpty || path.hasPrefix(":memory:") { return nil }
+        guard path.hasPrefix("file:") else { return URL(fileURLWithPath: path) }
+        // uri.html: a database that is opened as a URI.
+        return URLComponents(string: path).flatMap { $0.path.isEmpty ? nil : URL(fileURLWithPath: $0.path) }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@Suite("Copies that app-migrations makes of a database")
+struct PrivateCopyTests {
+    /// The signals that end a process, without those that this process ignores, since its children do so too.
+    private static var signals: [Int32] {
+        [SIGINT, SIGTERM, SIGHUP].filter { number in
+            let previous = signal(number, SIG_DFL)
+            signal(number, previous)
+            return unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
+        }
+    }
+
+    private func permissions(_ url: URL) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        return try #require(attributes[.posixPermissions] as? NSNumber).intValue
+    }
+
+    private func tool(_ migrations: [String: String]) async throws -> Tool {
+        let tool = try Tool(migrations)
+        _ = try await tool("migrate --database app.sqlite --up-to 1")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: tool.folder.file("app.sqlite").path)
+        return tool
+    }
+
+    @Test(
+        "are as private as the database, and are removed when a signal ends the process", arguments: signals)
+    func rehearsal(signal: Int32) async throws {
+        let tool = try await tool([
+            "1_a.sql": "CREATE TABLE a(x);",
+            "2_b.sql": """
+            INSERT INTO a VALUES (1);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000)
+            INSERT INTO a SELECT count(*) FROM n;
+            """,
+        ])
+        let temporary = tool.folder.file("temporary")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        let process = try BuiltProcess(
+            running: Products.executable("app-migrations"), ["rehearse", "--database", "app.sqlite"],
+            in: tool.folder.url,
+            environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 })
+        func copies() -> [URL] {
+            let files = FileManager.default.enumerator(at: temporary, includingPropertiesForKeys: nil)
+            return files?.compactMap { $0 as? URL }.filter { $0.lastPathComponent.hasPrefix("copy.sqlite") }
+                ?? []
+        }
+        // The journal shows that the first statement has run.
+        while copies().count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        let copy = try #require(copies().first { $0.pathExtension == "sqlite" })
+        #expect(try permissions(copy) == 0o600)
+        #expect(try permissions(copy.deletingLastPathComponent()) == 0o700)
+        // The journal of the backup is gone by now, that of the migration is there.
+        for journal in copies() where journal != copy {
+            #expect([nil, 0o600].contains(try? permissions(journal)))
+        }
+        kill(process.id, signal)
+        let result = try await process.result()
+        #expect(result.errors.contains("error: Cancelled."))
+        #expect(result.status == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+    }
+
+    @Test("and fixtures are as private as the database", arguments: [0o600, 0o644])
+    func fixture(mode: Int) async throws {
+        let tool = try await tool(["1_a.sql": "CREATE TABLE a(x);"])
+        try FileManager.default.setAttributes(
+            [.posixPermissions: mode], ofItemAtPath: tool.folder.file("app.sqlite").path)
+        let run = try await tool("fixture --database app.sqlite --output 1.0.sqlite")
+        #expect(run.errors == "")
+        #expect(try permissions(tool.folder.file("1.0.sqlite")) == mode)
+        #expect(try tool.folder.fileNames == ["1.0.sqlite", "Migrations", "app.sqlite"])
+    }
+}
