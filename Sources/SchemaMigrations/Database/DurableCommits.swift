@@ -7,35 +7,24 @@ extension Database {
     ///
     /// - Parameter limit: the longest time to wait for another connection.
     func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
-        let settings = try ConnectionSettings(self)
+        let foreignKeys = try pragma("foreign_keys")
+        let synchronous = try pragma("main.synchronous")
+        func restore() throws {
+            try execute(sql: "PRAGMA main.synchronous = \(synchronous); PRAGMA foreign_keys = \(foreignKeys)")
+        }
         // Asking for the journal mode reads the file.
         let isWAL = try waitWhileBusy(upTo: limit) {
             try String.fetchOne(self, sql: "PRAGMA main.journal_mode") == "wal"
         }
         // pragma.html, synchronous: in rollback mode a commit is the unlinking of the journal, which only
         // EXTRA syncs.
-        try execute(sql: "PRAGMA main.synchronous = \(max(settings.synchronous, isWAL ? 2 : 3))")
+        try execute(sql: "PRAGMA main.synchronous = \(max(synchronous, isWAL ? 2 : 3))")
         do {
             try body()
         } catch {
-            try? settings.restore(self)
+            try? restore()
             throw error
         }
-        try settings.restore(self)
-    }
-}
-
-/// The settings of a connection that a run changes.
-private struct ConnectionSettings {
-    let foreignKeys: Int
-    let synchronous: Int
-
-    init(_ db: Database) throws {
-        foreignKeys = try db.pragma("foreign_keys")
-        synchronous = try db.pragma("main.synchronous")
-    }
-
-    func restore(_ db: Database) throws {
-        try db.execute(sql: "PRAGMA main.synchronous = \(synchronous); PRAGMA foreign_keys = \(foreignKeys)")
+        try restore()
     }
 }

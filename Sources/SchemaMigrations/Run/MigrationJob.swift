@@ -19,6 +19,12 @@ struct MigrationJob {
     ///
     /// A table that is created again under its old name is hard to tell from the old one.
     let droppedTables: Set<SQLName>
+    /// Whether the migration may change settings of the connection.
+    private let changesSettings: Bool
+    /// Whether the migration attaches a database, which can be detached only between transactions.
+    let attaches: Bool
+    /// The line that sets the time to wait for other connections; nil if there is none.
+    private let busyTimeoutLine: Int?
     /// The amount of work, for progress.
     let weight: Int64
     /// Whether the migration has a body: a down migration may be missing, or hold no statement.
@@ -40,6 +46,9 @@ struct MigrationJob {
         transaction = script?.settings.transaction ?? .wrapped
         checksum = script?.checksum
         droppedTables = script?.droppedTables ?? []
+        changesSettings = script?.hasPragmas ?? true
+        attaches = script?.attaches ?? false
+        busyTimeoutLine = script?.busyTimeoutLine
         weight = script?.weight ?? 1
         switch direction {
         case .up:
@@ -89,10 +98,14 @@ extension MigrationJob {
     }
 
     /// Runs the migration inside an open transaction, and makes sure that the transaction stays open.
-    func run(_ db: Database, _ interrupter: Interrupter) throws -> Work {
+    ///
+    /// - Parameter settings: the settings of the connection, which are put back after the migration.
+    func run(
+        _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?
+    ) throws -> Work {
         let watch = TransactionWatch()
         let seconds = try ContinuousClock().measureSeconds {
-            try mapErrors(db) { try run(db, watch, interrupter) }
+            try mapErrors(db) { try restore(settings, db) { try run(db, watch, interrupter) } }
         }
         return Work(seconds: seconds, tables: watch.tables.union(droppedTables))
     }
@@ -114,17 +127,47 @@ extension MigrationJob {
 
     /// Runs the one statement of a file that asks for no transaction.
     func runWithoutTransaction(
-        _ db: Database, _ interrupter: Interrupter, waitingUpTo limit: Duration
+        _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?,
+        waitingUpTo limit: Duration
     ) throws -> Work {
         let seconds = try ContinuousClock().measureSeconds {
             try mapErrors(db) {
                 // A statement that finds the database locked has done nothing.
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) {
-                    try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
+                    try restore(settings, db) {
+                        try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
+                    }
                 }
             }
         }
         return Work(seconds: seconds, tables: [])
+    }
+}
+
+extension MigrationJob {
+    /// Runs the body, and puts back the settings that it has changed, also if it fails.
+    private func restore(_ settings: ConnectionSettings?, _ db: Database, _ body: () throws -> Void) throws {
+        let result = Result { try body() }
+        if changesSettings {
+            do {
+                try settings?.restore(db)
+            } catch {
+                // The body's error says more.
+                _ = try result.get()
+                throw error
+            }
+        }
+        try result.get()
+    }
+
+    /// Throws an error if the file sets what could not be put back on this connection.
+    func checkSettings(of db: Database) throws {
+        guard let busyTimeoutLine, case .callback = db.configuration.busyMode else { return }
+        // c3ref/busy_handler.html: a time-out replaces the callback, which nobody can read.
+        throw SchemaMigrationError(
+            .refusedStatement, at: .file(title, line: busyTimeoutLine),
+            "PRAGMA busy_timeout would replace the callback with which the app waits",
+            remedy: "Remove it. Nothing was changed.")
     }
 }
 

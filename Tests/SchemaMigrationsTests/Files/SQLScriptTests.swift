@@ -80,6 +80,11 @@ struct SQLScriptTests {
             ("PRAGMA foreign_keys = no; SELECT 1", .deferred, .wrapped),
             ("SELECT 1; PRAGMA foreign_keys; SELECT 2", .deferred, .wrapped),
             ("-- migrations: foreign-keys=unchecked\nPRAGMA foreign_keys=ON; SELECT 1", .unchecked, .wrapped),
+            (
+                "SELECT 1; PRAGMA foreign_keys=ON; SELECT 2; PRAGMA foreign_keys=OFF; SELECT 3", .deferred,
+                .wrapped
+            ),
+            ("PRAGMA foreign_keys = +1; SELECT 1", .immediate, .wrapped),
         ] as [(String, ForeignKeys, SQLFileSettings.Transaction)])
     func settings(sql: String, foreignKeys: ForeignKeys, transaction: SQLFileSettings.Transaction) throws {
         let settings = try script(sql).settings
@@ -119,7 +124,7 @@ struct SQLScriptTests {
                 "Set it where the app opens the database."
             ),
             (
-                "SELECT 1;\nPRAGMA foreign_keys=OFF;\nSELECT 2;", 2,
+                "PRAGMA foreign_keys=ON;\nPRAGMA foreign_keys=OFF;\nSELECT 2;", 2,
                 "PRAGMA foreign_keys does nothing in the middle of a transaction.",
                 "Put it at the very start of the file, or split the file there."
             ),
