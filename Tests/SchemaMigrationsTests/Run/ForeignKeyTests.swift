@@ -55,6 +55,7 @@ struct ForeignKeyTests {
             "PRAGMA foreign_keys = 0;\n\(rebuild)",
             "\(rebuild)\nPRAGMA foreign_keys = ON;",
             "-- migrations: foreign-keys=deferred\nPRAGMA foreign_keys = ON;\n\(rebuild)",
+            "CREATE TABLE x(a);\nPRAGMA foreign_keys = ON;\n\(rebuild)\nPRAGMA foreign_keys = OFF;\nDROP TABLE x;",
         ], [false, true])
     func rebuilt(sql: String, atOnce: Bool) throws {
         if !atOnce { #expect(try migrate([:]) == [1]) }
@@ -85,6 +86,18 @@ struct ForeignKeyTests {
     func cascade(sql: String) throws {
         #expect(try migrate(["2_delete.sql": sql]) == [1, 2])
         #expect(try queue.integers("SELECT id FROM book") == [3])
+    }
+
+    @Test("do not cascade in a file that asks for them after its first statement, which is told")
+    func noCascade() throws {
+        let error = try expectFailure([
+            "2_delete.sql":
+                "SELECT 1;\nPRAGMA foreign_keys = ON;\nDELETE FROM author WHERE id = 1;\nSELECT 2;"
+        ])
+        #expect(
+            error.message
+                == "2_delete.sql: leaves 2 rows of table book whose author_id refer to no row of author.")
+        #expect(try queue.integers("SELECT id FROM book") == [1, 2, 3])
     }
 
     @Test("that are enforced name the statement that violates them")
