@@ -66,6 +66,7 @@ struct SQLScriptTests {
         "says how it is to be run",
         arguments: [
             ("SELECT 1", .deferred, .wrapped),
+            ("SAVEPOINT s; SELECT 1; ROLLBACK TRANSACTION TO SAVEPOINT s; RELEASE s", .deferred, .wrapped),
             ("-- migrations: foreign-keys=deferred\nSELECT 1", .deferred, .wrapped),
             ("-- About it.\n--migrations:foreign-keys = immediate\nSELECT 1", .immediate, .wrapped),
             (";-- migrations: foreign-keys=unchecked\nSELECT 1", .unchecked, .wrapped),
@@ -106,6 +107,7 @@ struct SQLScriptTests {
             ("\n begin immediate;", 2, "BEGIN in a file that runs in a transaction.", drop),
             ("SELECT 1;\n\nCOMMIT", 3, "COMMIT in a file that runs in a transaction.", drop),
             ("SELECT 1; /* \n */ END;", 2, "END in a file that runs in a transaction.", drop),
+            ("ROLLBACK TRANSACTION", 1, "ROLLBACK in a file that runs in a transaction.", drop),
             ("ROLLBACK", 1, "ROLLBACK in a file that runs in a transaction.", drop),
             ("EXPLAIN QUERY PLAN\nCOMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
             ("EXPLAIN COMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),

@@ -81,7 +81,8 @@ struct LedgerTests {
         "that is refused stays without details",
         arguments: [
             "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL, who TEXT NOT NULL)",
-            "CREATE TABLE schema_migrations(other)", "CREATE VIEW schema_migrations AS SELECT 0 AS version WHERE 0",
+            "CREATE TABLE schema_migrations(other)",
+            "CREATE VIEW schema_migrations AS SELECT 0 AS version WHERE 0",
         ])
     func refused(sql: String) throws {
         try queue.execute(sql)
