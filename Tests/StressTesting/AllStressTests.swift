@@ -9,4 +9,6 @@ public let allStressTests: [any StressTest] = [
     PowerTest(),
     FleetTest(),
     FuzzTest(),
+    ScriptTest(),
+    ForeignKeyTest(),
 ]
