@@ -36,18 +36,29 @@ struct ForeignKey: Hashable {
     func isUnique(in db: Database, _ parentColumns: [SQLName]) throws -> Bool {
         let wanted = Set(parentColumns)
         guard wanted.count == columns.count else { return false }
-        let primaryKey = try SQLName.fetchSet(
-            db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0", arguments: [parent])
-        if primaryKey == wanted { return true }
-        let indexes = try SQLName.fetchAll(
-            db, sql: #"SELECT name FROM pragma_index_list(?, 'main') WHERE "unique" AND NOT partial"#,
+        // Without columns of its own, the key means the primary key, whatever its collation.
+        if self.parentColumns.isEmpty { return true }
+        let indexes = try Row.fetchAll(
+            db, sql: #"SELECT name, origin FROM pragma_index_list(?, 'main') WHERE "unique" AND NOT partial"#,
             arguments: [parent])
-        return try indexes.contains { index in
-            // The name of an expression is null.
-            try SQLName?.fetchSet(
-                db, sql: "SELECT name FROM pragma_index_info(?, 'main')", arguments: [index])
-                == Set(wanted.map(Optional.some))
-        }
+        if try indexes.contains(where: { try isIndex($0["name"], on: wanted, db) }) { return true }
+        // A primary key without an index is the row's id.
+        guard !indexes.contains(where: { $0["origin"] == "pk" }) else { return false }
+        return try wanted
+            == SQLName.fetchSet(
+                db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0", arguments: [parent])
+    }
+
+    /// Returns whether an index of the parent has these columns, with their own collations.
+    private func isIndex(_ index: SQLName, on wanted: Set<SQLName>, _ db: Database) throws -> Bool {
+        let columns = try Row.fetchAll(
+            db, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key", arguments: [index])
+        // The name of an expression is null.
+        return Set(columns.map { $0["name"] as SQLName? }) == Set(wanted.map(Optional.some))
+            && columns.allSatisfy { row in
+                let collation: SQLName = row["coll"]
+                return SQLName(db.columnMetadata(row["name"], of: parent).collation) == collation
+            }
     }
 
     /// Returns the columns of the parent, also where the key only says that it refers to the primary key.

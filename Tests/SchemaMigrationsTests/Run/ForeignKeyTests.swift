@@ -160,10 +160,18 @@ struct ForeignKeyTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("that cannot be checked are described")
-    func mismatch() throws {
+    @Test(
+        "that cannot be checked are described",
+        arguments: [
+            "CREATE TABLE p(a);", "CREATE TABLE p(a TEXT); CREATE UNIQUE INDEX i ON p(a COLLATE NOCASE);",
+            "CREATE TABLE p(a PRIMARY KEY COLLATE RTRIM, b); DROP TABLE p; CREATE TABLE p(a, b, UNIQUE (a, b));",
+            "CREATE TABLE p(a); CREATE UNIQUE INDEX i ON p(a) WHERE a > 1;",
+            "CREATE TABLE p(a); CREATE UNIQUE INDEX i ON p(a || '');",
+            "CREATE TABLE p(a, PRIMARY KEY (a COLLATE NOCASE));",
+        ])
+    func mismatch(parent: String) throws {
         let error = try expectFailure([
-            "2_x.sql": "CREATE TABLE p(a); CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);"
+            "2_x.sql": "\(parent) CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);"
         ])
         #expect(
             error.description == """

@@ -111,10 +111,12 @@ private struct KeyOracle {
     }
 
     let tables: Set<SQLName>
+    private let scratch: DatabaseQueue
     private(set) var missing: [Missing] = []
     private(set) var cut: [(child: SQLName, parent: SQLName)] = []
 
     init(_ db: Database) throws {
+        scratch = try DatabaseQueue()
         let names = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = Set(names.map(SQLName.init(_:)))
         for child in names {
@@ -176,14 +178,14 @@ private struct KeyOracle {
     private func isEqual(
         _ first: DatabaseValue, _ second: DatabaseValue, in column: SQLName, of table: SQLName, _ db: Database
     ) throws -> Bool {
+        if first.storage == second.storage { return true }
         let sql =
             try String.fetchOne(
                 db, sql: "SELECT type FROM pragma_table_info(?) WHERE name = ? COLLATE NOCASE",
                 arguments: [table.text, column.text]) ?? ""
         let collation = RandomKeys.collations.first { table.folded.hasSuffix($0.key) }?.value ?? "BINARY"
-        let scratch = try DatabaseQueue()
         return try scratch.write { db in
-            try db.execute(sql: "CREATE TABLE c(v \(sql) COLLATE \(collation))")
+            try db.execute(sql: "DROP TABLE IF EXISTS c; CREATE TABLE c(v \(sql) COLLATE \(collation))")
             try db.execute(sql: "INSERT INTO c VALUES (?), (?)", arguments: [first, second])
             return try Int.fetchOne(db, sql: "SELECT count(DISTINCT v) FROM c") == 1
         }
