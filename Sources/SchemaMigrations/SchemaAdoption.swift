@@ -36,8 +36,14 @@ public struct SchemaAdoption: Sendable {
     public static func schemaInfo(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
         SchemaAdoption { db in
             guard try db.hasTable("schema_info") else { return nil }
-            let number = try Int.fetchOne(db, sql: "SELECT version FROM main.schema_info")
-            return try number.map { try version($0, in: versions, of: "schema_info says") }
+            let numbers = try Int.fetchAll(db, sql: "SELECT version FROM main.schema_info")
+            guard numbers.count < 2 else {
+                throw SchemaMigrationError(
+                    .unmanagedDatabase,
+                    "The table schema_info holds \(numbers.count) rows, and not one version",
+                    remedy: "Delete all but the version that the tables are at. Nothing was changed.")
+            }
+            return try numbers.first.map { try version($0, in: versions, of: "schema_info says") }
         }
     }
 

@@ -6,7 +6,10 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``.
     public func createMigrationsTable(_ database: any DatabaseWriter) throws {
-        try changeLedger(database) { db in try Ledger.create(db) }
+        try changeLedger(database) { db in
+            _ = try Ledger(db)
+            try Ledger.create(db)
+        }
     }
 
     /// Marks every known migration up to a version as applied, without running any.

@@ -23,7 +23,8 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
-        if options.editedMigrations == .allow, let applied = try Ledger.versions(db) {
+        // An empty ledger may have lost its versions, which takes a closer look.
+        if options.editedMigrations == .allow, let applied = try Ledger.versions(db), !applied.isEmpty {
             if isUpToDate(applied, target) { return SchemaPlan() }
             // A floor matters only where a known migration lies below what the database began with.
             if applied.first ?? .min <= versions.first ?? .max {

@@ -64,7 +64,14 @@ struct SchemaAdoptionTests {
             schema_info says 3, which has no version. Pass the version that it means to the adoption. Nothing was \
             changed.
             """)
-        try queue.execute("UPDATE schema_info SET version = 2")
+        try queue.execute("INSERT INTO schema_info VALUES (2)")
+        try expectRefusal(
+            adopting,
+            """
+            The table schema_info holds 2 rows, and not one version. Delete all but the version that the tables are \
+            at. Nothing was changed.
+            """)
+        try queue.execute("DELETE FROM schema_info WHERE version = 3")
         try expectAdopted(adopting)
     }
 

@@ -10,4 +10,6 @@ public let allStressTests: [any StressTest] = [
     FleetTest(),
     FuzzTest(),
     PrivacyTest(),
+    ScriptTest(),
+    ForeignKeyTest(),
 ]

@@ -57,6 +57,35 @@ struct CheckTests {
         #expect(try await findings(sql) == [finding])
     }
 
+    @Test("notes a pragma that has no effect, and ends without an error")
+    func note() async throws {
+        let tool = try Tool([
+            "1_a.sql":
+                "PRAGMA foreign_keys = OFF;\nCREATE TABLE a(x);\nPRAGMA foreign_keys = ON;\nCREATE TABLE b(x);"
+        ])
+        let run = try await tool("check")
+        #expect(
+            run.output == """
+                Migrations/1_a.sql:3: note: PRAGMA foreign_keys is left out here: this file runs without enforcing foreign \
+                keys. To enforce them in the whole file, begin it with `-- migrations: foreign-keys=immediate`. \
+                [ignored-pragma]
+                1 migration checked: 0 errors, 0 warnings, 1 note
+
+                """)
+        #expect(run.status == 0)
+    }
+
+    @Test("refuses to drop a table to which an empty table refers")
+    func cutKey() async throws {
+        #expect(
+            try await findings("-- allow: drop-table\nDROP TABLE book;") == [
+                """
+                3_c.sql:1: error: Leaves table note with a foreign key to table book, which no longer exists. \
+                [does-not-apply]
+                """
+            ])
+    }
+
     private static let rebuild = """
         CREATE TABLE book_new(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
         INSERT INTO book_new SELECT id, ifnull(title, '') FROM book;
@@ -259,6 +288,7 @@ struct CheckTests {
                     }
                   ],
                   "migrations" : 2,
+                  "notes" : 0,
                   "warnings" : 0
                 }
 

@@ -71,6 +71,14 @@ package struct MigrationReview: Sendable {
                     .noStatement, name,
                     "It has no statement. Once it is applied, statements that are added later never run.")
             }
+            for line in script.settings.ignoredPragmas {
+                add(
+                    .ignoredPragma, name, line: line,
+                    """
+                    PRAGMA foreign_keys is left out here: this file runs without enforcing foreign keys. To enforce \
+                    them in the whole file, begin it with `-- migrations: foreign-keys=immediate`.
+                    """)
+            }
         } catch let error as SchemaMigrationError {
             add(
                 error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name,

@@ -17,6 +17,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     case unknownVersion = "unknown-version"
     case outOfOrder = "out-of-order"
     case unknownRule = "unknown-rule"
+    case ignoredPragma = "ignored-pragma"
 
     /// The severity of a finding.
     package enum Severity: String, Sendable {
@@ -24,12 +25,15 @@ package enum ReviewRule: String, CaseIterable, Sendable {
         case error
         /// The author should have a second look.
         case warning
+        /// The author may want to know.
+        case note
     }
 
     /// The severity of this rule's findings.
     package var severity: Severity {
         switch self {
         case .noStatement, .missingDown, .unknownVersion, .outOfOrder, .unknownRule: .warning
+        case .ignoredPragma: .note
         default: .error
         }
     }
@@ -54,6 +58,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
         case .unknownVersion: "an applied migration has no file"
         case .outOfOrder: "a pending migration is older than an applied one"
         case .unknownRule: "an allow: comment names an unknown rule"
+        case .ignoredPragma: "a PRAGMA foreign_keys has no effect"
         }
     }
 }

@@ -18,8 +18,8 @@ extension Database {
     }
 
     /// Makes commits survive a power cut, and returns the settings to restore.
-    fileprivate func raiseDurability(waitingUpTo limit: Duration) throws -> ConnectionSettings {
-        let settings = try ConnectionSettings(self)
+    fileprivate func raiseDurability(waitingUpTo limit: Duration) throws -> CommitSettings {
+        let settings = try CommitSettings(self)
         // Asking for the journal mode reads the file.
         let isWAL = try waitWhileBusy(upTo: limit) {
             try String.fetchOne(self, sql: "PRAGMA main.journal_mode") == "wal"
@@ -47,7 +47,7 @@ extension DatabaseWriter {
 }
 
 /// The settings of a connection that a run changes.
-private struct ConnectionSettings: Sendable {
+private struct CommitSettings: Sendable {
     let foreignKeys: Int
     let synchronous: Int
 

@@ -30,4 +30,17 @@ extension Database {
     func setBusyTimeout(milliseconds: Int32) {
         sqlite3_busy_timeout(sqliteConnection, milliseconds)
     }
+
+    /// Returns the declared type and the collation of a table's column.
+    func columnMetadata(_ column: SQLName, of table: SQLName) -> (type: String, collation: String) {
+        var type: UnsafePointer<CChar>?
+        var collation: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(
+            sqliteConnection, "main", table.text, column.text, &type, &collation, nil, nil, nil)
+        guard code == SQLITE_OK else { return (type: "", collation: "BINARY") }
+        return (
+            type: type.map { String(cString: $0) } ?? "",
+            collation: collation.map { String(cString: $0) } ?? "BINARY"
+        )
+    }
 }

@@ -9,6 +9,7 @@ import MigrationDiagnostics
 ///
 /// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would
 /// ignore it in the file's transaction (pragma.html), so the migrator reads it before the transaction begins.
+/// Elsewhere it has no effect, which is an error only in a file that asks for immediate foreign keys.
 package struct SQLFileSettings: Hashable, Sendable {
     package enum Transaction: Hashable, Sendable {
         /// The file runs in a transaction, together with its record.
@@ -18,24 +19,28 @@ package struct SQLFileSettings: Hashable, Sendable {
     }
 
     package private(set) var foreignKeys = ForeignKeys.deferred
+    /// The lines with a `PRAGMA foreign_keys` that is left out, because the file runs without enforcement anyway.
+    package private(set) var ignoredPragmas: [Int] = []
     package private(set) var transaction = Transaction.wrapped
 
     init(comments: [SQLScript.Comment], statements: [SQLScript.Statement], fileName: String) throws {
-        for (index, statement) in statements.enumerated() where statement.opens(with: "PRAGMA") {
-            let pragma = Pragma(statement.opening)
-            guard pragma.name == "foreign_keys", let value = pragma.value else { continue }
-            if index == 0 {
-                // As SQLite reads it (pragma.c): a number, or one of three words.
-                let isOn = Int(value).map { $0 != 0 } ?? ["ON", "YES", "TRUE"].contains(value)
-                foreignKeys = isOn ? .immediate : .deferred
-            } else if index != statements.count - 1 {
-                throw SchemaMigrationError(
-                    .refusedStatement, at: .file(fileName, line: statement.line),
-                    "PRAGMA foreign_keys does nothing in the middle of a transaction",
-                    remedy: "Put it at the very start of the file, or split the file there.")
-            }
+        if let value = statements.first?.valueForForeignKeys {
+            // As SQLite reads it (pragma.c): a number, or one of three words.
+            let isOn = Int(value).map { $0 != 0 } ?? ["ON", "YES", "TRUE"].contains(value)
+            foreignKeys = isOn ? .immediate : .deferred
         }
         for comment in comments { try read(comment, fileName: fileName) }
+
+        let ignored = statements.dropFirst().filter { $0.valueForForeignKeys != nil }
+        guard foreignKeys == .immediate else {
+            ignoredPragmas = ignored.map(\.line)
+            return
+        }
+        guard let first = ignored.first, first.range != statements.last?.range else { return }
+        throw SchemaMigrationError(
+            .refusedStatement, at: .file(fileName, line: first.line),
+            "PRAGMA foreign_keys does nothing in the middle of a transaction",
+            remedy: "Put it at the very start of the file, or split the file there.")
     }
 
     private mutating func read(_ comment: SQLScript.Comment, fileName: String) throws {
@@ -75,12 +80,28 @@ package struct SQLFileSettings: Hashable, Sendable {
         /// The value to set, in upper case and without quotes; nil if the pragma is a query.
         let value: String?
 
-        init(_ opening: [SQLScript.Token]) {
-            var words = Array(opening.dropFirst())
+        /// Reads a statement, also one behind `EXPLAIN`, since SQLite changes settings when it compiles them.
+        ///
+        /// Returns nil for other statements.
+        init?(_ statement: SQLScript.Statement) {
+            guard statement.explained.first?.keyword == "PRAGMA" else { return nil }
+            var words = Array(statement.explained.dropFirst())
             if words.count > 1, words[1].keyword == "." { words.removeFirst(2) }
             name = words.first?.name ?? ""
-            let isSet = words.count > 2 && ["=", "("].contains(words[1].keyword)
-            value = isSet ? words[2].name.text.uppercasedASCII : nil
+            guard words.count > 2, ["=", "("].contains(words[1].keyword) else {
+                value = nil
+                return
+            }
+            let token = words[2].keyword == "+" && words.count > 3 ? words[3] : words[2]
+            value = token.name.text.uppercasedASCII
         }
+    }
+}
+
+extension SQLScript.Statement {
+    /// The value of a `PRAGMA foreign_keys` that sets one.
+    fileprivate var valueForForeignKeys: String? {
+        guard let pragma = SQLFileSettings.Pragma(self), pragma.name == "foreign_keys" else { return nil }
+        return pragma.value
     }
 }

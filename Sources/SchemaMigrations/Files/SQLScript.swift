@@ -57,6 +57,19 @@ package struct SQLScript {
         try refuse()
     }
 
+    /// Whether the file may change settings of the connection.
+    var hasPragmas: Bool { statements.contains { $0.explained.first?.keyword == "PRAGMA" } }
+
+    /// Whether the file attaches a database.
+    var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
+
+    /// The line that sets the time to wait for other connections; nil if there is none.
+    var busyTimeoutLine: Int? {
+        statements.first { statement in
+            SQLFileSettings.Pragma(statement).map { $0.name == "busy_timeout" && $0.value != nil } ?? false
+        }?.line
+    }
+
     /// The amount of work, for progress.
     var weight: Int64 { Int64(max(1, statements.count)) }
 
@@ -109,7 +122,25 @@ package struct SQLScript {
         }
     }
 
+    /// The pragmas that concern the connection and cannot be put back (pragma.html).
+    ///
+    /// Their values cannot be read, cannot be raised again, or stand for a callback of the app's.
+    private static let lastingPragmas: Set<SQLName> = [
+        "case_sensitive_like", "data_store_directory", "hard_heap_limit", "temp_store_directory",
+        "wal_autocheckpoint",
+    ]
+
+    private func refuseLastingPragma(_ statement: Statement) throws {
+        guard let pragma = SQLFileSettings.Pragma(statement), pragma.value != nil,
+            Self.lastingPragmas.contains(pragma.name)
+        else { return }
+        throw refusal(
+            "PRAGMA \(pragma.name.folded) cannot be put back after the file", at: statement,
+            remedy: "Set it where the app opens the database.")
+    }
+
     private func refuseWithoutTransaction(_ statement: Statement) throws {
+        try refuseLastingPragma(statement)
         let word = statement.explained.first?.keyword ?? ""
         if ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(word) {
             throw refusal(
@@ -119,8 +150,12 @@ package struct SQLScript {
     }
 
     private func refuseInTransaction(_ statement: Statement) throws {
+        try refuseLastingPragma(statement)
         let opening = statement.explained
         switch opening.first?.keyword {
+        case "ROLLBACK" where opening.contains { $0.isWord && $0.keyword == "TO" }:
+            // lang_savepoint.html: it goes back to a savepoint of the file, and ends no transaction.
+            break
         case "BEGIN", "COMMIT", "END", "ROLLBACK":
             throw refusal(
                 "\(opening[0].keyword) in a file that runs in a transaction", at: statement,
@@ -130,8 +165,9 @@ package struct SQLScript {
                 "VACUUM cannot run in a transaction", at: statement,
                 remedy: "Put it in a file of its own that begins with `-- migrations: transaction=none`.")
         case "PRAGMA":
-            let pragma = SQLFileSettings.Pragma(opening)
-            if pragma.name == "journal_mode" || pragma.name == "synchronous" {
+            if let pragma = SQLFileSettings.Pragma(statement),
+                ["journal_mode", "synchronous"].contains(pragma.name)
+            {
                 throw refusal(
                     "PRAGMA \(pragma.name.folded) cannot be changed in a transaction", at: statement,
                     remedy: "Set it where the app opens the database.")

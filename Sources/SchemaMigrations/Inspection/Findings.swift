@@ -1,126 +1,128 @@
 import GRDB
 
-/// The problems in a database, with their counts.
+/// The problems in a database, told apart by what they are about.
 struct Findings {
-    private var counts: [Finding: Int] = [:]
+    /// The tables of the database.
+    private let tables: Set<SQLName>
+    /// The suspects, with the tables to which they refer.
+    private var suspects: Suspects
+    /// The foreign keys of the suspects, and all others that refer to the same parents.
+    private var keys: [ForeignKey] = []
+    /// The foreign keys that SQLite cannot check, with its reason.
+    private var uncheckedKeys: [ForeignKey: String] = [:]
+    private let missing: MissingKeys
+    private let orphans: [(key: ForeignKey, count: Int)]
+    private var objects: [BrokenObject] = []
 
     /// Looks for problems in the suspects, and in everything that refers to them.
-    init(_ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys) throws {
-        if foreignKeys != .unchecked { try countOrphans(db, suspects) }
-        if suspects.schemaHasChanged { try findBrokenObjects(db) }
-    }
-
-    var isEmpty: Bool { counts.isEmpty }
-
-    /// The problems, a sentence each.
-    var descriptions: [String] {
-        counts.map { "\($0.description(count: $1))." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
-    }
-
-    /// Returns the first problem whose count has grown, with the increase, or nil if there is none.
     ///
-    /// An old problem of a table or column that has been renamed is not new.
-    func firstNew(since before: Findings) -> (finding: Finding, count: Int)? {
-        var gone = before.counts.filter { counts[$0.key] == nil }
-        let more = counts.filter { $1 > before.counts[$0, default: 0] }
-            .map { (finding: $0, count: $1 - before.counts[$0, default: 0]) }
-            .sorted { $0.finding.description(count: $0.count) < $1.finding.description(count: $1.count) }
-        return more.first { new in
-            guard before.counts[new.finding] == nil,
-                let renamed = gone.first(where: {
-                    $0.value >= new.count && $0.key.isSameKind(as: new.finding)
-                })
-            else { return true }
-            gone[renamed.key] = nil
-            return false
+    /// - Parameter label: tells the temporary tables from those of an earlier look.
+    init(_ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys, label: Int) throws {
+        tables = try db.tableNames()
+        self.suspects = suspects
+        var checked: [ForeignKey] = []
+        if foreignKeys != .unchecked, suspects.includesTables {
+            let all = try ForeignKey.fetchAll(db)
+            self.suspects.addParents(all)
+            let parents = self.suspects.parents
+            keys = all.filter { parents.contains($0.parent) }
+            for key in keys {
+                let isChecked =
+                    try !tables.contains(key.parent) || key.isUnique(in: db, key.parentColumns(in: db))
+                if isChecked { checked.append(key) } else { uncheckedKeys[key] = key.mismatch }
+            }
         }
+        missing = try MissingKeys(db, checked, tables: tables, label: label)
+        orphans = try missing.rows(db)
+        if suspects.schemaHasChanged { objects = try BrokenObject.fetchAll(db) }
     }
 
-    // MARK: Rows
-
-    private mutating func countOrphans(_ db: Database, _ suspects: Suspects) throws {
-        for table in try tables(toCheckFor: suspects, db) {
-            do {
-                let violations = try Row.fetchAll(
-                    db,
-                    sql: """
-                        SELECT violation.parent, count(*) AS count, (
-                            SELECT group_concat("from", ', ') FROM pragma_foreign_key_list(?1, 'main')
-                            WHERE id = fkid) AS columns
-                        FROM pragma_foreign_key_check(?1, 'main') AS violation
-                        GROUP BY violation.parent, fkid
-                        """, arguments: [table])
-                for row in violations {
-                    let finding = Finding.orphans(
-                        child: table.text, parent: row["parent"], columns: [row["columns"]])
-                    counts[finding, default: 0] += row["count"]
+    /// Returns whether there certainly is no problem, which takes less than to find out what it is.
+    ///
+    /// - Parameter shape: the schema before.
+    static func isEmpty(
+        _ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys, since shape: SchemaShape
+    ) throws -> Bool {
+        if foreignKeys != .unchecked, suspects.includesTables {
+            let keys = try ForeignKey.fetchAll(db).filter { $0.concerns(suspects) }
+            for child in Set(keys.map(\.child)) where try db.hasViolations(of: child) { return false }
+            if suspects.schemaHasChanged, !keys.isEmpty {
+                let tables = try db.tableNames()
+                let isDropped = keys.contains {
+                    !tables.contains($0.parent) && suspects.mayHaveDropped($0.parent, from: shape)
                 }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                counts[.brokenKey(child: table.text, reason: error.message ?? "unknown error"), default: 0] +=
-                    1
+                if isDropped { return false }
             }
         }
+        return try !suspects.schemaHasChanged || BrokenObject.isNone(in: db)
     }
 
-    /// Returns the tables with foreign keys that are suspects, or that refer to a suspect.
-    private func tables(toCheckFor suspects: Suspects, _ db: Database) throws -> [SQLName] {
-        guard suspects.isEverything || !suspects.tables.isEmpty else { return [] }
-        let references = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT DISTINCT child.name AS child, key."table" AS parent
-                FROM main.sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
-                WHERE child.type = 'table'
-                """)
-        let children = references.filter { row in
-            let names: [SQLName] = [row["child"], row["parent"]]
-            return suspects.isEverything || !suspects.tables.isDisjoint(with: names)
-        }
-        return Set(children.map { $0["child"] as SQLName }).sorted { $0.text < $1.text }
+    /// The problems of the suspects, a sentence each.
+    var descriptions: [String] {
+        let orphans = orphans.filter { $0.key.concerns(suspects) }
+            .map { Finding.orphans($0.key, count: $0.count) }
+        let broken = uncheckedKeys.filter { $0.key.concerns(suspects) }
+            .map { Finding.brokenKey(child: $0.key.child, reason: $0.value) }
+        return (orphans + broken + objects.map(Finding.brokenObject))
+            .map { "\($0.description)." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
     }
 
-    // MARK: Views and triggers
-
-    private mutating func findBrokenObjects(_ db: Database) throws {
-        let views = try SQLName.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
-        var broken: Set<SQLName> = []
-        for view in views {
-            let compiles = try compile(
-                "SELECT * FROM \(view.inMain)", db, blaming: "view \(view)")
-            if !compiles { broken.insert(view) }
+    /// Returns a problem that did not exist before, or nil if there is none.
+    ///
+    /// An orphan is old if a row of any table referred to the same missing row before; a view or a trigger, if
+    /// that very one was broken before.
+    func firstNew(since before: Findings, _ db: Database) throws -> Finding? {
+        let orphans = try missing.newRows(since: before.missing, db).map {
+            Finding.orphans($0.key, count: $0.count)
         }
-        let tables = try SQLName.fetchAll(
-            db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
-        // The triggers of a broken view do not compile either.
-        for table in tables where !broken.contains(table) {
-            for statement in try statementsThatFireTriggers(of: table, db) {
-                try compile(statement, db, blaming: "a trigger of \(table)")
-            }
+        if let first = orphans.min(by: { $0.description < $1.description }) { return first }
+
+        let broken = uncheckedKeys.filter { !before.hasUnchecked($0.key, in: tables) }
+            .map { Finding.brokenKey(child: $0.key.child, reason: $0.value) }
+        if let first = broken.min(by: { $0.description < $1.description }) { return first }
+
+        let cut = keys.first { !tables.contains($0.parent) && before.tables.contains($0.parent) }
+        if let cut { return .cutKey(child: cut.child, parent: cut.parent) }
+
+        let old = Set(before.objects.map(\.identity))
+        return objects.filter { !old.contains($0.identity) }.map(Finding.brokenObject)
+            .min { $0.description < $1.description }
+    }
+
+    /// Returns whether SQLite could not check a key, whose tables may have been renamed since.
+    private func hasUnchecked(_ key: ForeignKey, in tablesAfter: Set<SQLName>) -> Bool {
+        func isSame(_ old: SQLName, _ new: SQLName) -> Bool {
+            old == new || !tables.contains(new) && !tablesAfter.contains(old)
+        }
+        return uncheckedKeys.keys.contains {
+            isSame($0.child, key.child) && isSame($0.parent, key.parent)
+                && $0.columns.count == key.columns.count
         }
     }
 
-    /// Compiles a statement without running it, since SQLite resolves a view's or trigger's names on use.
-    @discardableResult
-    private mutating func compile(_ sql: String, _ db: Database, blaming name: String) throws -> Bool {
+    /// Removes the temporary tables.
+    func drop(_ db: Database) throws {
+        try missing.drop(db)
+    }
+}
+
+extension ForeignKey {
+    /// SQLite's message about a key that it cannot check.
+    fileprivate var mismatch: String { "foreign key mismatch - \"\(child)\" referencing \"\(parent)\"" }
+}
+
+extension Database {
+    fileprivate func tableNames() throws -> Set<SQLName> {
+        try SQLName.fetchSet(self, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table'")
+    }
+
+    /// Returns whether a row of a table refers to a missing one, or a key of the table cannot be checked.
+    fileprivate func hasViolations(of table: SQLName) throws -> Bool {
         do {
-            _ = try db.makeStatement(sql: sql)
-            return true
+            return try Row.fetchOne(
+                self, sql: "SELECT 1 FROM pragma_foreign_key_check(?, 'main')", arguments: [table]) != nil
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // A view with triggers for some kinds of changes refuses the others, which is correct.
-            if error.isAboutReadOnlyView { return false }
-            let hint = db.hintAtDoubleQuotedText(error)
-            counts[.brokenObject(name: name, reason: error.message ?? "unknown error", hint: hint)] = 1
-            return false
+            return true
         }
-    }
-
-    private func statementsThatFireTriggers(of table: SQLName, _ db: Database) throws -> [String] {
-        let name = table.inMain
-        let columns = try SQLName.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table])
-        let assignments = columns.map { "\($0.sql) = NULL" }.joined(separator: ", ")
-        return [
-            "INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(assignments)",
-        ]
     }
 }

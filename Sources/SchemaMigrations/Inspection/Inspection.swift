@@ -15,6 +15,8 @@ struct Inspection {
     private var shape: SchemaShape?
     /// The problems so far, in a second attempt.
     private var findings: Findings?
+    /// The number of looks at the database, in a second attempt.
+    private var looks = 0
 
     /// Inspects the database before a group runs.
     init(_ db: Database, of group: MigrationGroup) throws {
@@ -24,7 +26,7 @@ struct Inspection {
         if group.suspects == nil {
             shape = try SchemaShape(db)
         } else {
-            findings = try Findings(db, suspects, foreignKeys)
+            findings = try Findings(db, suspects, foreignKeys, label: looks)
         }
     }
 
@@ -35,10 +37,10 @@ struct Inspection {
     /// - Throws: ``SchemaMigrationError``, when the migration causes a problem that did not exist before.
     mutating func inspect(_ job: MigrationJob, touched tables: Set<SQLName>) throws {
         guard let before = findings else { return suspects.add(tables: tables, by: job) }
-        let after = try Findings(db, suspects, foreignKeys)
-        if let new = after.firstNew(since: before) {
-            throw SchemaMigrationError(new.finding, count: new.count, leftBy: job)
-        }
+        looks += 1
+        let after = try Findings(db, suspects, foreignKeys, label: looks)
+        if let new = try after.firstNew(since: before, db) { throw SchemaMigrationError(new, leftBy: job) }
+        try before.drop(db)
         findings = after
     }
 
@@ -48,10 +50,16 @@ struct Inspection {
     /// - Throws: ``SuspectGroup``, when there is a problem that may be old.
     mutating func finish() throws -> SchemaChange {
         // A second attempt was inspected migration by migration.
-        guard let shape else { return .anything }
+        guard let shape else {
+            try findings?.drop(db)
+            return .anything
+        }
         let after = try SchemaShape(db)
         suspects.add(changesSince: shape, to: after)
-        guard try Findings(db, suspects, foreignKeys).isEmpty else { throw SuspectGroup(suspects: suspects) }
+        guard try Findings.isEmpty(db, suspects, foreignKeys, since: shape) else {
+            try suspects.addParents(ForeignKey.fetchAll(db))
+            throw SuspectGroup(suspects: suspects)
+        }
         return after.hasAll(of: shape) ? .additions : .anything
     }
 

@@ -2,6 +2,10 @@
 struct Suspects {
     /// The names of tables.
     private(set) var tables: Set<SQLName> = []
+    /// The tables to which suspects refer.
+    ///
+    /// An orphan of any other child of theirs tells that a row was missing before.
+    private(set) var parents: Set<SQLName> = []
     /// Whether views and triggers may have been broken.
     private(set) var schemaHasChanged = false
     /// Whether any table may have been touched.
@@ -11,6 +15,20 @@ struct Suspects {
 
     /// Every table, view and trigger.
     static let everything = Suspects(schemaHasChanged: true, isEverything: true)
+
+    /// Whether any table is a suspect.
+    var includesTables: Bool { isEverything || !tables.isEmpty }
+
+    /// Adds the tables to which suspects refer.
+    mutating func addParents(_ keys: [ForeignKey]) {
+        parents.formUnion(keys.filter { $0.concerns(self) }.map(\.parent))
+    }
+
+    /// Returns whether a table that does not exist may have existed before one of the migrations.
+    func mayHaveDropped(_ table: SQLName, from before: SchemaShape) -> Bool {
+        includesCode || isEverything || tables.contains(table)
+            || before.objects.contains { $0.table == table }
+    }
 
     /// Adds the tables that a migration touched.
     mutating func add(tables names: Set<SQLName>, by job: MigrationJob) {

@@ -57,7 +57,7 @@ package struct Ledger: Sendable {
         let objects = try Row.fetchAll(
             db, sql: "SELECT name, type FROM main.sqlite_master WHERE name LIKE 'schema_migrations%'")
         let types = Dictionary(
-            objects.map { ($0["name"] as String, $0["type"] as String) }, uniquingKeysWith: { $1 })
+            objects.map { ($0["name"] as SQLName, $0["type"] as String) }, uniquingKeysWith: { $1 })
         guard let type = types["schema_migrations"] else {
             self.init(exists: false, applied: [], floor: nil)
             return
@@ -70,6 +70,7 @@ package struct Ledger: Sendable {
             throw Self.damaged("has no column `version`", error)
         }
         let hasDetails = types["schema_migrations_details"] == "table"
+        if versions.isEmpty, hasDetails { try Self.checkThatDetailsAreEmpty(db) }
         self.init(
             exists: true, applied: Set(versions),
             floor: try versions.first.flatMap { try Self.floor(at: $0, hasDetails: hasDetails, db) })
@@ -125,6 +126,22 @@ package struct Ledger: Sendable {
             db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?",
             arguments: [origin])
         return cameBy == AppliedMigration.Origin.applied.rawValue ? nil : origin
+    }
+
+    /// Throws an error if the ledger has lost its versions, since every migration would run again.
+    private static func checkThatDetailsAreEmpty(_ db: Database) throws {
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM main.schema_migrations_details") ?? 0
+        guard count > 0 else { return }
+        throw SchemaMigrationError(
+            .damagedLedger,
+            """
+            The table schema_migrations is empty, although schema_migrations_details lists \(count) applied \
+            \(count == 1 ? "migration" : "migrations")
+            """,
+            remedy: """
+                Nothing was changed. Insert the versions of the details into schema_migrations; or, if all migrations are \
+                to run again, delete the details.
+                """)
     }
 
     private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> SchemaMigrationError {

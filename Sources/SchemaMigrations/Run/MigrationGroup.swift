@@ -45,9 +45,14 @@ struct MigrationGroup {
         start = start ?? .now
         left = left.drop { !ledger.needs($0) }
         guard failure == nil, !isTimeOver, let job = left.first, job.transaction == .wrapped,
-            job.foreignKeys == foreignKeys
+            job.foreignKeys == foreignKeys, !attachesAlone(job)
         else { return nil }
         return job
+    }
+
+    /// Returns whether a database that the job, or the one before it, attaches would be seen by the other.
+    private func attachesAlone(_ job: MigrationJob) -> Bool {
+        timeLimit != nil && !done.isEmpty && (job.attaches || done.contains(where: \.attaches))
     }
 
     private var isTimeOver: Bool {
@@ -69,6 +74,8 @@ struct MigrationGroup {
     ///   again without this one.
     mutating func fail(_ error: any Error, isUndone: Bool) throws {
         if error is CancellationError || timeLimit == nil { throw error }
+        // A ledger that takes no version is left as it is, without its details.
+        if done.isEmpty, (error as? SchemaMigrationError)?.code == .damagedLedger { throw error }
         failure = error
         if !isUndone { throw SuspectGroup(suspects: .everything) }
     }

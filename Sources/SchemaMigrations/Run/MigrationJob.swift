@@ -21,6 +21,12 @@ struct MigrationJob {
     let droppedTables: Set<SQLName>
     /// The settings of the database file that a file asks for; nil if there are none.
     let fileFormat: FileFormat?
+    /// Whether the migration may change settings of the connection.
+    private let changesSettings: Bool
+    /// Whether the migration attaches a database, which can be detached only between transactions.
+    let attaches: Bool
+    /// The line that sets the time to wait for other connections; nil if there is none.
+    private let busyTimeoutLine: Int?
     /// The amount of work, for progress.
     let weight: Int64
     /// Whether the migration has a body: a down migration may be missing, or hold no statement.
@@ -44,6 +50,9 @@ struct MigrationJob {
         droppedTables = script?.droppedTables ?? []
         let format = script.map { FileFormat($0, title: $0.fileName) }
         fileFormat = format?.isEmpty == false ? format : nil
+        changesSettings = script?.hasPragmas ?? true
+        attaches = script?.attaches ?? false
+        busyTimeoutLine = script?.busyTimeoutLine
         weight = script?.weight ?? 1
         switch direction {
         case .up:
@@ -93,44 +102,72 @@ extension MigrationJob {
     }
 
     /// Runs the migration inside an open transaction, and makes sure that the transaction stays open.
-    func run(_ db: Database, _ interrupter: Interrupter) throws -> Work {
+    ///
+    /// - Parameter settings: the settings of the connection, which are put back after the migration.
+    func run(
+        _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?
+    ) throws -> Work {
         let watch = TransactionWatch()
         let seconds = try ContinuousClock().measureSeconds {
-            try mapErrors(db) { try run(db, watch, interrupter) }
+            try mapErrors(db) { try restore(settings, db) { try run(db, watch, interrupter) } }
         }
         return Work(seconds: seconds, tables: watch.tables.union(droppedTables))
     }
 
     private func run(_ db: Database, _ watch: TransactionWatch, _ interrupter: Interrupter) throws {
-        db.add(transactionObserver: watch)
-        defer { db.remove(transactionObserver: watch) }
         func check() throws {
             if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded }
             try interrupter.check()
         }
-        do {
+        try watch.keepOpen(db, orThrow: transactionEnded) {
             try interrupter.allowInterrupts(of: db) { try runBody(db, afterEach: check) }
-        } catch {
-            // Some failures of the device make SQLite or GRDB roll back.
-            let isOwnFault = !interrupter.isCancelled && Obstacle(error) == nil
-            throw watch.sawEnd && isOwnFault ? transactionEnded : error
         }
-        try check()
+        try interrupter.check()
     }
 
     /// Runs the one statement of a file that asks for no transaction.
     func runWithoutTransaction(
-        _ db: Database, _ interrupter: Interrupter, waitingUpTo limit: Duration
+        _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?,
+        waitingUpTo limit: Duration
     ) throws -> Work {
         let seconds = try ContinuousClock().measureSeconds {
             try mapErrors(db) {
                 // A statement that finds the database locked has done nothing.
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) {
-                    try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
+                    try restore(settings, db) {
+                        try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
+                    }
                 }
             }
         }
         return Work(seconds: seconds, tables: [])
+    }
+}
+
+extension MigrationJob {
+    /// Runs the body, and puts back the settings that it has changed, also if it fails.
+    private func restore(_ settings: ConnectionSettings?, _ db: Database, _ body: () throws -> Void) throws {
+        let result = Result { try body() }
+        if changesSettings {
+            do {
+                try settings?.restore(db)
+            } catch {
+                // The body's error says more.
+                _ = try result.get()
+                throw error
+            }
+        }
+        try result.get()
+    }
+
+    /// Throws an error if the file sets what could not be put back on this connection.
+    func checkSettings(of db: Database) throws {
+        guard let busyTimeoutLine, case .callback = db.configuration.busyMode else { return }
+        // c3ref/busy_handler.html: a time-out replaces the callback, which nobody can read.
+        throw SchemaMigrationError(
+            .refusedStatement, at: .file(title, line: busyTimeoutLine),
+            "PRAGMA busy_timeout would replace the callback with which the app waits",
+            remedy: "Remove it. Nothing was changed.")
     }
 }
 

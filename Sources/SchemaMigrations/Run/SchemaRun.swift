@@ -21,6 +21,8 @@ final class SchemaRun {
     /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
     private var report = SchemaReport()
+    /// The settings of the app's connection, with which each migration begins; nil before the run begins.
+    private var settings: ConnectionSettings?
 
     /// Prepares a run on a connection that is not inside a transaction.
     init(migrator: SchemaMigrator, db: Database, interrupter: Interrupter, progress: RunProgress?) {
@@ -58,7 +60,12 @@ final class SchemaRun {
     private func run(_ body: () throws -> Void) throws -> SchemaReport {
         do {
             try interrupter.check()
-            try SchemaMigrationError.mapErrors { try db.withDurableCommits(waitingUpTo: limit, body) }
+            try SchemaMigrationError.mapErrors {
+                try db.withDurableCommits(waitingUpTo: limit) {
+                    settings = try ConnectionSettings(db)
+                    try body()
+                }
+            }
             progress?.finish()
             return report
         } catch var error as SchemaMigrationError {
@@ -69,6 +76,7 @@ final class SchemaRun {
 
     private func runAll(_ jobs: [MigrationJob]) throws {
         try checkCommits(jobs)
+        for job in jobs { try job.checkSettings(of: db) }
         try jobs.first?.fileFormat?.apply(to: db)
         progress?.begin(with: jobs)
         var left = jobs[...]
@@ -131,14 +139,22 @@ final class SchemaRun {
     /// a cancellation or a crash before that undoes the whole group.
     private func commit(_ group: inout MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
-        let warnings = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+        let warnings = try detachingDatabases {
+            try commitTransaction(of: &group)
+        }
+        report.applied += group.done.map(\.version)
+        report.warnings += warnings.filter { !report.warnings.contains($0) }
+    }
+
+    private func commitTransaction(of group: inout MigrationGroup) throws -> [String] {
+        try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             let ledger = try prepareLedger()
             var inspection = try Inspection(db, of: group)
             while let job = group.next(for: ledger) {
                 // A migration that fails is undone alone; those before it are complete and stay.
                 let savepoint = try Savepoint(db)
                 do {
-                    let work = try job.run(db, interrupter)
+                    let work = try job.run(db, interrupter, restoring: settings)
                     try Ledger.record(job, work, app: migrator.options.appVersion, db)
                     try inspection.inspect(job, touched: work.tables)
                     try savepoint.release(after: job)
@@ -150,8 +166,13 @@ final class SchemaRun {
             try db.notifyObservers(of: inspection.finish())
             return inspection.warnings
         }
-        report.applied += group.done.map(\.version)
-        report.warnings += warnings.filter { !report.warnings.contains($0) }
+    }
+
+    /// Runs the body, and detaches the databases that it has attached.
+    private func detachingDatabases<Result>(_ body: () throws -> Result) throws -> Result {
+        // What is committed is reported, and what has failed is thrown, whatever happens to the other database.
+        defer { try? settings?.detachOthers(db) }
+        return try body()
     }
 
     /// Runs the one statement of a file without a transaction, and records it afterwards.
@@ -165,7 +186,9 @@ final class SchemaRun {
             return ledger.needs(job)
         }
         if isNeeded {
-            let work = try job.runWithoutTransaction(db, interrupter, waitingUpTo: limit)
+            let work = try detachingDatabases {
+                try job.runWithoutTransaction(db, interrupter, restoring: settings, waitingUpTo: limit)
+            }
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 if try prepareLedger().needs(job) {
                     try Ledger.record(job, work, app: migrator.options.appVersion, db)

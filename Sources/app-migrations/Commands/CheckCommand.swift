@@ -19,6 +19,9 @@ struct CheckCommand: ParsableCommand {
             WARNINGS
             \(list(.warning))
 
+            NOTES
+            \(list(.note))
+
             With --database, files are compared with those applied to that database.
 
             EXAMPLE
@@ -64,6 +67,7 @@ private struct CheckOutput: Encodable {
     let migrations: Int
     let errors: Int
     let warnings: Int
+    let notes: Int
     let findings: [Finding]
 
     struct Finding: Encodable {
@@ -78,6 +82,7 @@ private struct CheckOutput: Encodable {
         migrations = review.count
         errors = review.findings.count { $0.rule.severity == .error }
         warnings = review.findings.count { $0.rule.severity == .warning }
+        notes = review.findings.count { $0.rule.severity == .note }
         findings = review.findings.map {
             Finding(
                 file: $0.file, line: $0.line, rule: $0.rule.rawValue, severity: $0.rule.severity.rawValue,
@@ -91,7 +96,7 @@ private struct CheckOutput: Encodable {
         for finding in findings {
             let path = (directory as NSString).appendingPathComponent(finding.file)
             let severity =
-                finding.severity == "error" ? style.bad("error:") : style.notable("warning:")
+                finding.severity == "error" ? style.bad("error:") : style.notable("\(finding.severity):")
             Swift.print(
                 "\(path):\(finding.line): \(severity) \(finding.reason) \(style.faint("[\(finding.rule)]"))")
         }
@@ -99,7 +104,9 @@ private struct CheckOutput: Encodable {
         if findings.isEmpty {
             Swift.print("\(style.good("✓")) \(sum): nothing found")
         } else {
-            Swift.print("\(sum): \(errors.counting("error")), \(warnings.counting("warning"))")
+            let counts = [errors.counting("error"), warnings.counting("warning")]
+            let notes = notes == 0 ? [] : [notes.counting("note")]
+            Swift.print("\(sum): \((counts + notes).joined(separator: ", "))")
         }
     }
 }

@@ -66,6 +66,7 @@ struct SQLScriptTests {
         "has settings in a comment or a pragma",
         arguments: [
             ("SELECT 1", .deferred, .wrapped),
+            ("SAVEPOINT s; SELECT 1; ROLLBACK TRANSACTION TO SAVEPOINT s; RELEASE s", .deferred, .wrapped),
             ("-- migrations: foreign-keys=deferred\nSELECT 1", .deferred, .wrapped),
             ("-- About it.\n--migrations:foreign-keys = immediate\nSELECT 1", .immediate, .wrapped),
             (";-- migrations: foreign-keys=unchecked\nSELECT 1", .unchecked, .wrapped),
@@ -80,6 +81,11 @@ struct SQLScriptTests {
             ("PRAGMA foreign_keys = no; SELECT 1", .deferred, .wrapped),
             ("SELECT 1; PRAGMA foreign_keys; SELECT 2", .deferred, .wrapped),
             ("-- migrations: foreign-keys=unchecked\nPRAGMA foreign_keys=ON; SELECT 1", .unchecked, .wrapped),
+            (
+                "SELECT 1; PRAGMA foreign_keys=ON; SELECT 2; PRAGMA foreign_keys=OFF; SELECT 3", .deferred,
+                .wrapped
+            ),
+            ("PRAGMA foreign_keys = +1; SELECT 1", .immediate, .wrapped),
         ] as [(String, ForeignKeys, SQLFileSettings.Transaction)])
     func settings(sql: String, foreignKeys: ForeignKeys, transaction: SQLFileSettings.Transaction) throws {
         let settings = try script(sql).settings
@@ -101,6 +107,7 @@ struct SQLScriptTests {
             ("\n begin immediate;", 2, "BEGIN in a file that runs in a transaction.", drop),
             ("SELECT 1;\n\nCOMMIT", 3, "COMMIT in a file that runs in a transaction.", drop),
             ("SELECT 1; /* \n */ END;", 2, "END in a file that runs in a transaction.", drop),
+            ("ROLLBACK TRANSACTION", 1, "ROLLBACK in a file that runs in a transaction.", drop),
             ("ROLLBACK", 1, "ROLLBACK in a file that runs in a transaction.", drop),
             ("EXPLAIN QUERY PLAN\nCOMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
             ("EXPLAIN COMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
@@ -119,7 +126,7 @@ struct SQLScriptTests {
                 "Set it where the app opens the database."
             ),
             (
-                "SELECT 1;\nPRAGMA foreign_keys=OFF;\nSELECT 2;", 2,
+                "PRAGMA foreign_keys=ON;\nPRAGMA foreign_keys=OFF;\nSELECT 2;", 2,
                 "PRAGMA foreign_keys does nothing in the middle of a transaction.",
                 "Put it at the very start of the file, or split the file there."
             ),

@@ -42,6 +42,63 @@ struct LedgerTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
+    @Test("may have its name in capitals, for reading as for migrating")
+    func capitals() throws {
+        try queue.execute(
+            "CREATE TABLE SCHEMA_MIGRATIONS(version INTEGER UNIQUE NOT NULL); INSERT INTO schema_migrations VALUES (1)"
+        )
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: "")])
+        #expect(try queue.read(schema.status).pendingVersions == [2])
+        #expect(try queue.read { try schema.pending($0) } == [2])
+        #expect(try schema.migrate(queue).applied == [2])
+        #expect(try queue.read(schema.status).appliedVersions == [1, 2])
+        #expect(
+            try SchemaMigrator(migrations: [CodeMigration(1, sql: "")]).migrate(DatabaseQueue()).applied == [
+                1
+            ])
+    }
+
+    @Test("that was emptied is an error while its details know better")
+    func emptied() throws {
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: "")])
+        try schema.migrate(queue)
+        try queue.execute("DELETE FROM schema_migrations")
+        let expected = """
+            The table schema_migrations is empty, although schema_migrations_details lists 2 applied migrations. Nothing \
+            was changed. Insert the versions of the details into schema_migrations; or, if all migrations are to run \
+            again, delete the details.
+            """
+        #expect(try failure { try schema.migrate(queue) }.description == expected)
+        #expect(try failure { try queue.read(schema.status) }.description == expected)
+        #expect(try failure { try schema.createMigrationsTable(queue) }.description == expected)
+        try queue.execute(
+            "INSERT INTO schema_migrations SELECT version FROM schema_migrations_details WHERE version = 1")
+        #expect(try schema.migrate(queue).applied == [2])
+        #expect(try schema.rollback(queue, to: 2) == [])
+    }
+
+    @Test(
+        "that is refused stays without details",
+        arguments: [
+            "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL, who TEXT NOT NULL)",
+            "CREATE TABLE schema_migrations(other)",
+            "CREATE VIEW schema_migrations AS SELECT 0 AS version WHERE 0",
+        ])
+    func refused(sql: String) throws {
+        try queue.execute(sql)
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")])
+        for attempt in 0..<2 {
+            let error = try failure {
+                if attempt == 0 { try schema.migrate(queue) } else { try schema.markApplied(queue, upTo: 1) }
+            }
+            #expect(error.code == .damagedLedger)
+            #expect(
+                try queue.strings("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'") == [
+                    "schema_migrations"
+                ])
+        }
+    }
+
     @Test("stores details about migrations in a second table")
     func details() throws {
         let folder = try TemporaryFolder()

@@ -61,16 +61,16 @@ struct BrokenSchemaTests {
     @Test(
         "names the view or trigger that a migration breaks",
         arguments: [
-            ("DROP TABLE b;", "a trigger of a broken: no such table: main.b"),
+            ("DROP TABLE b;", "trigger t broken: no such table: main.b"),
             ("DROP TABLE a;", "view v broken: no such table: main.a"),
             ("CREATE VIEW w AS SELECT missing FROM b;", "view w broken: no such column: missing"),
             (
                 "CREATE TRIGGER u AFTER DELETE ON b BEGIN INSERT INTO b(z) VALUES (1); END;",
-                "a trigger of b broken: table b has no column named z"
+                "trigger u broken: table b has no column named z"
             ),
             (
                 "CREATE TRIGGER u INSTEAD OF UPDATE ON v BEGIN INSERT INTO nowhere VALUES (1); END;",
-                "a trigger of v broken: no such table: main.nowhere"
+                "trigger u broken: no such table: main.nowhere"
             ),
             (
                 "CREATE VIEW w AS SELECT * FROM gone; CREATE TRIGGER u INSTEAD OF INSERT ON w BEGIN SELECT 1; END;",
@@ -136,9 +136,9 @@ struct BrokenSchemaTests {
         #expect(report.applied == [2, 3])
         #expect(
             report.warnings == [
-                // A change of a fires its trigger, which fires the trigger of b.
-                "a trigger of a broken: no such table: main.gone.",
-                "a trigger of b broken: no such table: main.gone.",
+                // A change of a fires its trigger, which fires the one of b.
+                "trigger o broken: no such table: main.gone.",
+                "trigger t broken: no such table: main.gone.",
                 "view loud broken: no such function: shout.",
                 "view old broken: no such table: main.gone.",
             ])

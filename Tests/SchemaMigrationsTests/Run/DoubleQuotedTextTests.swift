@@ -43,7 +43,7 @@ struct DoubleQuotedTextTests {
         #expect(report.applied == [2])
         #expect(
             report.warnings == [
-                "a trigger of entry broken: no such column: draft. \(Self.hint)",
+                "trigger t broken: no such column: draft. \(Self.hint)",
                 "view drafts broken: no such column: draft. \(Self.hint)",
             ])
     }

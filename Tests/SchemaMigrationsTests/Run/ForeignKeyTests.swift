@@ -55,6 +55,7 @@ struct ForeignKeyTests {
             "PRAGMA foreign_keys = 0;\n\(rebuild)",
             "\(rebuild)\nPRAGMA foreign_keys = ON;",
             "-- migrations: foreign-keys=deferred\nPRAGMA foreign_keys = ON;\n\(rebuild)",
+            "CREATE TABLE x(a);\nPRAGMA foreign_keys = ON;\n\(rebuild)\nPRAGMA foreign_keys = OFF;\nDROP TABLE x;",
         ], [false, true])
     func rebuilt(sql: String, atOnce: Bool) throws {
         if !atOnce { #expect(try migrate([:]) == [1]) }
@@ -85,6 +86,18 @@ struct ForeignKeyTests {
     func cascade(sql: String) throws {
         #expect(try migrate(["2_delete.sql": sql]) == [1, 2])
         #expect(try queue.integers("SELECT id FROM book") == [3])
+    }
+
+    @Test("do not cascade in a file that asks for them after its first statement, which is told")
+    func noCascade() throws {
+        let error = try expectFailure([
+            "2_delete.sql":
+                "SELECT 1;\nPRAGMA foreign_keys = ON;\nDELETE FROM author WHERE id = 1;\nSELECT 2;"
+        ])
+        #expect(
+            error.message
+                == "2_delete.sql: leaves 2 rows of table book whose author_id refer to no row of author.")
+        #expect(try queue.integers("SELECT id FROM book") == [1, 2, 3])
     }
 
     @Test("that are immediate name the failing statement")
@@ -147,10 +160,18 @@ struct ForeignKeyTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("that SQLite cannot check are described")
-    func mismatch() throws {
+    @Test(
+        "that SQLite cannot check are described",
+        arguments: [
+            "CREATE TABLE p(a);", "CREATE TABLE p(a TEXT); CREATE UNIQUE INDEX i ON p(a COLLATE NOCASE);",
+            "CREATE TABLE p(a PRIMARY KEY COLLATE RTRIM, b); DROP TABLE p; CREATE TABLE p(a, b, UNIQUE (a, b));",
+            "CREATE TABLE p(a); CREATE UNIQUE INDEX i ON p(a) WHERE a > 1;",
+            "CREATE TABLE p(a); CREATE UNIQUE INDEX i ON p(a || '');",
+            "CREATE TABLE p(a, PRIMARY KEY (a COLLATE NOCASE));",
+        ])
+    func mismatch(parent: String) throws {
         let error = try expectFailure([
-            "2_x.sql": "CREATE TABLE p(a); CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);"
+            "2_x.sql": "\(parent) CREATE TABLE c(a REFERENCES p(a)); INSERT INTO c VALUES (1);"
         ])
         #expect(
             error.description == """

@@ -1,0 +1,195 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("The app's connection")
+struct ConnectionTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    /// Pragmas, with a value other than the default.
+    static let pragmas = [
+        ("ignore_check_constraints", "ON"), ("query_only", "1"), ("writable_schema", "ON"),
+        ("legacy_alter_table", "1"),
+        ("recursive_triggers", "1"), ("locking_mode", "EXCLUSIVE"), ("main.locking_mode", "EXCLUSIVE"),
+        ("trusted_schema", "0"), ("busy_timeout", "1234"), ("reverse_unordered_selects", "1"),
+        ("read_uncommitted", "1"), ("automatic_index", "0"), ("cell_size_check", "1"),
+        ("checkpoint_fullfsync", "1"),
+        ("fullfsync", "1"), ("full_column_names", "1"), ("short_column_names", "0"), ("count_changes", "1"),
+        ("empty_result_callbacks", "1"), ("analysis_limit", "77"), ("cache_size", "-123"),
+        ("cache_spill", "0"),
+        ("journal_size_limit", "4096"), ("mmap_size", "65536"), ("secure_delete", "FAST"),
+        ("defer_foreign_keys", "1"),
+        ("soft_heap_limit", "100000000"), ("threads", "2"),
+    ]
+
+    private func values(_ writer: any DatabaseWriter) throws -> [String: DatabaseValue?] {
+        try writer.writeWithoutTransaction { db in
+            let names = Set(Self.pragmas.map(\.0)).union(["foreign_keys", "main.synchronous", "temp_store"])
+            return try names.reduce(into: [:]) {
+                $0[$1] = try DatabaseValue.fetchOne(db, sql: "PRAGMA \($1)")
+            }
+        }
+    }
+
+    @Test(
+        "is given back as it was, after a file that ran and after one that failed", arguments: pragmas,
+        [false, true])
+    func givenBack(pragma: (String, String), fails: Bool) throws {
+        let before = try values(queue)
+        let files = [
+            "1_a.sql": "CREATE TABLE a(x CHECK (x > 0));",
+            "2_b.sql": "EXPLAIN PRAGMA \(pragma.0) = \(pragma.1);\nPRAGMA \(pragma.0) = \(pragma.1);\n"
+                + (fails ? "SELECT nonsense;" : ""),
+            "3_c.sql": "INSERT INTO a VALUES (1);",
+        ]
+        let schema = try folder.migrator(files)
+        if fails {
+            #expect(try failure { try schema.migrate(queue) }.version == 2)
+        } else {
+            #expect(try schema.migrate(queue).applied == [1, 2, 3])
+        }
+        #expect(try values(queue) == before)
+    }
+
+    @Test("is given back by migrations in Swift, and by files without a transaction", arguments: pragmas)
+    func others(pragma: (String, String)) throws {
+        let before = try values(queue)
+        let sql = "PRAGMA \(pragma.0) = \(pragma.1)"
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, sql: sql),
+            SQLMigration(version: 2, name: "alone", sql: "-- migrations: transaction=none\n\(sql)"),
+            CodeMigration(3, sql: "CREATE TABLE a(x)"),
+        ])
+        #expect(try schema.migrate(queue).applied == [1, 2, 3])
+        #expect(try values(queue) == before)
+    }
+
+    @Test(
+        "begins each file as the app's began, whether the files are committed together or not",
+        arguments: [false, true])
+    func grouping(atOnce: Bool) throws {
+        let schema = try folder.migrator([
+            "1_a.sql":
+                "CREATE TABLE a(x CHECK (x > 0)); PRAGMA ignore_check_constraints = 1; INSERT INTO a VALUES (-1);",
+            "2_b.sql": "INSERT INTO a VALUES (-2);",
+        ])
+        if !atOnce { try schema.migrate(queue, upTo: 1) }
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "2_b.sql:1: CHECK constraint failed: x > 0 (SQLite 275).")
+        #expect(try queue.integers("SELECT x FROM a") == [-1])
+    }
+
+    @Test("keeps the time that the app waits, and the callback with which it does")
+    func busyTimeout() throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(3)
+        let files = ["1_a.sql": "CREATE TABLE a(x);\nPRAGMA busy_timeout = 1;"]
+        let waiting = try folder.queue("waiting.sqlite", configuration)
+        try folder.migrator(files).migrate(waiting)
+        #expect(try waiting.integer("PRAGMA busy_timeout") == 3_000)
+
+        configuration.busyMode = .callback { _ in false }
+        let calling = try folder.queue("calling.sqlite", configuration)
+        let error = try failure { try folder.migrator(files).migrate(calling) }
+        #expect(
+            error.description
+                == "1_a.sql:2: PRAGMA busy_timeout would replace the callback with which the app waits. Remove it. Nothing was changed."
+        )
+        #expect(try calling.tables() == [])
+    }
+
+    @Test(
+        "keeps what could not be put back, so a file that sets it is refused",
+        arguments: [
+            "case_sensitive_like", "data_store_directory", "hard_heap_limit", "temp_store_directory",
+            "wal_autocheckpoint",
+        ], ["", "-- migrations: transaction=none\n"])
+    func refused(pragma: String, comment: String) throws {
+        let error = try failure {
+            try folder.migrator(["1_a.sql": "\(comment)PRAGMA \(pragma) = 1;"]).migrate(queue)
+        }
+        #expect(error.code == .refusedStatement)
+        #expect(error.message.contains("PRAGMA \(pragma) cannot be put back after the file."))
+        #expect(error.remedy == "Set it where the app opens the database.")
+    }
+
+    // MARK: Attached databases
+
+    @Test("keeps no database that a file attaches, whatever comes after it", arguments: [false, true])
+    func attached(fails: Bool) throws {
+        let other = try folder.queue("other.sqlite")
+        try other.execute("CREATE TABLE o(x); INSERT INTO o VALUES (7);")
+        try other.close()
+        let path = folder.url.appendingPathComponent("other.sqlite").path
+        try queue.execute(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); PRAGMA foreign_keys = OFF;
+            INSERT INTO c VALUES (9); PRAGMA foreign_keys = ON; CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+            INSERT INTO schema_migrations VALUES (1);
+            """)
+        // With an old orphan, the file runs twice.
+        let schema = try folder.migrator(
+            [
+                "1_a.sql": "", "2_b.sql": "CREATE TABLE b(x);",
+                "3_c.sql":
+                    "ATTACH '\(path)' AS other; INSERT INTO c SELECT NULL FROM other.o; INSERT INTO b SELECT x FROM other.o;"
+                    + (fails ? "SELECT nonsense;" : ""),
+                "4_d.sql": "CREATE TABLE d(x); INSERT INTO c VALUES (NULL);",
+            ].mapValues { $0.isEmpty ? "-- nothing" : $0 })
+        if fails {
+            let error = try failure { try schema.migrate(queue) }
+            #expect(error.message == "3_c.sql:1: no such column: nonsense (SQLite 1).")
+            #expect(try queue.ledger() == [1, 2])
+        } else {
+            #expect(try schema.migrate(queue).applied == [2, 3, 4])
+            #expect(try queue.integers("SELECT x FROM b") == [7])
+        }
+        #expect(try queue.strings("SELECT name FROM pragma_database_list WHERE name <> 'temp'") == ["main"])
+    }
+
+    // MARK: What other tables need
+
+    @Test("may lack a module or a tokenizer that another table needs")
+    func modules() throws {
+        _ = try folder.migrator(["1_a.sql": "CREATE TABLE a(x); CREATE TABLE b(x);"]).migrate(queue)
+        try queue.execute(
+            """
+            CREATE VIRTUAL TABLE f USING fts5(x);
+            PRAGMA writable_schema = ON;
+            INSERT INTO sqlite_master VALUES ('table', 'm', 'm', 0, 'CREATE VIRTUAL TABLE m USING missing(x)');
+            UPDATE sqlite_master SET sql = 'CREATE VIRTUAL TABLE f USING fts5(x, tokenize = "missing")' WHERE name = 'f';
+            PRAGMA writable_schema = OFF;
+            """)
+        try queue.close()
+        let queue = try folder.queue()
+        let report = try folder.migrator([
+            "2_b.sql": "ALTER TABLE a ADD COLUMN y;", "3_c.sql": "DROP TABLE b;",
+            "4_d.sql": "ALTER TABLE a RENAME TO e;",
+        ]).migrate(queue)
+        #expect(report.applied == [2, 3, 4])
+        #expect(report.warnings == [])
+    }
+
+    @Test("may have a temporary table of the same name as one with a trigger")
+    func shadowed() throws {
+        _ = try folder.migrator([
+            "1_a.sql": """
+            CREATE TABLE t(a, b); CREATE TABLE log(x);
+            CREATE TRIGGER r AFTER UPDATE OF b ON t BEGIN INSERT INTO log VALUES (new.b); END;
+            """
+        ]).migrate(queue)
+        let report = try folder.migrator([
+            "2_b.sql": "CREATE TEMP TABLE t(other); CREATE TABLE more(x);",
+            "3_c.sql": "DROP TABLE temp.t; UPDATE t SET b = 1;",
+        ]).migrate(queue)
+        #expect(report.applied == [2, 3])
+    }
+}
