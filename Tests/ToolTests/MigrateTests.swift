@@ -234,7 +234,7 @@ struct MigrateTests {
                 "new a,b",
                 """
                 error: "a,b" cannot be a migration's name: its name has a character that a name may not have.
-                Use letters, digits, _ and -, and do not end with _.
+                Use letters, digits, _ and -, and do not end with _. For a down migration, pass --down.
                 """
             ),
         ])

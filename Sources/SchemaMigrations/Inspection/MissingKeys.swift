@@ -2,9 +2,9 @@ import GRDB
 
 /// The values that rows refer to and that no row of the parent has.
 ///
-/// They are kept in temporary tables, one for each key of a parent, whose columns have the affinity and the
-/// collation of the parent's. So SQLite compares them as it compares foreign keys (foreignkeys.html, section 3):
-/// a text `'1'` refers to the number 1.
+/// They are kept as the children have them in temporary tables, one for each key of a parent. To compare them, they
+/// are copied into a table with the affinity and the collation of the parent's columns. So SQLite compares them as
+/// it compares foreign keys (foreignkeys.html, section 3): a text `'1'` refers to the number 1.
 struct MissingKeys {
     /// The values that are missing from one key of a parent.
     private struct Group {
@@ -65,7 +65,8 @@ struct MissingKeys {
             allColumns: try SQLName.fetchSet(
                 db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [key.parent]),
             table: table)
-        let definitions = group.types.enumerated().map { "k\($0) \($1)" } + ["key INTEGER", "rows INTEGER"]
+        // Without types, so that a parent whose types change is looked for the same values.
+        let definitions = group.types.indices.map { "k\($0)" } + ["key INTEGER", "rows INTEGER"]
         try db.execute(sql: "CREATE TEMP TABLE \(table.sql)(\(definitions.joined(separator: ", ")))")
         return group
     }
@@ -122,7 +123,7 @@ struct MissingKeys {
                         SELECT \(places.map { "k\($0)" }.joined(separator: ", ")) FROM temp.\(old.table.sql)
                         """)
             }
-            let isIt = columns.map { "known.\($0) = missing.\($0)" }.joined(separator: " AND ")
+            let isIt = columns.map { "known.\($0) = +missing.\($0)" }.joined(separator: " AND ")
             let new = try rows(
                 of: group, where: "NOT EXISTS (SELECT 1 FROM temp.\(known.sql) AS known WHERE \(isIt))", db)
             try db.execute(sql: "DROP TABLE temp.\(known.sql)")

@@ -124,6 +124,13 @@ struct OldProblemsTests {
                 ALTER TABLE n RENAME TO p;
                 """, "2 rows of table note whose p refer to no row of p."
             ),
+            // The parent's key takes another type, and the child stays as it is.
+            (
+                notes,
+                """
+                DROP TABLE note; DELETE FROM memo WHERE p = '1'; DROP TABLE p; CREATE TABLE p(id BLOB UNIQUE);
+                """, "3 rows of table memo whose p refer to no row of p."
+            ),
             // Without ids, and with keys of two columns in another order.
             (
                 """
