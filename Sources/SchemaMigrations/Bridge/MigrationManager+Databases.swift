@@ -67,31 +67,36 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - onError: whether the manager stops when the step throws.
+    ///   - foreignKeys: how foreign keys are enforced in the step; by default as the app's connection does, which
+    ///     for GRDB is at once. Then dropping a table deletes the rows that refer to it with `ON DELETE CASCADE`, so
+    ///     pass `.deferred` in a step that rebuilds a table: the step is checked before it commits.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
     ///     its argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
-        run body: @escaping @Sendable (Database) throws -> Void
+        onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (Database) throws -> Void
     ) {
         whenMigratingToVersion(
-            version, in: database, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID,
-            line: line
+            version, in: database, onFreshInstall: onFreshInstall, onError: onError, foreignKeys: foreignKeys,
+            fileID: fileID, line: line
         ) { db, _ in try body(db) }
     }
 
     /// Registers a step that works in one database and gets the context of the launch that runs it.
     public func whenMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
-        run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
+        onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
     ) {
         let place = DatabasePlace(database)
         register(
             MigrationStep(
-                version: version, place: place, work: .transaction(DatabaseStep(place: place, body: body)),
+                version: version, place: place,
+                work: .transaction(
+                    DatabaseStep(place: place, foreignKeys: foreignKeys, body: body)),
                 onFreshInstall: onFreshInstall, onError: onError,
                 source: SourceLocation(fileID: fileID, line: line)))
     }
