@@ -82,12 +82,13 @@ struct MissingKeys {
                 NOT EXISTS (SELECT 1 FROM \(group.parent.inMain) AS parent WHERE \(isIt.joined(separator: " AND ")))
                 """)
         }
+        // 1 and 1.0 are one group, and two texts for a parent whose key is a text.
         try db.execute(
             sql: """
                 INSERT INTO temp.\(group.table.sql)
                 SELECT \(values.joined(separator: ", ")), \(group.keys.count), count(*)
                 FROM \(key.child.inMain) AS child WHERE \(conditions.joined(separator: " AND "))
-                GROUP BY \(values.map { "\($0) COLLATE BINARY" }.joined(separator: ", "))
+                GROUP BY \(values.map { "\($0) COLLATE BINARY, typeof(\($0))" }.joined(separator: ", "))
                 """)
     }
 
