@@ -82,7 +82,7 @@ struct MissingKeys {
                 NOT EXISTS (SELECT 1 FROM \(group.parent.inMain) AS parent WHERE \(isIt.joined(separator: " AND ")))
                 """)
         }
-        // 1 and 1.0 are one group, and two texts for a parent whose key is a text.
+        // GROUP BY takes 1 and 1.0 for one value, but a parent whose key is a text sees two texts.
         try db.execute(
             sql: """
                 INSERT INTO temp.\(group.table.sql)
