@@ -191,7 +191,7 @@ extension MigrationManager {
         return report
     }
 
-    private func tell(_ kind: MigrationEvent.Kind) {
+    func tell(_ kind: MigrationEvent.Kind) {
         let event = MigrationEvent(manager: name, kind: kind)
         witness?.note(event)
         options.onEvent?(event)
@@ -203,7 +203,11 @@ extension MigrationManager {
                 .invalidRegistration, "a closure for version changes is asynchronous",
                 remedy: "Call it as try await manager.migrate().", manager: name)
         }
-        guard let step = registration.steps.first(where: \.isAsynchronous) else { return }
+        let finished = Set(registration.steps.flatMap(\.finishing))
+        let isRun = { (step: MigrationStep) in
+            step.isAsynchronous || step.isDeferred && !step.worksInDatabase && finished.contains(step.version)
+        }
+        guard let step = registration.steps.first(where: isRun) else { return }
         throw MigrationError(
             .invalidRegistration, "\(step.title) (\(step.source)) is asynchronous",
             remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)

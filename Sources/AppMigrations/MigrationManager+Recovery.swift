@@ -36,7 +36,9 @@ extension MigrationManager {
     public func skip(_ version: AppVersion) throws {
         try withRunLock {
             let plan = try plan()
-            let pending = plan.pending.filter { !$0.step.isMove && $0.step.version == version }
+            let pending = (plan.pending + plan.deferred).filter {
+                !$0.step.isMove && $0.step.version == version
+            }
             if plan.pending.isEmpty, try skipVersionChange(to: version, in: plan) { return }
             guard !pending.isEmpty else {
                 throw MigrationError(
@@ -69,7 +71,7 @@ extension MigrationManager {
     private func skip(_ version: AppVersion, in place: LaunchPlan.PlacePlan) throws {
         try place.place.store.change(name, waitingUpTo: patience) { state in
             try state.changeRecord(of: name) { known in
-                var record = place.record.keeping(settled: known?.settled ?? [])
+                var record = place.record.keeping(known)
                 record.settle(version)
                 known = record
             }
@@ -155,7 +157,7 @@ extension MigrationManager {
 }
 
 extension MigrationError {
-    fileprivate static func neverWrites(_ manager: String) -> MigrationError {
+    static func neverWrites(_ manager: String) -> MigrationError {
         MigrationError(
             .notYetMigrated, "this process waits for another one to migrate, and never writes",
             remedy: "Do it in the process that migrates, or leave out the role .waits.", manager: manager)

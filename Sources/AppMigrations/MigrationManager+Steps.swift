@@ -13,17 +13,21 @@ extension MigrationManager {
     /// - Parameters:
     ///   - version: above that of every step registered before, and at most the current version or one of its
     ///     sub-migrations.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: whether the step runs where there is no old data.
     ///   - onError: whether the manager stops when the step throws.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work. If it throws, ``migrate()`` throws, and the next launch retries it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        fileID: StaticString = #fileID, line: UInt = #line, run body: @escaping () throws -> Void
+        _ version: AppVersion, finishing deferred: [AppVersion] = [],
+        onFreshInstall: FreshInstallRule = .skip,
+        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
+        run body: @escaping () throws -> Void
     ) {
         whenMigratingToVersion(
-            version, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID, line: line
+            version, finishing: deferred, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID,
+            line: line
         ) { _ in
             try body()
         }
@@ -31,11 +35,14 @@ extension MigrationManager {
 
     /// Registers a step that asks about the launch that runs it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        _ version: AppVersion, finishing deferred: [AppVersion] = [],
+        onFreshInstall: FreshInstallRule = .skip,
+        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
         run body: @escaping (MigrationContext) throws -> Void
     ) {
-        register(.closure(body), version, onFreshInstall, onError, SourceLocation(fileID: fileID, line: line))
+        register(
+            .closure(body), version, deferred, onFreshInstall, onError,
+            SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers an asynchronous step: a download, or work on an actor.
@@ -45,12 +52,14 @@ extension MigrationManager {
     /// that the mistake shows on a developer's desk and not in the field. The step runs at least once, like any
     /// closure.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        _ version: AppVersion, finishing deferred: [AppVersion] = [],
+        onFreshInstall: FreshInstallRule = .skip,
+        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
         run body: nonisolated(nonsending) @escaping () async throws -> Void
     ) {
         whenMigratingToVersion(
-            version, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID, line: line
+            version, finishing: deferred, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID,
+            line: line
         ) { _ in
             try await body()
         }
@@ -58,12 +67,14 @@ extension MigrationManager {
 
     /// Registers an asynchronous step that asks about the launch that runs it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        _ version: AppVersion, finishing deferred: [AppVersion] = [],
+        onFreshInstall: FreshInstallRule = .skip,
+        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
         run body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) {
         register(
-            .asynchronous(body), version, onFreshInstall, onError, SourceLocation(fileID: fileID, line: line))
+            .asynchronous(body), version, deferred, onFreshInstall, onError,
+            SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers what a fresh install needs besides its tables: empty the keychain that outlived the last install, or
@@ -123,13 +134,13 @@ extension MigrationManager {
     }
 
     private func register(
-        _ work: MigrationStep.Work, _ version: AppVersion, _ onFreshInstall: FreshInstallRule,
-        _ onError: ErrorRule, _ source: SourceLocation
+        _ work: MigrationStep.Work, _ version: AppVersion, _ deferred: [AppVersion],
+        _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation
     ) {
         register(
             MigrationStep(
                 version: version, place: registration.storePlace, work: work, onFreshInstall: onFreshInstall,
-                onError: onError, source: source))
+                onError: onError, finishing: deferred, source: source))
     }
 
     private func registerForFreshInstalls(_ work: MigrationStep.Work, _ source: SourceLocation) {

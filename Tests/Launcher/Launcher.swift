@@ -58,9 +58,12 @@ struct Launcher: ParsableCommand {
                     store: makeStore(in: folder) ?? InMemoryStore(), steps: steps
                 ).run()
             }
-            let report = try migrate(in: folder)
+            let (report, deferred) = try migrate(in: folder)
             print("launch \(report.launch)")
             print("completed \(report.completed)")
+            if let deferred {
+                print("deferred \(deferred.completed), failed \(deferred.failures.map(\.description))")
+            }
         } catch let error as MigrationError {
             print("\(error.code.rawValue): \(error)")
         } catch is CancellationError {
@@ -68,14 +71,14 @@ struct Launcher: ParsableCommand {
         }
     }
 
-    private func migrate(in folder: LauncherFolder) throws -> MigrationReport {
+    private func migrate(in folder: LauncherFolder) throws -> (MigrationReport, DeferredReport?) {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version.map(AppVersion.init(parsing:)),
             store: makeStore(in: folder),
             options: MigrationOptions(
                 maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
         // Opened only for steps that work in it: a launch without any finds no database.
-        let usesDatabase = steps.contains { $0.kind == .inside || $0.kind == .move }
+        let usesDatabase = steps.contains { [.inside, .move, .rows].contains($0.kind) }
         let database = try usesDatabase ? folder.openDatabase() : nil
         for step in steps {
             switch (step.kind, database) {
@@ -89,6 +92,14 @@ struct Launcher: ParsableCommand {
                 ])
                 manager.whenMigratingToVersion(
                     step.version, migrate: schema, in: database, fileID: "App/Migrations.swift", line: 7)
+            case (.rows, let database?):
+                manager.whenMigratingToVersion(
+                    step.version, deferredIn: database, startingAt: 0, fileID: "App/Migrations.swift", line: 7
+                ) { db, row in
+                    try db.execute(sql: "INSERT INTO effect(version) VALUES (?)", arguments: ["\(row)"])
+                    if row == 90 { try step.run(in: folder, nil, nil) }
+                    return row < 99 ? .more(row + 1) : .done
+                }
             case (.change, _):
                 manager.whenVersionChanges { _, _ in try step.run(in: folder, nil, nil) }
             default:
@@ -100,8 +111,9 @@ struct Launcher: ParsableCommand {
             }
         }
         if let skip { try manager.skip(AppVersion(parsing: skip)) }
-        if let retrying { return try manager.migrate(retrying: AppVersion(parsing: retrying)) }
-        return try manager.migrate()
+        if let retrying { return (try manager.migrate(retrying: AppVersion(parsing: retrying)), nil) }
+        let report = try manager.migrate()
+        return (report, steps.contains { $0.kind == .rows } ? try manager.runDeferred() : nil)
     }
 
     private func leaveDefaults() {

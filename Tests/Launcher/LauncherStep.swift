@@ -31,6 +31,8 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
         case move
         /// A closure for a version change.
         case change
+        /// A deferred step, which writes 100 rows in the database by calls of a closure.
+        case rows
     }
 
     let version: AppVersion

@@ -174,4 +174,27 @@ struct AttemptsTests {
         #expect(skipped.output == "launch relaunch\ncompleted []\n")
         #expect(install.effects == ["2.0", "2.0", "2.0"])
     }
+
+    @Test("A deferred batch in which the process died is done exactly once, or given up in that build")
+    func deferred() async throws {
+        let install = try await Install(.own)
+        for _ in 1...2 { #expect(try await install.signal("2.0+417", ["2.0:rows,kill"]) == SIGKILL) }
+        #expect(try install.rows().count == 64, "the first batch")
+        let next = try await install.launch("2.0+417", ["2.0:rows"])
+        #expect(next.output.hasSuffix("deferred [2.0], failed []\n"), "\(next.output)")
+        #expect(try install.rows() == (0...99).map { "\($0)" })
+
+        let other = try await Install(.own)
+        for _ in 1...3 { #expect(try await other.signal("2.0+417", ["2.0:rows,kill"]) == SIGKILL) }
+        let given = try await other.launch("2.0+417", ["2.0:rows,kill"])
+        #expect(
+            given.output.hasSuffix(
+                """
+                deferred [], failed ["Library: deferred step 2.0 (Migrations.swift:7) was not retried: the process died in \
+                it 3 times. A new build of the app retries it; skip(\\"2.0\\") goes on without it."]
+
+                """), "\(given.output)")
+        #expect(try await other.launch("2.0+418", ["2.0:rows"]).output.contains("deferred [2.0], failed []"))
+        #expect(try other.rows() == (0...99).map { "\($0)" })
+    }
 }

@@ -198,7 +198,7 @@ struct Launch {
                 unsettled.forEach(report)
                 unsettled = []
             case .didFail(let step, _): hasFailedMove.withLock { $0 = step.schemaVersions != nil }
-            case .launchRecognized, .didGiveUp: break
+            case .launchRecognized, .didGiveUp, .didRunBatch: break
             }
         }
     }

@@ -9,6 +9,8 @@ struct LaunchPlan {
     let places: [PlacePlan]
     /// Every pending step, in the order in which the steps will run.
     let pending: [PendingStep]
+    /// The deferred steps that wait for `runDeferred`, in order: all but those that a pending step finishes.
+    let deferred: [PendingStep]
     /// The weight of what stays pending above the version at which this call of `migrate` stops.
     let weightAbove: Int64
     let decision: LaunchDecision
@@ -32,11 +34,21 @@ struct LaunchPlan {
         /// The attempts that died, when they are too many to try again.
         fileprivate(set) var exhausted: MigrationRecord.Running?
 
+        /// How far the step is, if it is deferred.
+        let deferred: DeferredState
+
         /// The step as a record notes that it is running.
         func running(build: String) -> MigrationRecord.Running {
-            MigrationRecord.Running(
-                step.isMove ? .move : .step, version: step.version,
-                remaining: step.isMove ? schemaVersions.count : nil, attempt: 1, build: build, since: Date())
+            let (work, remaining): (MigrationRecord.Work, Int?) =
+                if step.isMove {
+                    (.move, schemaVersions.count)
+                } else if step.isDeferred {
+                    (.batch, deferred.done)
+                } else {
+                    (.step, nil)
+                }
+            return MigrationRecord.Running(
+                work, version: step.version, remaining: remaining, attempt: 1, build: build, since: Date())
         }
 
         /// The step's share of the run's progress: a schema migration counts as much as a step.
@@ -71,9 +83,16 @@ struct LaunchPlan {
         }
         self.request = request
         self.places = places
-        self.pending = pending.filter { $0.step.version <= request.target }.sorted {
-            $0.step.runsBefore($1.step)
+        pending.sort { $0.step.runsBefore($1.step) }
+        let finished = Set(
+            pending.filter { !$0.step.isDeferred && $0.step.version <= request.target }.flatMap(
+                \.step.finishing))
+        func waits(_ pending: PendingStep) -> Bool {
+            pending.step.isDeferred && !finished.contains(pending.step.version)
         }
+        deferred = pending.filter(waits)
+        pending.removeAll(where: waits)
+        self.pending = pending.filter { $0.step.version <= request.target }
         weightAbove = pending.reduce(0) { $0 + ($1.step.version <= request.target ? 0 : $1.weight) }
         var decision = decided ?? LaunchDecision(places[0], request)
         for place in places where decision.launches[place.place.id] == nil {
@@ -114,10 +133,12 @@ struct LaunchPlan {
 
     /// The report of a launch on which nothing has run yet.
     var report: MigrationReport {
-        MigrationReport(
+        var report = MigrationReport(
             manager: request.manager, launch: places[0].launch,
             returnedFromDowngrade: decision.returnedFromDowngrade,
             isFirstLaunchOfVersion: decision.isFirstLaunchOfVersion)
+        report.deferred = deferred.map(\.step.version)
+        return report
     }
 
     /// Whether planning needs the app's answer about a subject: some place has neither a record nor a decision, and
@@ -188,18 +209,21 @@ struct LaunchPlan {
         let reached = state.record?.reached
         let versions = Set(plan.pending)
         let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }.map { step, versions in
-            PendingStep(step: step, isOutOfOrder: false, schemaVersions: versions)
+            PendingStep(step: step, isOutOfOrder: false, schemaVersions: versions, deferred: DeferredState())
         }
         let pending = closures.filter { versions.contains($0.version) }.map { step in
             PendingStep(
                 step: step,
                 isOutOfOrder: !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false,
-                schemaVersions: [])
+                schemaVersions: [], deferred: record.deferred[step.version] ?? DeferredState())
         }
         return (moves + pending).map { pending in
             var pending = pending
-            pending.exhausted = record.exhausted(
-                pending.running(build: request.build), maximumAttempts: request.maximumAttempts)
+            let died = pending.step.isDeferred ? pending.deferred.running : record.running
+            let work = pending.running(build: request.build)
+            if let died, died.exhausts(work, maximumAttempts: request.maximumAttempts) {
+                pending.exhausted = died
+            }
             return pending
         }
     }

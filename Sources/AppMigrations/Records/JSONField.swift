@@ -56,11 +56,11 @@ struct JSONField {
         return count
     }
 
-    /// Whole numbers by version.
-    func counts(upTo limit: Int) throws -> [AppVersion: Int] {
-        try object().reduce(into: [:]) { counts, field in
+    /// The fields of an object whose keys are versions.
+    func byVersion<Value>(_ value: (JSONField) throws -> Value) throws -> [AppVersion: Value] {
+        try object().reduce(into: [:]) { values, field in
             let version = try JSONField(value: .string(field.key), path: path).version()
-            counts[version] = try self.field(field.key).count(upTo: limit)
+            values[version] = try value(self.field(field.key))
         }
     }
 

@@ -8,7 +8,10 @@ extension MigrationRecord {
         self.init(floor: try field.field("floor").ifPresent?.version())
         settled = try field.field("settled").versions()
         owed = try field.field("owed").versions()
-        failures = try field.field("failures").ifPresent?.counts(upTo: Self.maximumFailures) ?? [:]
+        failures =
+            try field.field("failures").ifPresent?.byVersion { try $0.count(upTo: Self.maximumFailures) }
+            ?? [:]
+        deferred = try field.field("deferred").ifPresent?.byVersion(DeferredState.init) ?? [:]
         completed = try field.field("completed").ifPresent?.version()
         highest = try field.field("highest").ifPresent?.version()
         downgradedTo = try field.field("downgradedTo").ifPresent?.version()
@@ -30,6 +33,7 @@ extension MigrationRecord {
             ? nil
             : .object(
                 Dictionary(uniqueKeysWithValues: failures.map { ($0.description, .integer(Int64($1))) }))
+        fields["deferred"] = deferredJSON(replacing: old["deferred"])
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
@@ -40,6 +44,18 @@ extension MigrationRecord {
             return .object(running.json(replacing: known))
         }
         return fields
+    }
+
+    private func deferredJSON(replacing old: JSONValue?) -> JSONValue? {
+        guard !deferred.isEmpty else { return nil }
+        var known: [String: JSONValue] = [:]
+        if case .object(let fields) = old { known = fields }
+        let states = deferred.map { version, state in
+            var fields: [String: JSONValue] = [:]
+            if case .object(let old) = known[version.description] { fields = old }
+            return (version.description, JSONValue.object(state.json(replacing: fields)))
+        }
+        return .object(Dictionary(uniqueKeysWithValues: states))
     }
 }
 

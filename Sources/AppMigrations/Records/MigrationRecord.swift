@@ -16,6 +16,9 @@ package struct MigrationRecord: Sendable, Hashable {
     /// How often best-effort steps have thrown, by version.
     package var failures: [AppVersion: Int] = [:]
 
+    /// How far deferred steps are, by version.
+    package var deferred: [AppVersion: DeferredState] = [:]
+
     /// The app version whose launch was completed last; nil until one was.
     package var completed: AppVersion?
 
@@ -33,14 +36,14 @@ package struct MigrationRecord: Sendable, Hashable {
 
     /// What can be started, and can kill the process.
     package enum Work: String, Sendable, Hashable {
-        case step, move, versionChange
+        case step, move, versionChange, batch
     }
 
     /// Work that has been started.
     package struct Running: Sendable, Hashable {
         package var work: Work
         package var version: AppVersion
-        /// For a move: the number of migrations that it still had to apply.
+        /// For a move, the number of migrations that it still had to apply; for a batch, the rows done before it.
         package var remaining: Int?
         /// The number of times that the step has been started without coming to an end; 1 at first.
         package var attempt: Int
@@ -70,6 +73,21 @@ package struct MigrationRecord: Sendable, Hashable {
 
         /// Whether this is an earlier attempt at the same work, which has got no further.
         func isAttempt(at other: Running) -> Bool { isSameWork(as: other) && remaining == other.remaining }
+
+        /// Whether the attempts that died are too many to try the same work again in the same build.
+        func exhausts(_ work: Running, maximumAttempts: Int) -> Bool {
+            isAttempt(at: work) && build == work.build && attempt - forgiven >= maximumAttempts
+        }
+
+        /// The work as it starts again after this attempt, which died.
+        func retried(as work: Running) -> Running {
+            guard isAttempt(at: work) else { return work }
+            var running = work
+            running.attempt = min(attempt + 1, Self.maximumAttempt)
+            // A new build of the app may have fixed what killed the last one.
+            running.forgiven = build == work.build ? forgiven : attempt
+            return running
+        }
     }
 
     /// Creates a record that begins with a version, with nothing settled above it.
@@ -130,21 +148,7 @@ extension MigrationRecord {
     ///
     /// If the record says that the same work is running already, its last attempt died.
     mutating func start(_ work: Running) {
-        var running = work
-        if let died = self.running, died.isAttempt(at: work) {
-            running.attempt = min(died.attempt + 1, Running.maximumAttempt)
-            // A new build of the app may have fixed what killed the last one.
-            running.forgiven = died.build == work.build ? died.forgiven : died.attempt
-        }
-        self.running = running
-    }
-
-    /// The attempts at some work that died, when they are too many to try again.
-    func exhausted(_ work: Running, maximumAttempts: Int) -> Running? {
-        guard let running, running.isAttempt(at: work), running.build == work.build,
-            running.attempt - running.forgiven >= maximumAttempts
-        else { return nil }
-        return running
+        running = running?.retried(as: work) ?? work
     }
 
     /// Notes that a step has come to its end, or is not needed.
@@ -152,15 +156,17 @@ extension MigrationRecord {
         settled.insert(version)
         owed.remove(version)
         failures[version] = nil
+        deferred[version] = nil
         if running?.work == .step, running?.version == version { running = nil }
     }
 
-    /// The record, with versions that are known to be settled besides.
-    package func keeping(settled versions: Set<AppVersion>) -> MigrationRecord {
+    /// The record, with what only others write: versions settled in transactions, and how far deferred steps are.
+    package func keeping(_ known: MigrationRecord?) -> MigrationRecord {
         var record = self
-        record.settled.formUnion(versions)
+        record.settled.formUnion(known?.settled ?? [])
         record.owed.subtract(record.settled)
         record.failures = record.failures.filter { !record.settled.contains($0.key) }
+        record.deferred = (known?.deferred ?? [:]).filter { !record.settled.contains($0.key) }
         return record
     }
 

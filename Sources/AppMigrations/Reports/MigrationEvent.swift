@@ -26,6 +26,8 @@ public struct MigrationEvent: Sendable {
         case didFail(Step, any Error)
         /// A best-effort step has thrown too often, and is settled as skipped.
         case didGiveUp(Step)
+        /// A batch of a deferred step is complete: rows done, of those that there were at the start.
+        case didRunBatch(Step, done: Int, of: Int?)
         /// Every pending step is complete.
         case finished(MigrationReport)
     }
@@ -58,6 +60,8 @@ extension MigrationEvent: CustomStringConvertible {
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error)"
         case .didGiveUp(let step): "\(manager): \(step) was given up"
+        case .didRunBatch(let step, let done, let total):
+            "\(manager): \(step) has done \(done)\(total.map { " of \($0)" } ?? "")"
         case .finished(let report):
             "\(manager): finished; steps: \(report.completed.count), moves: \(report.moves.count)"
         }

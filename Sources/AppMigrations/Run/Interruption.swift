@@ -26,6 +26,9 @@ final class Interruption: Sendable {
         }
     }
 
+    /// Whether the run is to stop.
+    var isStopped: Bool { state.withLock { $0.reason != nil } }
+
     /// Makes a step stop with the run.
     ///
     /// Cancels the step's progress, not that of the manager, which could never be used again.

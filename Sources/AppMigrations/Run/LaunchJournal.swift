@@ -57,14 +57,14 @@ struct LaunchJournal {
     /// Notes that a step, which is no move, is done.
     mutating func settle(_ step: MigrationStep, _ settlement: Settlement) {
         let id = step.place.id
-        if case .transaction = step.work {
+        if step.settlesItself {
             // The transaction has written it already.
             pages[id]?.written?.settle(step.version)
         } else {
             pages[id]?.history.append(settlement.step)
         }
         // If a later step has died before, this one, which was added since, must not make that forgotten.
-        end(in: id)
+        if !step.isDeferred { end(in: id) }
         pages[id]?.record.settle(step.version)
     }
 
@@ -131,7 +131,7 @@ struct LaunchJournal {
                     try state.changeRecord(of: request.manager) { known in
                         // A step that was settled in its own transaction stays settled, even if this run does not
                         // know of it: two stores may share a database.
-                        known = record.keeping(settled: known?.settled ?? [])
+                        known = record.keeping(known)
                     }
                     state.see(seen, in: request.line, at: Date())
                     state.newHistory = history

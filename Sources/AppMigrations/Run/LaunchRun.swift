@@ -98,7 +98,13 @@ final class LaunchRun {
         case .closure(let body): try body(context)
         case .transaction(let work): try work.perform(context, settlement: settlement(of: step))
         case .move(let move): return try move.perform(context)
-        case .asynchronous: preconditionFailure("The synchronous migrate() refuses asynchronous steps.")
+        case .batches(let work):
+            let release = try takeBatchLock()
+            defer { release() }
+            var runner = BatchRunner(work, settlement(of: step))
+            while try noteBatch(runner.next(), of: step, context) {}
+        case .asynchronous, .deferredClosure:
+            preconditionFailure("The synchronous migrate() refuses asynchronous steps.")
         }
         return nil
     }
@@ -113,8 +119,69 @@ final class LaunchRun {
             let settlement = settlement(of: step)
             try await offload { try work.perform(context, settlement: settlement) }
         case .move(let move): return try await offload { try move.perform(context) }
+        case .batches(let work):
+            let release = try await offload(takeBatchLock)
+            defer { release() }
+            var runner = BatchRunner(work, settlement(of: step))
+            while true {
+                let (next, state) = try await offload { [runner] in
+                    var runner = runner
+                    let state = try runner.next()
+                    return (runner, state)
+                }
+                runner = next
+                guard try noteBatch(state, of: step, context) else { break }
+            }
+        case .deferredClosure(let body):
+            let release = try await offload(takeBatchLock)
+            defer { release() }
+            guard let pending = plan.pending.first(where: { $0.step === step }) else { break }
+            try await body(
+                DeferredContext(
+                    pending, plan.request, writeTimeout: journal.writeTimeout,
+                    isOver: { [interruption] in interruption.isStopped }))
         }
         return nil
+    }
+
+    /// Waits for a batch of deferred work in another process, and keeps others from beginning one.
+    private var takeBatchLock: @Sendable () throws -> @Sendable () -> Void {
+        {
+            [store = plan.places[0].place.store, manager = plan.request.manager, limit = journal.writeTimeout]
+            in
+            let deadline = ContinuousClock.now + limit
+            while true {
+                switch try store.lock(LockName.batch(of: manager)) {
+                case .acquired(let release): return release
+                case .held(let holder):
+                    guard ContinuousClock.now < deadline else {
+                        throw MigrationError(
+                            .locked,
+                            "\(holder) is running a deferred step, and did not pause within \(limit)",
+                            remedy: "Launch again when it has finished, or raise the option `lockTimeout`.")
+                    }
+                    Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
+                }
+            }
+        }
+    }
+
+    /// Notes how far a deferred step is, which this launch finishes.
+    ///
+    /// - Returns: whether it goes on.
+    private func noteBatch(
+        _ state: DeferredState?, of step: MigrationStep, _ context: MigrationContext
+    ) throws -> Bool {
+        guard let state else { return false }
+        if let total = state.total, total > 0 {
+            context.progress.totalUnitCount = Int64(total)
+            context.progress.completedUnitCount = Int64(min(state.done, total))
+        }
+        if let item = plan.pending.firstIndex(where: { $0.step === step }) {
+            tell(.didRunBatch(description(of: item), done: state.done, of: state.total))
+        }
+        if let reason = interruption.error(manager: plan.request.manager, progress) { throw reason }
+        return true
     }
 
     private func settlement(of step: MigrationStep) -> Settlement {
@@ -157,13 +224,29 @@ final class LaunchRun {
     private func start(_ item: Int) throws -> @Sendable () throws -> Void {
         let pending = plan.pending[item]
         let step = pending.step
-        let died = pending.exhausted.map { gaveUp("\(step.title) (\(step.source))", step.version, $0) }
+        let died = pending.exhausted.map {
+            MigrationError.gaveUp(
+                "\(step.title) (\(step.source))", step.version, $0, manager: plan.request.manager)
+        }
         if let reason = interruption.error(manager: plan.request.manager, progress) ?? died {
             throw Stop(reason: reason)
         }
         hasCheckpoint.withLock { $0 = false }
-        journal.start(pending.running(build: plan.request.build), in: step.place.id)
-        return journal.saving(last: step.place.id)
+        let work = pending.running(build: plan.request.build)
+        guard step.isDeferred else {
+            journal.start(work, in: step.place.id)
+            return journal.saving(last: step.place.id)
+        }
+        let save = journal.saving()
+        let (store, version, manager, limit) = (
+            step.place.store, step.version, plan.request.manager, journal.writeTimeout
+        )
+        return {
+            try save()
+            try store.changeDeferred(version, of: manager, waitingUpTo: limit) { state in
+                state.running = state.running?.retried(as: work) ?? work
+            }
+        }
     }
 
     /// Notes that the closures for a version change are being started.
@@ -173,8 +256,10 @@ final class LaunchRun {
         let (request, store) = (plan.request, plan.places[0])
         let work = MigrationRecord.Running(
             .versionChange, version: request.current, attempt: 1, build: request.build, since: Date())
-        if let died = store.record.exhausted(work, maximumAttempts: request.maximumAttempts) {
-            throw Stop(reason: gaveUp("a closure for a version change", request.current, died))
+        if let died = store.record.running, died.exhausts(work, maximumAttempts: request.maximumAttempts) {
+            throw Stop(
+                reason: MigrationError.gaveUp(
+                    "a closure for a version change", request.current, died, manager: request.manager))
         }
         journal.start(work, in: store.place.id)
         return journal.saving(last: store.place.id)
@@ -270,28 +355,13 @@ final class LaunchRun {
 
     // MARK: Failures
 
-    private func gaveUp(
-        _ title: String, _ version: AppVersion, _ died: MigrationRecord.Running
-    ) -> MigrationError {
-        let deaths = died.attempt - died.forgiven
-        let times = deaths == 1 ? "once" : "\(deaths) times"
-        // Without its schema an app cannot go on.
-        let version = version.withoutBuild
-        let skipping = died.work == .move ? "" : "; skip(\"\(version)\") goes on without it"
-        return MigrationError(
-            .gaveUp, "\(title) was not retried: the process died in it \(times)",
-            remedy:
-                "A new build of the app retries it, as does migrate(retrying: \"\(version)\")\(skipping).",
-            manager: plan.request.manager, version: version, attempt: died.attempt)
-    }
-
     /// Notes that a step has thrown.
     ///
     /// Stops the run, unless the step is best-effort.
     private func fail(_ item: Int, _ context: MigrationContext, _ error: any Error) throws {
         let step = plan.pending[item].step
         if hasCheckpoint.withLock({ $0 }) { journal.forgive(step) }
-        journal.fail(in: step.place.id)
+        if !step.isDeferred { journal.fail(in: step.place.id) }
         tell(.didFail(description(of: item), error))
         let interruption = interruption.error(manager: plan.request.manager, progress)
         let isStopped =
@@ -329,6 +399,24 @@ final class LaunchRun {
             version: step.version, database: step.place is StorePlace ? nil : step.place.name,
             schemaVersions: step.isMove ? pending.schemaVersions : nil, attempt: journal.attempt(at: step),
             number: item + 1, count: plan.pending.count, title: step.title)
+    }
+}
+
+extension MigrationError {
+    /// The error for work in which the process has died too often.
+    static func gaveUp(
+        _ title: String, _ version: AppVersion, _ died: MigrationRecord.Running, manager: String
+    ) -> MigrationError {
+        let deaths = died.attempt - died.forgiven
+        let times = deaths == 1 ? "once" : "\(deaths) times"
+        let version = version.withoutBuild
+        let retrying = died.work == .batch ? "" : ", as does migrate(retrying: \"\(version)\")"
+        // Without its schema an app cannot go on.
+        let skipping = died.work == .move ? "" : "; skip(\"\(version)\") goes on without it"
+        return MigrationError(
+            .gaveUp, "\(title) was not retried: the process died in it \(times)",
+            remedy: "A new build of the app retries it\(retrying)\(skipping).",
+            manager: manager, version: version, attempt: died.attempt)
     }
 }
 

@@ -60,6 +60,14 @@ final class RunLock: Sendable {
         }
     }
 
+    /// Takes the lock if nobody holds it.
+    static func takeIfFree(_ name: String, of store: any MigrationStore) throws -> RunLock? {
+        switch try store.lock(name) {
+        case .acquired(let release): RunLock(name, release)
+        case .held: nil
+        }
+    }
+
     private static func timeout(_ manager: String, _ holder: String, _ limit: Duration) -> MigrationError {
         MigrationError(
             .locked, "\(holder) is migrating, and did not finish within \(limit)",

@@ -17,18 +17,26 @@ package final class MigrationStep {
     let isMove: Bool
     /// Whether its place is a database, and not the manager's store.
     let worksInDatabase: Bool
+    /// Whether it runs after the launch, in batches.
+    let isDeferred: Bool
+    /// Whether the transaction that does the work, or its last batch, records that the step is done.
+    let settlesItself: Bool
+    /// The versions of deferred steps that have to be done before this one.
+    package let finishing: [AppVersion]
     /// Its number among the steps that are registered, from 0.
     var number = 0
 
     package init(
         version: AppVersion, place: any MigrationPlace, work: Work, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, isForFreshInstalls: Bool = false, source: SourceLocation
+        onError: ErrorRule = .stop, finishing: [AppVersion] = [], isForFreshInstalls: Bool = false,
+        source: SourceLocation
     ) {
         self.version = version
         self.place = place
         self.work = work
         self.onFreshInstall = onFreshInstall
         self.onError = onError
+        self.finishing = finishing
         self.isForFreshInstalls = isForFreshInstalls
         self.source = source
         (isAsynchronous, isMove, worksInDatabase) =
@@ -37,6 +45,15 @@ package final class MigrationStep {
             case .asynchronous: (true, false, false)
             case .transaction: (false, false, true)
             case .move: (false, true, true)
+            case .batches: (false, false, true)
+            case .deferredClosure: (false, false, false)
+            }
+        (isDeferred, settlesItself) =
+            switch work {
+            case .closure, .asynchronous, .move: (false, false)
+            case .transaction: (false, true)
+            case .batches: (true, true)
+            case .deferredClosure: (true, false)
             }
     }
 
@@ -52,7 +69,14 @@ package final class MigrationStep {
         case transaction(any TransactionWork)
         /// Brings its place to a schema version. The place's own ledger records what it has done.
         case move(any MoveWork)
+        /// Runs after the launch, in batches, each of which its place records in the batch's transaction.
+        case batches(any DeferredWork)
+        /// Runs after the launch, and saves where it is.
+        case deferredClosure(DeferredBody)
     }
+
+    /// A deferred closure, which runs on the actor that calls `runDeferred`.
+    package typealias DeferredBody = nonisolated(nonsending) (DeferredContext) async throws -> Void
 
     var move: (any MoveWork)? {
         if case .move(let move) = work { move } else { nil }
@@ -60,7 +84,8 @@ package final class MigrationStep {
 
     /// The name that messages use.
     var title: String {
-        isForFreshInstalls ? "whenFreshlyInstalled" : "\(isMove ? "move" : "step") \(version)"
+        if isForFreshInstalls { return "whenFreshlyInstalled" }
+        return "\(isMove ? "move" : isDeferred ? "deferred step" : "step") \(version)"
     }
 
     /// Whether this step comes first where both are pending.

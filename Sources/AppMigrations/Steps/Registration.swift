@@ -43,7 +43,7 @@ struct Registration {
     private var isPlainlyRight: Bool {
         guard let last = steps.last else { return true }
         return last.version <= current.ceiling
-            && steps.allSatisfy { !$0.isMove && !$0.worksInDatabase }
+            && steps.allSatisfy { !$0.isMove && !$0.worksInDatabase && $0.finishing.isEmpty }
             && zip(steps, steps.dropFirst()).allSatisfy { $0.version < $1.version }
     }
 

@@ -13,6 +13,7 @@ struct RegistrationReview {
         for place in places {
             let steps = registration.steps.filter { $0.place.id == place.id }
             reviewVersions(of: steps)
+            reviewFinished(by: steps)
             try reviewMoves(steps, of: place)
         }
     }
@@ -46,6 +47,21 @@ struct RegistrationReview {
             }
             taken[slot] = taken[slot] ?? step
             if highest.map({ $0.version < step.version }) ?? true { highest = step }
+        }
+    }
+
+    /// A step finishes deferred steps of versions up to its own, in whatever place they are.
+    private mutating func reviewFinished(by steps: [MigrationStep]) {
+        for step in steps {
+            for version in step.finishing {
+                let isThere = registration.steps.contains {
+                    $0.isDeferred && $0.version == version && $0.version < step.version
+                }
+                guard !isThere else { continue }
+                note(
+                    step, "finishes \(version), but no deferred step before it has that version",
+                    remedy: "Name the version of a deferred step that is registered for an earlier version.")
+            }
         }
     }
 

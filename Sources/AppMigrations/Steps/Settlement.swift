@@ -2,8 +2,8 @@ import Foundation
 
 /// A step that is done, to be recorded in the transaction that did it.
 package struct Settlement: Sendable {
-    let manager: String
-    let version: AppVersion
+    package let manager: String
+    package let version: AppVersion
     let appVersion: AppVersion
     let started: ContinuousClock.Instant
 

@@ -27,6 +27,7 @@ struct LaunchNotes: Sendable {
             running = step.version
             begun.insert(step.version)
         case .didRun(let step, _): managers[index].done.append(step)
+        case .didRunBatch: break
         case .didFail, .didGiveUp, .finished: running = nil
         }
     }

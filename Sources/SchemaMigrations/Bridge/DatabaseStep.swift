@@ -19,7 +19,7 @@ struct DatabaseStep: TransactionWork {
                     guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
                         return  // Another process has done it.
                     }
-                    try TransactionWatch().keepOpen(db, orThrow: ended) {
+                    try TransactionWatch().keepOpen(db, orThrow: place.stepEndedTransaction) {
                         try checkingForeignKeys(db) { try body(db, context) }
                     }
                     try records.update(context.manager, db, settlement.record)
@@ -44,13 +44,15 @@ struct DatabaseStep: TransactionWork {
         try before.drop(db)
         try after.drop(db)
     }
+}
 
-    /// The error of a body that has ended the transaction that it ran in.
-    private var ended: MigrationError {
+extension DatabasePlace {
+    /// The error of a step that has ended the transaction that it ran in.
+    var stepEndedTransaction: MigrationError {
         MigrationError(
             .stepFailed,
             Diagnostic(
-                at: .store(place.name), "the step ended the transaction that it ran in",
+                at: .store(name), "the step ended the transaction that it ran in",
                 remedy: "Remove what commits or rolls back: a step and its record are committed together."))
     }
 }

@@ -16,16 +16,19 @@ extension MigrationManager {
     ///   - migrator: the database's one set of migrations.
     ///   - target: the schema version to go to, at least that of the move before it; nil for the latest.
     ///     Known migrations above the last move's target are an error, so that none is forgotten.
+    ///   - deferred: the versions of deferred steps to run to their end before the move.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: SchemaMigrator, upTo target: SchemaVersion? = nil,
-        in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
+        finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
+        fileID: StaticString = #fileID,
+        line: UInt = #line
     ) {
         register(
             SchemaMove(migrator: migrator, target: target, database: database), for: version, in: database,
-            source: SourceLocation(fileID: fileID, line: line))
+            finishing: deferred, source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a move by GRDB's own `DatabaseMigrator`, so that an app keeps its existing migrations.
@@ -34,25 +37,29 @@ extension MigrationManager {
     ///   - version: the app version; at most one move for each database and version.
     ///   - migrator: the database's one migrator.
     ///   - target: the identifier of the last migration to apply; nil for the latest.
+    ///   - deferred: the versions of deferred steps to run to their end before the move.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
-        in database: any DatabaseWriter, fileID: StaticString = #fileID, line: UInt = #line
+        finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
+        fileID: StaticString = #fileID,
+        line: UInt = #line
     ) {
         register(
             GRDBMove(migrator: migrator, target: target, database: database), for: version, in: database,
-            source: SourceLocation(fileID: fileID, line: line))
+            finishing: deferred, source: SourceLocation(fileID: fileID, line: line))
     }
 
     private func register(
         _ move: any DatabaseMove, for version: AppVersion, in database: any DatabaseWriter,
-        source: SourceLocation
+        finishing deferred: [AppVersion], source: SourceLocation
     ) {
         register(
-            MigrationStep(version: version, place: DatabasePlace(database), work: .move(move), source: source)
-        )
+            MigrationStep(
+                version: version, place: DatabasePlace(database), work: .move(move), finishing: deferred,
+                source: source))
     }
 
     /// Registers a step that works in one database, *exactly once*: the database commits its work and its
@@ -64,6 +71,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - version: the app version, above that of every step registered before.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - onError: whether the manager stops when the step throws.
@@ -75,20 +83,22 @@ extension MigrationManager {
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
     ///     its argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
-        _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil, fileID: StaticString = #fileID,
+        _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database) throws -> Void
     ) {
         whenMigratingToVersion(
-            version, in: database, onFreshInstall: onFreshInstall, onError: onError, foreignKeys: foreignKeys,
-            fileID: fileID, line: line
+            version, finishing: deferred, in: database, onFreshInstall: onFreshInstall, onError: onError,
+            foreignKeys: foreignKeys, fileID: fileID, line: line
         ) { db, _ in try body(db) }
     }
 
     /// Registers a step that works in one database and gets the context of the launch that runs it.
     public func whenMigratingToVersion(
-        _ version: AppVersion, in database: any DatabaseWriter, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil, fileID: StaticString = #fileID,
+        _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
     ) {
         let place = DatabasePlace(database)
@@ -97,7 +107,77 @@ extension MigrationManager {
                 version: version, place: place,
                 work: .transaction(
                     DatabaseStep(place: place, foreignKeys: foreignKeys, body: body)),
-                onFreshInstall: onFreshInstall, onError: onError,
+                onFreshInstall: onFreshInstall, onError: onError, finishing: deferred,
                 source: SourceLocation(fileID: fileID, line: line)))
+    }
+
+    /// Registers a step that works on the rows of a table after the launch, in batches.
+    ///
+    /// ```swift
+    /// manager.whenMigratingToVersion("2.1", deferredIn: dbQueue, overRowsOf: "photo") { db, rows in
+    ///     try db.execute(
+    ///         sql: "UPDATE photo SET title = trim(title) WHERE rowid BETWEEN ? AND ?",
+    ///         arguments: [rows.lowerBound, rows.upperBound])
+    /// }
+    /// ```
+    ///
+    /// `migrate()` only reports it; `runDeferred(for:)` runs it, batch by batch. The rows
+    /// of a batch and the place where the next one begins are committed together, so every row is done *exactly once*.
+    /// Rows that the app inserts after the step has begun are left out: write them in the new form. A fresh install does
+    /// not need the step.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before for the database.
+    ///   - database: the database.
+    ///   - table: a table with row ids. For a `WITHOUT ROWID` table, use a cursor of your own.
+    ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - onError: whether the step is given up after some runs in which it threw.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the rows whose ids are in the range, in a transaction. If it throws, the batch is rolled back.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, deferredIn database: any DatabaseWriter, overRowsOf table: String,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (Database, ClosedRange<Int64>) throws -> Void
+    ) {
+        register(
+            RowBatches(table: SQLName(table), body: body), version, database, onFreshInstall, onError,
+            SourceLocation(fileID: fileID, line: line))
+    }
+
+    /// Registers a step that works in a database after the launch, in batches of calls that say where the next one
+    /// begins.
+    ///
+    /// For tables without row ids, and for whatever else can be cut into pieces; see ``DeferredCursor``.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before for the database.
+    ///   - database: the database.
+    ///   - start: where the first call begins.
+    ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - onError: whether the step is given up after some runs in which it threw.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does a small piece of work. A transaction has as many calls as fit into about 50 ms.
+    public func whenMigratingToVersion<Cursor: Codable & Sendable>(
+        _ version: AppVersion, deferredIn database: any DatabaseWriter, startingAt start: Cursor,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (Database, Cursor) throws -> DeferredCursor<Cursor>
+    ) {
+        register(
+            CursorBatches(start: start, body: body), version, database, onFreshInstall, onError,
+            SourceLocation(fileID: fileID, line: line))
+    }
+
+    private func register(
+        _ batches: any DeferredBatches, _ version: AppVersion, _ database: any DatabaseWriter,
+        _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation
+    ) {
+        let place = DatabasePlace(database)
+        register(
+            MigrationStep(
+                version: version, place: place,
+                work: .batches(DeferredDatabaseStep(place: place, batches: batches)),
+                onFreshInstall: onFreshInstall, onError: onError, source: source))
     }
 }

@@ -60,3 +60,7 @@ struct MyStore: MigrationStore {
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {}
     func lock(_ manager: String) throws -> StoreLock { .held(by: "somebody") }
 }
+
+func imageFiles() throws -> [URL] { [] }
+func makeThumbnail(of file: URL) async throws {}
+func scheduleNextRun() {}

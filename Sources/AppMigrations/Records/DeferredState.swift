@@ -1,0 +1,56 @@
+import Foundation
+
+/// How far a deferred step is, in the record of its place.
+package struct DeferredState: Sendable, Hashable {
+    /// Where the next batch begins, as the step keeps it; nil before the first.
+    var cursor: JSONValue?
+
+    /// The rows that are done; for other steps, the batches or checkpoints.
+    package var done = 0
+
+    /// The rows that there were at the start; nil where nobody can tell.
+    package var total: Int?
+
+    /// The number of runs in which a batch threw.
+    package var failures = 0
+
+    /// The batch that was started last, at ``done``; nil when the last run has come to its end.
+    package var running: MigrationRecord.Running?
+
+    package init() {}
+
+    /// Decodes the cursor; nil before the first batch.
+    package func cursor<Cursor: Decodable>(as type: Cursor.Type) throws -> Cursor? {
+        try cursor.map { try JSONDecoder().decode(type, from: $0.text()) }
+    }
+
+    /// Moves the cursor, and notes what has been done.
+    package mutating func advance(to cursor: some Encodable, done count: Int) throws {
+        self.cursor = try JSONValue(parsing: JSONEncoder().encode(cursor))
+        done += count
+        // What dies from here on dies in another batch.
+        running?.remaining = done
+        running?.attempt = 1
+        running?.forgiven = 0
+    }
+}
+
+extension DeferredState {
+    init(_ field: JSONField) throws {
+        cursor = try field.field("cursor").value
+        done = try field.field("done").count(upTo: .max)
+        total = try field.field("total").ifPresent?.count(upTo: .max)
+        failures = try field.field("failures").ifPresent?.count(upTo: MigrationRecord.maximumFailures) ?? 0
+        running = try field.field("running").ifPresent.flatMap(MigrationRecord.Running.init)
+    }
+
+    func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
+        var fields = old
+        fields["cursor"] = cursor
+        fields["done"] = .integer(Int64(done))
+        fields["total"] = total.map { .integer(Int64($0)) }
+        fields["failures"] = failures == 0 ? nil : .integer(Int64(failures))
+        fields["running"] = running.map { .object($0.json(replacing: [:])) }
+        return fields
+    }
+}

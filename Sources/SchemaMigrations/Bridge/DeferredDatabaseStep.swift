@@ -1,0 +1,134 @@
+import AppMigrations
+import Foundation
+import GRDB
+
+/// The body of a deferred step that works in one database, batch by batch.
+struct DeferredDatabaseStep: DeferredWork {
+    let place: DatabasePlace
+    let batches: any DeferredBatches
+
+    func runBatch(_ batch: DeferredBatch) throws -> DeferredBatch.Outcome {
+        let records = place.records
+        let settlement = batch.settlement
+        var outcome = DeferredBatch.Outcome(state: nil)
+        try place.database.unsafeReentrantWrite { db in
+            guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
+            try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
+                outcome = try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
+                    let record = try records.state(of: settlement.manager, db).record(of: settlement.manager)
+                    // Another process has done it.
+                    guard let record, !record.settled.contains(settlement.version) else {
+                        return .init(state: nil)
+                    }
+                    var state = record.deferred[settlement.version] ?? DeferredState()
+                    var isDone = false
+                    try TransactionWatch().keepOpen(db, orThrow: place.stepEndedTransaction) {
+                        isDone = try batches.runNext(db, &state, size: batch.size)
+                    }
+                    try records.update(settlement.manager, db) { stored in
+                        if isDone { return try settlement.record(in: &stored) }
+                        try stored.changeRecord(of: settlement.manager) { record in
+                            record?.deferred[settlement.version] = state
+                        }
+                    }
+                    return .init(state: isDone ? nil : state)
+                }
+            }
+        }
+        return outcome
+    }
+}
+
+/// A way to cut work into batches.
+protocol DeferredBatches: Sendable {
+    /// Runs the next batch in the open transaction, and moves the cursor behind it.
+    ///
+    /// - Returns: whether that was the last one.
+    func runNext(_ db: Database, _ state: inout DeferredState, size: Int) throws -> Bool
+}
+
+/// Batches of the rows of a table, by their row ids.
+struct RowBatches: DeferredBatches {
+    let table: SQLName
+    let body: @Sendable (Database, ClosedRange<Int64>) throws -> Void
+
+    /// The rows that are left: those that there were when the step began.
+    private struct Cursor: Codable {
+        var next: Int64
+        let last: Int64
+    }
+
+    func runNext(_ db: Database, _ state: inout DeferredState, size: Int) throws -> Bool {
+        guard let cursor = try state.cursor(as: Cursor.self) ?? firstCursor(db, &state),
+            let batch = try rows(from: cursor, size, db)
+        else { return true }
+        do {
+            try body(db, batch.rows)
+        } catch {
+            let rows = batch.count == 1 ? "row \(batch.rows.lowerBound)" : "rows \(batch.rows)"
+            throw DeferredBatch.Failure("\(rows) of table \(table)", isDivisible: batch.count > 1, error)
+        }
+        let (next, isLast) = batch.rows.upperBound.addingReportingOverflow(1)
+        try state.advance(to: Cursor(next: next, last: cursor.last), done: batch.count)
+        return isLast || next > cursor.last
+    }
+
+    private func firstCursor(_ db: Database, _ state: inout DeferredState) throws -> Cursor? {
+        let bounds = try Row.fetchOne(
+            db, sql: "SELECT min(_rowid_), max(_rowid_), count(*) FROM \(table.inMain)")
+        guard let bounds, let first: Int64 = bounds[0], let last: Int64 = bounds[1] else { return nil }
+        state.total = bounds[2]
+        return Cursor(next: first, last: last)
+    }
+
+    private func rows(
+        from cursor: Cursor, _ size: Int, _ db: Database
+    ) throws -> (rows: ClosedRange<Int64>, count: Int)? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT min(id), max(id), count(*) FROM (
+                        SELECT _rowid_ AS id FROM \(table.inMain) WHERE _rowid_ BETWEEN ? AND ? ORDER BY _rowid_ LIMIT ?)
+                    """), arguments: [cursor.next, cursor.last, size])
+        guard let row, let first: Int64 = row[0], let last: Int64 = row[1] else { return nil }
+        return (first...last, row[2])
+    }
+}
+
+/// Batches of calls of a closure, which says itself where the next one begins.
+struct CursorBatches<Cursor: Codable & Sendable>: DeferredBatches {
+    let start: Cursor
+    let body: @Sendable (Database, Cursor) throws -> DeferredCursor<Cursor>
+
+    func runNext(_ db: Database, _ state: inout DeferredState, size: Int) throws -> Bool {
+        var cursor = try state.cursor(as: Cursor.self) ?? start
+        for call in 1...max(1, size) {
+            do {
+                guard case .more(let next) = try body(db, cursor) else { return true }
+                cursor = next
+            } catch {
+                throw DeferredBatch.Failure("the batch at \(cursor)", isDivisible: call > 1, error)
+            }
+        }
+        try state.advance(to: cursor, done: max(1, size))
+        return false
+    }
+}
+
+/// Where a deferred step continues.
+///
+/// ```swift
+/// manager.whenMigratingToVersion("2.1", deferredIn: dbQueue, startingAt: "") { db, lastName in
+///     guard let name = try String.fetchOne(
+///         db, sql: "SELECT name FROM tag WHERE name > ? ORDER BY name", arguments: [lastName])
+///     else { return .done }
+///     try db.execute(sql: "UPDATE tag SET folded = lower(name) WHERE name = ?", arguments: [name])
+///     return .more(name)
+/// }
+/// ```
+public enum DeferredCursor<Cursor: Sendable>: Sendable {
+    /// There is more to do, from this cursor on.
+    case more(Cursor)
+    /// Everything is done.
+    case done
+}

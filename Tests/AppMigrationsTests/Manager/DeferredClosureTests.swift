@@ -1,0 +1,123 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite("A deferred closure")
+struct DeferredClosureTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    init() throws { try launch("1.0", store: store) }
+
+    private func manager(
+        _ version: String = "2.1",
+        _ body: nonisolated(nonsending) @escaping (DeferredContext) async throws -> Void
+    ) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: version, store: store,
+            options: MigrationOptions(aboveCurrent: .leaveOut))
+        manager.whenMigratingToVersion("2.1", deferred: .afterLaunch, run: body)
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) { [log] in log.lines.append("3.0") }
+        return manager
+    }
+
+    /// Does numbers, and stops after some of them, as a kill would.
+    private func counting(to last: Int, stoppingAfter limit: Int = .max) throws -> MigrationManager {
+        try manager { [log] context in
+            var number = try context.lastCheckpoint(as: Int.self) ?? 0
+            var count = 0
+            while number < last {
+                guard count < limit else { throw CancellationError() }
+                log.lines.append("\(number)")
+                number += 1
+                count += 1
+                try context.checkpoint(number)
+            }
+        }
+    }
+
+    @Test("runs after the launch, and continues at its last checkpoint")
+    func checkpoints() async throws {
+        let first = try counting(to: 5, stoppingAfter: 2)
+        #expect(try await first.migrate().deferred == ["2.1"])
+        #expect(log.lines == [])
+        let report = try await first.runDeferred()
+        #expect(report.pending == ["2.1"])
+        #expect(report.failures.isEmpty)
+        #expect(try first.pendingDeferred().map(\.done) == [2])
+        #expect(try await counting(to: 5).runDeferred().completed == ["2.1"])
+        #expect(log.lines == ["0", "1", "2", "3", "4"])
+        #expect(try await counting(to: 5).runDeferred().completed == [])
+    }
+
+    @Test("ends at a checkpoint when the time is over")
+    func timeOver() async throws {
+        let manager = try counting(to: 5)
+        try await manager.migrate()
+        #expect(try await manager.runDeferred(for: .zero).pending == ["2.1"])
+        #expect(log.lines == [])
+        #expect(try await manager.runDeferred(for: .seconds(600)).completed == ["2.1"])
+    }
+
+    @Test("ends at a checkpoint when the task is cancelled")
+    func cancelled() async throws {
+        let manager = try manager { [log] context in
+            log.lines.append("begun")
+            withUnsafeCurrentTask { $0?.cancel() }
+            try context.checkpoint(1)
+            log.lines.append("not reached")
+        }
+        try await manager.migrate()
+        let report = try await Task { [manager = UncheckedManager(manager)] in
+            try await manager.value.runDeferred()
+        }.value
+        #expect(report.pending == ["2.1"])
+        #expect(report.failures.isEmpty)
+        #expect(log.lines == ["begun"])
+        #expect(try manager.pendingDeferred().map(\.done) == [1])
+    }
+
+    /// One task at a time uses it.
+    private struct UncheckedManager: @unchecked Sendable {
+        let value: MigrationManager
+        init(_ value: MigrationManager) { self.value = value }
+    }
+
+    @Test("is refused by the synchronous form, which cannot run it")
+    func synchronous() throws {
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.1", store: store)
+        manager.whenMigratingToVersion(
+            "2.1", deferred: .afterLaunch, fileID: "App/Migrations.swift", line: 7
+        ) { _ in }
+        #expect(try manager.migrate().deferred == ["2.1"])
+        func run() throws -> DeferredReport { try manager.runDeferred() }
+        let error = try #require(throws: MigrationError.self) { try run() }
+        #expect(
+            error.description == """
+                Library: deferred step 2.1 (Migrations.swift:7) is asynchronous. Call it as try await \
+                manager.runDeferred().
+                """)
+    }
+
+    @Test("is finished first by a step that needs it")
+    func finishing() async throws {
+        try await counting(to: 3, stoppingAfter: 1).migrate()
+        try await counting(to: 3, stoppingAfter: 1).runDeferred()
+        let manager = try manager("3.0") { [log] context in
+            log.lines.append("from \(try context.lastCheckpoint(as: Int.self) ?? 0)")
+        }
+        #expect(try await manager.migrate().completed == ["2.1", "3.0"])
+        #expect(log.lines == ["0", "from 1", "3.0"])
+        #expect(try await manager.runDeferred().completed == [])
+    }
+
+    @Test("that throws waits for the next run, and says so")
+    func failure() async throws {
+        let manager = try manager { _ in throw StepError(description: "no network") }
+        try await manager.migrate()
+        let report = try await manager.runDeferred()
+        #expect(report.failures.first?.message.hasSuffix("failed: no network.") == true)
+        #expect(report.pending == ["2.1"])
+        #expect(try await counting(to: 1).runDeferred().completed == ["2.1"])
+    }
+}

@@ -1,0 +1,306 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("A deferred step in a database")
+struct DeferredTests {
+    let app: App
+    let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        try app.launch("1.0")
+        database = try app.open()
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE book ADD COLUMN hash TEXT;
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                    INSERT INTO book(id, title) SELECT i * 3, 'Book ' || i FROM n;
+                    CREATE TABLE done(id INTEGER);
+                    """)
+        }
+    }
+
+    /// A manager of version 2.1, whose deferred step hashes books.
+    private func manager(
+        _ version: String = "2.1", in other: DatabaseQueue? = nil, onError: ErrorRule = .stop,
+        poison: Int64? = nil, onBatch: (@Sendable (ClosedRange<Int64>) throws -> Void)? = nil,
+        afterBatch: (() -> Void)? = nil
+    ) throws -> MigrationManager {
+        let database = other ?? database
+        let manager = try app.manager(
+            version,
+            options: MigrationOptions(
+                aboveCurrent: .leaveOut,
+                onEvent: { [log = app.log] event in
+                    if case .didRunBatch(let step, let done, let total) = event.kind {
+                        log.add("\(step.version): \(done) of \(total ?? -1)")
+                        afterBatch?()
+                    }
+                }))
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        manager.whenMigratingToVersion(
+            "2.1", deferredIn: database, overRowsOf: "book", onError: onError, fileID: "App/Migrations.swift",
+            line: 7
+        ) { db, rows in
+            try onBatch?(rows)
+            if let poison, rows.contains(poison) { throw Mishap() }
+            try db.execute(
+                sql: "UPDATE book SET hash = 'h' || title WHERE rowid BETWEEN ? AND ?",
+                arguments: [rows.lowerBound, rows.upperBound])
+            try db.execute(
+                sql: "INSERT INTO done SELECT id FROM book WHERE rowid BETWEEN ? AND ?",
+                arguments: [rows.lowerBound, rows.upperBound])
+        }
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
+            try db.execute(sql: "ALTER TABLE book RENAME COLUMN hash TO digest")
+        }
+        return manager
+    }
+
+    private func integer(_ sql: String) throws -> Int {
+        try database.read { try Int.fetchOne($0, sql: sql) ?? -1 }
+    }
+
+    /// Every row was done once, and only once.
+    private func expectAllDone() throws {
+        #expect(try integer("SELECT count(*) FROM done") == 1000)
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
+        #expect(try integer("SELECT count(*) FROM book WHERE hash IS NULL") == 0)
+    }
+
+    @Test("is reported by migrate(), and run by runDeferred(), each row once")
+    func run() throws {
+        let manager = try manager()
+        let report = try manager.migrate()
+        #expect(report.completed == [])
+        #expect(report.deferred == ["2.1"])
+        #expect(try integer("SELECT count(*) FROM done") == 0)
+        let pending = try #require(try manager.pendingDeferred().first)
+        #expect(pending.version == "2.1")
+        #expect(pending.database == "library.sqlite")
+        #expect(pending.done == 0)
+        #expect(pending.total == nil)
+        let run = try manager.runDeferred()
+        #expect(run.completed == ["2.1"])
+        #expect(run.pending == [])
+        try expectAllDone()
+        #expect(try manager.pendingDeferred() == [])
+        #expect(try manager.migrate().deferred == [])
+        #expect(try manager.runDeferred().completed == [])
+        #expect(try manager.history().steps.map { "\($0.version) \($0.outcome)" } == ["2.1 ran"])
+        #expect(app.log.lines.first == "2.1: 64 of 1000")
+    }
+
+    @Test("ends when its time is over, and the next run continues, also in a new process")
+    func resumed() throws {
+        try manager().migrate()
+        let first = try manager().runDeferred(for: .zero)
+        #expect(first.completed == [])
+        #expect(first.pending == ["2.1"])
+        var progress: [PendingDeferredStep] = []
+        for limit in 1...20 {
+            let batches = Locked(0)
+            let manager = try manager { _ in batches.withLock { $0 += 1 } }
+            // As a kill would: the second batch throws what no step throws.
+            if limit < 5 {
+                let stopped = try self.manager { _ in
+                    if batches.withLock({
+                        $0 += 1
+                        return $0 > 1
+                    }) {
+                        throw CancellationError()
+                    }
+                }
+                let report = try stopped.runDeferred()
+                #expect(report.failures.isEmpty)
+                progress += try stopped.pendingDeferred()
+            } else {
+                try manager.runDeferred()
+            }
+        }
+        #expect(progress.map(\.done) == progress.map(\.done).sorted())
+        #expect(Set(progress.map(\.done)).count == 4)
+        #expect(progress.allSatisfy { $0.total == 1000 })
+        try expectAllDone()
+    }
+
+    @Test("is not needed on a fresh install")
+    func fresh() throws {
+        let other = try App()
+        let database = try other.open()
+        let manager = try other.manager("2.1")
+        manager.whenMigratingToVersion("1.0", migrate: try other.schema([10]), in: database)
+        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "book") { _, _ in
+            throw Mishap()
+        }
+        let report = try manager.migrate()
+        #expect(report.launch == .freshInstall)
+        #expect(report.deferred == [])
+        #expect(try manager.runDeferred().failures.isEmpty)
+        #expect(try manager.history().steps.map { "\($0.version) \($0.outcome)" } == ["2.1 notNeeded"])
+    }
+
+    @Test("is finished first by a step that needs it, with progress")
+    func finishing() throws {
+        let old = try manager()
+        try old.migrate()
+        let batches = Locked(0)
+        try manager { _ in
+            if batches.withLock({
+                $0 += 1
+                return $0 > 2
+            }) {
+                throw CancellationError()
+            }
+        }.runDeferred()
+        let done = try #require(try old.pendingDeferred().first).done
+        #expect(done > 0 && done < 1000)
+
+        let new = try manager("3.0")
+        #expect(try new.pendingVersions() == ["2.1", "3.0"])
+        let report = try new.migrate()
+        #expect(report.completed == ["2.1", "3.0"])
+        #expect(report.deferred == [])
+        #expect(try integer("SELECT count(*) FROM done") == 1000)
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
+        #expect(try integer("SELECT count(*) FROM book WHERE digest IS NULL") == 0)
+        #expect(new.progress.fractionCompleted == 1)
+    }
+
+    @Test("is finished before the step that needs it when the release between was skipped")
+    func skippedRelease() async throws {
+        let report = try await manager("3.0").migrate()
+        #expect(report.completed == ["2.1", "3.0"])
+        #expect(try integer("SELECT count(*) FROM book WHERE digest IS NULL") == 0)
+    }
+
+    @Test("names the row that it cannot do, does those before it, and waits")
+    func poison() throws {
+        try manager().migrate()
+        let report = try manager(poison: 1500).runDeferred()
+        let error = try #require(report.failures.first)
+        #expect(report.failures.count == 1)
+        #expect(error.code == .stepFailed)
+        #expect(
+            error.description == """
+                Library: deferred step 2.1 (Migrations.swift:7) failed in row 1500 of table book: a mishap. The batch was \
+                rolled back; those before it are complete. The next run retries it.
+                """)
+        #expect(report.pending == ["2.1"])
+        #expect(try integer("SELECT max(id) FROM done") == 1497)
+        #expect(try manager().runDeferred().completed == ["2.1"])
+        try expectAllDone()
+    }
+
+    @Test("is given up on request after some runs that failed")
+    func givenUp() throws {
+        let rule = ErrorRule.giveUp(after: 2)
+        try manager().migrate()
+        #expect(try manager(onError: rule, poison: 3).runDeferred().skipped == [])
+        let report = try manager(onError: rule, poison: 3).runDeferred()
+        #expect(report.skipped == ["2.1"])
+        #expect(report.pending == [])
+        #expect(try manager().history().steps.map { "\($0.version) \($0.outcome)" } == ["2.1 skipped"])
+        #expect(try manager("3.0").migrate().completed == ["3.0"])
+    }
+
+    @Test("that fails does not hold up others")
+    func others() throws {
+        let manager = try app.manager("2.2")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "book") { _, _ in
+            throw Mishap()
+        }
+        manager.whenMigratingToVersion("2.2", deferredIn: database, startingAt: 0) { db, number in
+            try db.execute(sql: "INSERT INTO done VALUES (?)", arguments: [number])
+            return number < 99 ? .more(number + 1) : .done
+        }
+        try manager.migrate()
+        let report = try manager.runDeferred()
+        #expect(report.completed == ["2.2"])
+        #expect(report.failures.map(\.version) == ["2.1"])
+        #expect(report.pending == ["2.1"])
+        #expect(try integer("SELECT count(*) FROM done") == 100)
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 100)
+    }
+
+    @Test("can be skipped, and starts anew after a reset")
+    func skipAndReset() throws {
+        let manager = try manager()
+        try manager.migrate()
+        try manager.skip("2.1")
+        #expect(try manager.pendingDeferred() == [])
+        try manager.reset()
+        try manager.migrate()
+        #expect(try manager.runDeferred().completed == ["2.1"])
+        try expectAllDone()
+    }
+
+    @Test("needs the launch to be completed first")
+    func beforeLaunch() throws {
+        let error = try #require(throws: MigrationError.self) { try manager().runDeferred() }
+        #expect(error.code == .notYetMigrated)
+        #expect(
+            error.description == """
+                Library: deferred steps need what migrate() does. Call migrate() first, and runDeferred() when it has \
+                succeeded.
+                """)
+    }
+
+    @Test("is run by one process at a time; the second one returns at once and says so")
+    func elsewhere() throws {
+        try manager().migrate()
+        let other = try app.open()
+        var report: DeferredReport?
+        let first = try manager(afterBatch: {
+            guard report == nil else { return }
+            report = try? self.manager(in: other).runDeferred()
+        })
+        #expect(try first.runDeferred().completed == ["2.1"])
+        #expect(report?.isRunningElsewhere == true)
+        #expect(report?.pending == ["2.1"])
+        try expectAllDone()
+    }
+
+    @Test("does not keep a process waiting that only looks, and none runs in a downgrade")
+    func waitingAndDowngrade() throws {
+        try manager().migrate()
+        let widget = try app.manager("2.1", options: MigrationOptions(role: .waits))
+        widget.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "book") { _, _ in }
+        #expect(try widget.migrate().deferred == ["2.1"])
+        #expect(
+            try #require(throws: MigrationError.self) { try widget.runDeferred() }.code == .notYetMigrated)
+        let older = try manager("2.0")
+        #expect(try older.migrate().launch == .downgrade(from: "2.1"))
+        #expect(try older.runDeferred().completed == [])
+        #expect(try integer("SELECT count(*) FROM done") == 0)
+    }
+
+    @Test("`finishing` must name a deferred step that is registered before")
+    func unknownFinished() throws {
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", finishing: ["1.9"], fileID: "App/Migrations.swift", line: 7) {}
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(
+            error.description == """
+                Library: step 2.0 finishes 1.9, but no deferred step before it has that version (Migrations.swift:7). Name \
+                the version of a deferred step that is registered for an earlier version.
+                """)
+    }
+
+    @Test("over a table without row ids says to use a cursor")
+    func withoutRowid() throws {
+        try database.write { try $0.execute(sql: "CREATE TABLE tag(name TEXT PRIMARY KEY) WITHOUT ROWID") }
+        let manager = try app.manager("2.1")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "tag") { _, _ in }
+        try manager.migrate()
+        let error = try #require(try manager.runDeferred().failures.first)
+        #expect(error.message.contains("no such column: _rowid_"), "\(error)")
+    }
+}
