@@ -1,5 +1,6 @@
 package import Foundation
 package import GRDB
+import MigrationDiagnostics
 
 /// A value as SQLite tells it from others: by its type, and for texts by its bytes.
 ///
