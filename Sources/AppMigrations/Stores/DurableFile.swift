@@ -7,6 +7,8 @@ package import Foundation
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
 #endif
 
 /// A file that is always whole: it is read and replaced as one piece.
@@ -214,7 +216,7 @@ package struct DurableFile: Sendable {
     ///
     /// Where an Apple system refuses that to an app, only what has been handed to the drive is certain to stay.
     func flushFileSystem() throws {
-        #if os(Linux)
+        #if os(Linux) || os(Android)
             let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             guard app_migrations_syncfs(file.fileDescriptor) == 0 else { throw POSIXError.current }
         #elseif canImport(Darwin)

@@ -6,6 +6,8 @@ package import Foundation
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
 #endif
 
 /// A lock that processes and threads share through a file.

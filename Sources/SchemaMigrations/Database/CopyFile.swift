@@ -8,6 +8,8 @@ package import GRDB
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
 #endif
 
 /// A new file for a copy of a database, which nobody can read who cannot read the original.
