@@ -32,10 +32,11 @@ stress: setup ## run the crash and fault tests at length, in about an hour, and 
 docs: ## build the documentation into the folder site
 	@SWIFT='$(SWIFT)' Scripts/docs.sh
 
-check: setup ## lint the Swift code and the repository's files, and check that Apple's oldest systems have what is used
+check: setup ## lint the code and the files, check what Apple's oldest systems have, and try Apple's branches (minutes at first)
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
 	@Scripts/check.sh
 	@SWIFT='$(SWIFT)' Scripts/availability.sh
+	@SWIFT='$(SWIFT)' Scripts/apple-branches.sh
 
 sanitize: setup ## run the tests under the thread and the address sanitizer
 	@SWIFT='$(SWIFT)' Scripts/sanitize.sh

@@ -11,6 +11,7 @@ public final class FakeSystem: Sendable {
 
     private let state = Locked(State())
 
+    /// Creates a system that has granted nothing yet.
     public init() {}
 
     /// The reasons for which it was asked for time.

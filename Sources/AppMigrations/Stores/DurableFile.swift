@@ -222,7 +222,7 @@ package struct DurableFile: Sendable {
         #elseif canImport(Darwin)
             let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             // SYNC_VOLUME_FULLSYNC and SYNC_VOLUME_WAIT of sys/fsctl.h, which not every SDK has.
-            guard fsync_volume_np(file.fileDescriptor, 0x01 | 0x02) == 0 else { return try flush(file) }
+            guard fsync_volume_np(file.fileDescriptor, 0x01 | 0x02) == 0 else { return try syncName() }
         #endif
     }
 }
