@@ -1,5 +1,5 @@
 SWIFT ?= swift
-SOURCES = Package.swift Sources Plugins Tests Samples Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Plugins Scripts Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: help demo demo-picture test stress bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
 
@@ -32,9 +32,11 @@ stress: setup ## run the crash and fault tests at length, in about an hour, and 
 docs: ## build the documentation into the folder site
 	@SWIFT='$(SWIFT)' Scripts/docs.sh
 
-check: ## lint the Swift code and the repository's files
+check: setup ## lint the code and the files, check what Apple's oldest systems have, and try Apple's branches (minutes at first)
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
 	@Scripts/check.sh
+	@SWIFT='$(SWIFT)' Scripts/availability.sh
+	@SWIFT='$(SWIFT)' Scripts/apple-branches.sh
 
 sanitize: setup ## run the tests under the thread and the address sanitizer
 	@SWIFT='$(SWIFT)' Scripts/sanitize.sh

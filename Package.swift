@@ -275,6 +275,18 @@ let package = Package(
     ]
 )
 
+if Context.environment["ON_SIMULATOR"] != nil {
+    // A simulator runs the tests of the libraries that apps link; the rest is for developers' computers.
+    let onSimulator: Set = [
+        "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations", "MigrationFiles",
+        "SchemaMigrations",
+        "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "DefaultIsolation",
+        "AppMigrationsTests", "SchemaMigrationsTests",
+    ]
+    package.targets.removeAll { !onSimulator.contains($0.name) }
+    package.products.removeAll { ["app-migrations", "EmbedMigrations"].contains($0.name) }
+}
+
 #if !os(Linux)
     // What traces system calls is written for Linux, and so are the stress tests, which need it.
     let onLinux: Set = ["Tracer", "ScarceMemory", "Workload", "StressTesting", "stress", "StressTests"]

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 docc=$(dirname "$(readlink -f "$(command -v "$swift")")")/docc
+[ -x "$docc" ] || docc=$(xcrun --find docc)
 scratch=$PWD/.build/docs
 site=$PWD/site
 # Each after those that it links to.

@@ -75,7 +75,7 @@ package struct EmbeddedMigrations {
                     remedy: "Make it readable.")
             ])
         }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        guard let text = String(validUTF8: data) else {
             throw failure(
                 file, data, at: data.firstInvalidUTF8, "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }

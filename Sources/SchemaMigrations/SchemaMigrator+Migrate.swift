@@ -27,7 +27,8 @@ extension SchemaMigrator {
     public func migrate(
         _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
     ) throws -> SchemaReport {
-        try migrate(database, upTo: version, progress: progress, interrupter: Interrupter())
+        try migrate(
+            database, upTo: version, progress: progress, interrupter: Interrupter(observing: progress))
     }
 
     /// Applies the pending migrations, oldest first, without blocking the caller's thread.
@@ -39,7 +40,7 @@ extension SchemaMigrator {
     public func migrate(
         _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
     ) async throws -> SchemaReport {
-        let interrupter = Interrupter()
+        let interrupter = Interrupter(observing: progress)
         return try await withTaskCancellationHandler {
             try await offload {
                 try migrate(database, upTo: version, progress: progress, interrupter: interrupter)
@@ -84,10 +85,12 @@ extension SchemaMigrator {
             progress.map(RunProgress.finish)
             return SchemaReport()
         }
-        let runProgress = progress.map { RunProgress(in: $0, stopping: interrupter) }
-        return try withWriter(database) { db in
-            try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: runProgress)
-                .migrate(plan, upTo: target)
+        let runProgress = progress.map(RunProgress.init(in:))
+        return try interrupter.whileActive {
+            try withWriter(database) { db in
+                try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: runProgress)
+                    .migrate(plan, upTo: target)
+            }
         }
     }
 

@@ -19,14 +19,21 @@ extension SchemaMigrator {
     public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
     {
         if version != 0 { try check(version) }
-        return try withWriter(database) { db in
-            let applied = try waitWhileBusy(upTo: options.busyTimeout) {
-                try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
-            }
-            let jobs = try downMigrations(of: applied)
-            return try SchemaRun(migrator: self, db: db, interrupter: Interrupter(), progress: nil)
-                .rollBack(jobs).applied
+        let interrupter = Interrupter(observing: nil)
+        return try interrupter.whileActive {
+            try withWriter(database) { try rollback($0, to: version, interrupter) }
         }
+    }
+
+    private func rollback(
+        _ db: Database, to version: SchemaVersion, _ interrupter: Interrupter
+    ) throws -> [SchemaVersion] {
+        let applied = try waitWhileBusy(upTo: options.busyTimeout) {
+            try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+        }
+        let jobs = try downMigrations(of: applied)
+        return try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: nil)
+            .rollBack(jobs).applied
     }
 
     /// Returns the checked down migrations of versions, in the order given.

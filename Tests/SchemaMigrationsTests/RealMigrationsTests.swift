@@ -19,29 +19,31 @@ struct RealMigrationsTests {
     @Test("continue after another tool has run the first half", arguments: sets)
     func secondHalf(set: MigrationSet) throws { try MigrationSetTrial(set).secondHalf() }
 
-    @Test(
-        "continue after the sqlite3 tool has run the first half",
-        .enabled(if: Sqlite3Tool.isHere, "Needs the program sqlite3."), arguments: sets)
-    func secondHalfByTool(set: MigrationSet) throws {
-        let folder = try TemporaryFolder()
-        let schema = try SchemaMigrator(directory: set.folder)
-        let half = set.count / 2
-        let versions = schema.migrations.prefix(half).map { "(\($0.version))" }.joined(separator: ", ")
-        let texts = try set.files.map { try String(contentsOf: $0.url, encoding: .utf8) }
-        let ledger = """
-            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
-            INSERT INTO schema_migrations VALUES \(versions);
-            """
-        _ = try Sqlite3Tool.run(
-            folder.path("app.sqlite"), texts.prefix(half).joined(separator: "\n") + "\n" + ledger)
-        _ = try Sqlite3Tool.run(folder.path("plain.sqlite"), texts.joined(separator: "\n"))
+    #if os(macOS) || os(Linux)
+        @Test(
+            "continue after the sqlite3 tool has run the first half",
+            .enabled(if: Sqlite3Tool.isHere, "Needs the program sqlite3."), arguments: sets)
+        func secondHalfByTool(set: MigrationSet) throws {
+            let folder = try TemporaryFolder()
+            let schema = try SchemaMigrator(directory: set.folder)
+            let half = set.count / 2
+            let versions = schema.migrations.prefix(half).map { "(\($0.version))" }.joined(separator: ", ")
+            let texts = try set.files.map { try String(contentsOf: $0.url, encoding: .utf8) }
+            let ledger = """
+                CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+                INSERT INTO schema_migrations VALUES \(versions);
+                """
+            _ = try Sqlite3Tool.run(
+                folder.path("app.sqlite"), texts.prefix(half).joined(separator: "\n") + "\n" + ledger)
+            _ = try Sqlite3Tool.run(folder.path("plain.sqlite"), texts.joined(separator: "\n"))
 
-        #expect(try schema.migrate(folder.queue()).applied.count == set.count - half)
-        let migrated = try Sqlite3Tool.schema(folder.path("app.sqlite"))
-        let plain = try Sqlite3Tool.schema(folder.path("plain.sqlite"))
-        #expect(migrated == plain)
-        #expect(plain.count > 3)
-    }
+            #expect(try schema.migrate(folder.queue()).applied.count == set.count - half)
+            let migrated = try Sqlite3Tool.schema(folder.path("app.sqlite"))
+            let plain = try Sqlite3Tool.schema(folder.path("plain.sqlite"))
+            #expect(migrated == plain)
+            #expect(plain.count > 3)
+        }
+    #endif
 
     @Test("keep the users' rows")
     func rows() throws {
@@ -72,35 +74,37 @@ struct RealMigrationsTests {
     }
 }
 
-/// The command line tool `sqlite3`, if it is installed.
-private enum Sqlite3Tool {
-    private static let url = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        .map { URL(fileURLWithPath: String($0)).appendingPathComponent("sqlite3") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+#if os(macOS) || os(Linux)
+    /// The command line tool `sqlite3`, if it is installed.
+    private enum Sqlite3Tool {
+        private static let url = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .map { URL(fileURLWithPath: String($0)).appendingPathComponent("sqlite3") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
-    static var isHere: Bool { url != nil }
+        static var isHere: Bool { url != nil }
 
-    /// Executes SQL, and returns the output.
-    static func run(_ database: String, _ sql: String) throws -> String {
-        let script = URL(fileURLWithPath: database + ".in.sql")
-        try Data(sql.utf8).write(to: script)
-        let process = Process()
-        process.executableURL = url
-        process.arguments = ["-bail", database]
-        let output = Pipe()
-        process.standardInput = try FileHandle(forReadingFrom: script)
-        process.standardOutput = output
-        try process.run()
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: printed, as: UTF8.self)
+        /// Executes SQL, and returns the output.
+        static func run(_ database: String, _ sql: String) throws -> String {
+            let script = URL(fileURLWithPath: database + ".in.sql")
+            try Data(sql.utf8).write(to: script)
+            let process = Process()
+            process.executableURL = url
+            process.arguments = ["-bail", database]
+            let output = Pipe()
+            process.standardInput = try FileHandle(forReadingFrom: script)
+            process.standardOutput = output
+            try process.run()
+            let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            return String(decoding: printed, as: UTF8.self)
+        }
+
+        /// The sorted output of `.schema`, without the ledger's tables.
+        static func schema(_ database: String) throws -> [String] {
+            try run(database, ".schema --nosys").split(separator: ";\n")
+                .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+                .filter { !$0.contains("schema_migrations") }.sorted()
+        }
     }
-
-    /// The sorted output of `.schema`, without the ledger's tables.
-    static func schema(_ database: String) throws -> [String] {
-        try run(database, ".schema --nosys").split(separator: ";\n")
-            .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-            .filter { !$0.contains("schema_migrations") }.sorted()
-    }
-}
+#endif

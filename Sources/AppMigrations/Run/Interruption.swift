@@ -11,7 +11,6 @@ final class Interruption: Sendable {
     }
 
     private let state = Locked(State())
-    private let hasEnded = DispatchSemaphore(value: 0)
 
     /// The error with which a run stops; nil as long as it may go on.
     func error(manager: String, _ progress: Progress) -> (any Error)? {
@@ -44,35 +43,16 @@ final class Interruption: Sendable {
         stop(.cancelled)
     }
 
+    /// Stops the run because the system is about to suspend the process.
+    func suspend() {
+        stop(.suspending)
+    }
+
     private func stop(_ reason: Reason) {
         let step = state.withLock { state in
             state.reason = reason
             return state.step
         }
         step?.cancel()
-    }
-
-    /// Asks the system not to suspend the process before ``end()``.
-    ///
-    /// iOS, tvOS, watchOS and visionOS kill a process that is suspended while it holds a lock in a shared container.
-    /// So a run asks for time, and stops when that expires.
-    ///
-    /// - Parameter expire: releases what a suspended process must not hold. Runs on a thread of the system's.
-    func begin(_ reason: String, expire: @escaping @Sendable () -> Void) {
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            ProcessInfo.processInfo.performExpiringActivity(withReason: reason) { [self] isExpired in
-                if isExpired {
-                    stop(.suspending)
-                    expire()
-                } else {
-                    // The activity lasts as long as this block does.
-                    hasEnded.wait()
-                }
-            }
-        #endif
-    }
-
-    func end() {
-        hasEnded.signal()
     }
 }

@@ -2,14 +2,15 @@ import Foundation
 
 /// A manager's lock for one run, and the system's leave to finish the run before it suspends the process.
 ///
-/// Both end together: with ``release()``, or when the system's patience ends.
+/// The lock is released with ``release()``, or when the run does not stop although the time has expired.
 final class RunLock: Sendable {
     let interruption = Interruption()
     private let unlock: @Sendable () -> Void
+    private let endActivity: @Sendable () -> Void
 
     private init(_ name: String, _ release: @escaping @Sendable () -> Void) {
         let isHeld = Locked(true)
-        unlock = {
+        let unlock: @Sendable () -> Void = {
             // Once: somebody else may hold the lock by a second call.
             let wasHeld = isHeld.withLock { isHeld in
                 defer { isHeld = false }
@@ -17,12 +18,14 @@ final class RunLock: Sendable {
             }
             if wasHeld { release() }
         }
-        interruption.begin(name, expire: unlock)
+        self.unlock = unlock
+        endActivity = ExpiringActivity.current.begin(
+            name, stop: interruption.suspend, abandon: unlock)
     }
 
     func release() {
         unlock()
-        interruption.end()
+        endActivity()
     }
 
     /// Takes the lock, and waits on this thread while another run holds it.

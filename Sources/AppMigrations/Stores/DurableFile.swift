@@ -7,6 +7,8 @@ package import Foundation
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
 #endif
 
 /// A file that is always whole: it is read and replaced as one piece.
@@ -62,24 +64,16 @@ package struct DurableFile: Sendable {
     /// missing record is believed only when a file written beside it is read back.
     private func checkProtectedData() throws {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            let probe = folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)")
-            defer { unlink(probe.path) }
+            let probe = DurableFile(
+                at: folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)"))
+            defer { unlink(probe.url.path) }
             let data = Data("probe".utf8)
             do {
-                try data.write(to: probe, options: .completeFileProtectionUntilFirstUserAuthentication)
-                guard try Data(contentsOf: probe) == data else { throw POSIXError(.EIO) }
+                try write(data, to: try .opening(probe.url, O_WRONLY | O_CREAT | O_EXCL))
+                guard try read(try .opening(probe.url, O_RDONLY)) == data else { throw POSIXError(.EIO) }
             } catch {
                 throw POSIXError(.EPERM)
             }
-        #endif
-    }
-
-    /// Gives a file the protection class with which the app can read it once the device has been unlocked.
-    private func protect(_ file: URL) throws {
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            try FileManager.default.setAttributes(
-                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
-                ofItemAtPath: file.path)
         #endif
     }
 
@@ -179,7 +173,6 @@ package struct DurableFile: Sendable {
             }
             let file = try FileHandle.opening(
                 temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions)
-            try protect(temporary)
             try write(data, to: file)
             try flush(file)
             guard rename(temporary.path, url.path) == 0 else { throw POSIXError.current }
@@ -220,12 +213,17 @@ package struct DurableFile: Sendable {
     }
 
     /// Writes out everything written to the file's file system, by any process.
+    ///
+    /// Where an Apple system refuses that to an app, only what has been handed to the drive is certain to stay.
     func flushFileSystem() throws {
-        #if os(Linux)
+        #if os(Linux) || os(Android)
             let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             guard app_migrations_syncfs(file.fileDescriptor) == 0 else { throw POSIXError.current }
+        #elseif canImport(Darwin)
+            let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
+            // SYNC_VOLUME_FULLSYNC and SYNC_VOLUME_WAIT of sys/fsctl.h, which not every SDK has.
+            guard fsync_volume_np(file.fileDescriptor, 0x01 | 0x02) == 0 else { return try syncName() }
         #endif
-        // On Apple's systems F_FULLFSYNC has emptied the drive's cache of all that had been handed to it.
     }
 }
 

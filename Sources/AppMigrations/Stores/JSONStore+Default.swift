@@ -10,6 +10,9 @@ extension JSONStore {
                 .invalidConfiguration, "There is no default store here: \(reason).",
                 remedy: "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
         }
+        guard !isPurged else {
+            throw refusal("tvOS deletes an app's files when it needs space, and the app would look new")
+        }
         let environment = ProcessInfo.processInfo.environment
         if Bundle.main.bundleURL.pathExtension == "appex" {
             throw refusal("an app extension shares its app's store, which cannot be guessed")
@@ -36,5 +39,14 @@ extension JSONStore {
                 underlyingError: error)
         }
         return try JSONStore(at: folder.appendingPathComponent("migrations.json"))
+    }
+
+    /// Whether the system deletes the files of apps that are not running.
+    private static var isPurged: Bool {
+        #if os(tvOS)
+            true
+        #else
+            false
+        #endif
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 package import GRDB
+import MigrationDiagnostics
 
 /// A value as SQLite tells it from others: by its type, and for texts by its bytes.
 ///
@@ -39,7 +40,7 @@ package enum StoredValue: Hashable, Sendable {
         case .blob(let data): return "x'\(Self.hexadecimal(data))'"
         case .text(let bytes):
             // SQLite ends a statement at a NUL.
-            guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            guard let text = String(validUTF8: bytes), !bytes.contains(0) else {
                 return "CAST(x'\(Self.hexadecimal(bytes))' AS TEXT)"
             }
             var quoted = "'".unicodeScalars

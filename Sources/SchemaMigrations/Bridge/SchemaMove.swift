@@ -31,7 +31,8 @@ struct SchemaMove: DatabaseMove {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
         let report = try migrator.migrate(
-            database, upTo: target, progress: context.progress, interrupter: Interrupter())
+            database, upTo: target, progress: context.progress,
+            interrupter: Interrupter(observing: context.progress))
         return MoveOutcome(applied: report.applied.map { "\($0)" }, warnings: report.warnings)
     }
 

@@ -8,6 +8,8 @@ package import GRDB
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
 #endif
 
 /// A new file for a copy of a database, which nobody can read who cannot read the original.
@@ -19,12 +21,10 @@ package enum CopyFile {
     /// - Parameter original: the original; nil if it is in memory.
     /// - Throws: `POSIXError`, also if anything has the name already.
     package static func create(at url: URL, like original: URL?) throws {
-        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw POSIXError.current }
-        defer { close(descriptor) }
+        let copy = try FileHandle.opening(url, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
         var status = stat()
         guard let original, stat(original.path, &status) == 0 else { return }
-        guard fchmod(descriptor, status.st_mode & 0o777) == 0 else { throw POSIXError.current }
+        guard fchmod(copy.fileDescriptor, status.st_mode & 0o777) == 0 else { throw POSIXError.current }
     }
 }
 

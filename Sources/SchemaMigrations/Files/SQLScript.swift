@@ -40,7 +40,7 @@ package struct SQLScript {
     ///
     /// - Throws: ``SchemaMigrationError``, with file and line.
     package init(_ data: Data, fileName: String) throws {
-        guard var sql = String(validating: data, as: UTF8.self) else {
+        guard var sql = String(validUTF8: data) else {
             throw SchemaMigrationError(
                 .invalidMigration, at: .file(fileName), "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }

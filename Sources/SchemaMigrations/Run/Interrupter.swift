@@ -4,73 +4,114 @@ import GRDB
 import GRDBSQLite
 
 /// A switch that stops a running migration, from any thread and inside a statement too.
+///
+/// Its own thread watches the progress of the run: the handler of a cancelled progress would run on a thread that
+/// Dispatch shares out, and so late, or never when the app blocks them all.
 final class Interrupter: Sendable {
+    private enum Reason { case cancelled, suspending }
+
     private struct State {
-        var isCancelled = false
+        var reason: Reason?
         /// The connection that may be interrupted now.
         var connection: Connection?
-        var isInterrupting = false
-        /// The observed progress, which is weak because its handler refers to this object and may run late.
-        weak var progress: Progress?
-
-        var isToStop: Bool { isCancelled || progress?.isCancelled == true }
+        /// Whether the thread runs that interrupts the connection.
+        var isWatching = false
     }
 
     private let state = Locked(State())
+    private let progress: Progress?
 
-    var isCancelled: Bool { state.withLock { $0.isToStop } }
-
-    /// Throws `CancellationError` once the run is cancelled.
-    func check() throws {
-        if isCancelled { throw CancellationError() }
+    /// Creates a switch.
+    ///
+    /// - Parameter progress: stops the run too when it is cancelled.
+    init(observing progress: Progress?) {
+        self.progress = progress
     }
 
-    /// Observes a progress that calls ``cancel()`` when it is cancelled, so that cancelling it stops the run.
-    func listen(to progress: Progress) {
-        state.withLock { $0.progress = progress }
+    private var reason: Reason? {
+        state.withLock { $0.reason } ?? (progress?.isCancelled == true ? .cancelled : nil)
+    }
+
+    /// The error with which the run stops; nil as long as it may go on.
+    private var error: (any Error)? {
+        switch reason {
+        case .cancelled: CancellationError()
+        case .suspending:
+            SchemaMigrationError(
+                .suspended, "The system is about to suspend the app", remedy: Obstacle.suspended.remedy)
+        case nil: nil
+        }
+    }
+
+    /// Throws `CancellationError` once the run is cancelled, or the error `suspended`.
+    func check() throws {
+        if let error { throw error }
     }
 
     /// Stops the running statement, and everything that would run after it.
-    func cancel() {
+    func cancel() { stop(.cancelled) }
+
+    /// Stops the run because the system is about to suspend the process.
+    func suspend() { stop(.suspending) }
+
+    private func stop(_ reason: Reason) {
+        state.withLock { $0.reason = $0.reason ?? reason }
+        watch()
+    }
+
+    /// Runs the body while the system does not suspend the process, unless its time for that expires.
+    func whileActive<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let end = ExpiringActivity.current.begin("schema migrations", stop: suspend)
+        defer { end() }
+        return try body()
+    }
+
+    /// Sees to it that a thread runs, for as long as there is a connection, which interrupts it once the run is to
+    /// stop.
+    private func watch() {
         let begins = state.withLock { state in
-            state.isCancelled = true
-            defer { state.isInterrupting = true }
-            return !state.isInterrupting
+            guard state.connection != nil, !state.isWatching else { return false }
+            state.isWatching = true
+            return true
         }
         guard begins else { return }
-        // An interrupt between two statements is lost (c3ref/interrupt.html), so it is repeated.
         Thread.detachNewThread { [self] in
-            while interruptOnce() { Thread.sleep(forTimeInterval: 0.01) }
+            // An interrupt between two statements is lost (c3ref/interrupt.html), so it is repeated.
+            while interruptIfStopped() { Thread.sleep(forTimeInterval: 0.01) }
         }
     }
 
-    private func interruptOnce() -> Bool {
-        state.withLock { state in
+    private func interruptIfStopped() -> Bool {
+        let isToStop = reason != nil
+        return state.withLock { state in
             guard let connection = state.connection else {
-                state.isInterrupting = false
+                state.isWatching = false
                 return false
             }
             // Under the lock, so that meanwhile `allowInterrupts` cannot return and no transaction can
             // commit.
-            sqlite3_interrupt(connection.pointer)
+            if isToStop { sqlite3_interrupt(connection.pointer) }
             return true
         }
     }
 
     /// Runs the body, whose statements may be interrupted, unlike those before and after it.
     ///
-    /// - Throws: `CancellationError` when the run was cancelled, or the body's error.
+    /// - Throws: the error of ``check()`` when the run is to stop, or the body's error.
     func allowInterrupts(of db: Database, _ body: () throws -> Void) throws {
-        try state.withLock { state in
-            // Under one lock: an earlier cancellation is seen here, and a later one interrupts.
-            if state.isToStop { throw CancellationError() }
+        try check()
+        // A stop from here on finds the connection.
+        let isStopped = state.withLock { state in
             state.connection = db.sqliteConnection.map(Connection.init)
+            return state.reason != nil
         }
         defer { state.withLock { $0.connection = nil } }
+        if isStopped { try check() }
+        if progress != nil { watch() }
         do {
             try body()
         } catch {
-            throw isCancelled ? CancellationError() : error
+            throw self.error ?? error
         }
     }
 

@@ -9,15 +9,13 @@ struct RunProgress {
 
     /// Creates a progress for the whole of a run.
     ///
-    /// The parent shows its count, and cancelling the parent stops the run.
-    init(in parent: Progress, stopping interrupter: Interrupter) {
+    /// The parent shows its count.
+    init(in parent: Progress) {
         self.parent = parent
         parent.totalUnitCount = max(1, parent.totalUnitCount)
         child = Progress(
             totalUnitCount: 1, parent: parent,
             pendingUnitCount: parent.totalUnitCount - parent.completedUnitCount)
-        child.cancellationHandler = interrupter.cancel
-        interrupter.listen(to: parent)
     }
 
     func begin(with jobs: [MigrationJob]) {

@@ -63,6 +63,22 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(database)
     }
 
+    @Test("by its progress interrupts a statement while all threads of Dispatch are blocked")
+    func blockedDispatch() throws {
+        let queue = try folder.queue()
+        let started = DispatchSemaphore(value: 0)
+        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let progress = Progress(totalUnitCount: 0)
+        let blocked = BlockedDispatch()
+        Thread.detachNewThread {
+            started.wait()
+            progress.cancel()
+        }
+        #expect(throws: CancellationError.self) { try schema.migrate(queue, progress: progress) }
+        #expect(blocked.end(), "they were blocked until the run had ended")
+        try expectStoppedBetweenGroups(queue)
+    }
+
     @Test("by a parent of its progress interrupts a statement")
     func parent() throws {
         let queue = try folder.queue()
@@ -127,6 +143,27 @@ struct CancellationTests {
             #expect(try queue.ledger() == [1])
             #expect(try queue.tables() == ["a"])
         }
+    }
+
+    @Test(
+        "by the system, which is about to suspend the app, interrupts a statement before the app is suspended"
+    )
+    func suspended() throws {
+        let system = FakeSystem()
+        let queue = try folder.queue()
+        let started = DispatchSemaphore(value: 0)
+        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        Thread.detachNewThread {
+            started.wait()
+            system.expire()
+        }
+        ExpiringActivity.$current.withValue(ExpiringActivity(requestingTime: system.request)) {
+            let error = #expect(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+            #expect(error?.code == .suspended)
+            #expect(error?.committed == [1])
+        }
+        #expect(system.reasons == ["AppMigrations: schema migrations"])
+        try expectStoppedBetweenGroups(queue)
     }
 
     @Test("between two statements rolls the migration back")
