@@ -1,7 +1,7 @@
 import AppMigrations
+import CMigrationSQLite
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// A switch that stops a running migration, from any thread and inside a statement too.
 final class Interrupter: Sendable {
@@ -52,7 +52,7 @@ final class Interrupter: Sendable {
             }
             // Under the lock, so that meanwhile `allowInterrupts` cannot return and no transaction can
             // commit.
-            sqlite3_interrupt(connection.pointer)
+            app_migrations_interrupt(connection.pointer)
             return true
         }
     }
