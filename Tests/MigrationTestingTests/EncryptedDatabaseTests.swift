@@ -25,7 +25,8 @@ struct EncryptedDatabaseTests {
                     version: 1, name: "a",
                     sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT NOT NULL);"),
                 CodeMigration(2, "b") { db in
-                    try db.execute(sql: "ALTER TABLE entry ADD COLUMN note; UPDATE entry SET note = text || id")
+                    try db.execute(
+                        sql: "ALTER TABLE entry ADD COLUMN note; UPDATE entry SET note = text || id")
                     try look()
                 },
                 CodeMigration(3, "c") { db in
@@ -129,7 +130,8 @@ struct EncryptedDatabaseTests {
     func snapshot() throws {
         let url = folder.file("schema.sql")
         let schema = try SchemaMigrator(migrations: [
-            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE entry(text); INSERT INTO entry VALUES (1);")
+            SQLMigration(
+                version: 1, name: "a", sql: "CREATE TABLE entry(text); INSERT INTO entry VALUES (1);")
         ])
         try schema.writeSnapshot(to: url, configuration: configuration)
         try schema.verifySnapshot(at: url, configuration: configuration)

@@ -6,9 +6,13 @@ extension TemporaryFolder {
     public func filesInClearText(holding text: String) throws -> [String] {
         let files = FileManager.default.enumerator(at: url, includingPropertiesForKeys: [.isRegularFileKey])
         return try (files?.allObjects as? [URL] ?? []).filter { file in
-            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { return false }
+            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
+                return false
+            }
             let bytes = try Data(contentsOf: file)
-            return [text, "SQLite format 3", "CREATE TABLE"].contains { bytes.range(of: Data($0.utf8)) != nil }
+            return [text, "SQLite format 3", "CREATE TABLE"].contains {
+                bytes.range(of: Data($0.utf8)) != nil
+            }
         }.map(\.lastPathComponent).sorted()
     }
 }

@@ -49,14 +49,16 @@ struct PassphraseTests {
         try await queue.write { try $0.execute(sql: "INSERT INTO book(title) VALUES ('Middlemarch')") }
         try queue.close()
         for command in [
-            "status \(options)", "plan \(options)", "check \(options)", "history \(options)", "dump \(options)",
+            "status \(options)", "plan \(options)", "check \(options)", "history \(options)",
+            "dump \(options)",
             "rehearse \(options)", "fixture \(options) --output fixture.sqlite", "migrate \(options)",
         ] {
             let run = try await tool(command)
             #expect(run.errors == "", "\(command)")
             #expect(run.status == 0, "\(command)")
         }
-        #expect(try tool.folder.filesInClearText(holding: "Middlemarch").filter { $0.hasSuffix("sqlite") } == [])
+        #expect(
+            try tool.folder.filesInClearText(holding: "Middlemarch").filter { $0.hasSuffix("sqlite") } == [])
         let run = try await tool("status --database app.sqlite")
         #expect(
             run.errors == """
@@ -70,8 +72,10 @@ struct PassphraseTests {
         "refuses a file without a passphrase",
         .enabled(if: canEncrypt, "Needs SQLCipher: see Scripts/with-sqlite.sh."),
         arguments: [
-            ("none.txt", "The file none.txt holds no passphrase."), ("Migrations", "The file Migrations holds no passphrase."),
-            ("empty.txt", "The passphrase is empty."), ("null.txt", "The passphrase contains a null character."),
+            ("none.txt", "The file none.txt holds no passphrase."),
+            ("Migrations", "The file Migrations holds no passphrase."),
+            ("empty.txt", "The passphrase is empty."),
+            ("null.txt", "The passphrase contains a null character."),
             ("noise.txt", "The file noise.txt holds no passphrase."),
         ])
     func refused(file: String, problem: String) async throws {

@@ -94,7 +94,9 @@ struct StatementReview {
     }
 
     private func droppedColumn(_ tokens: [SQLScript.Token]) -> (table: SQLName, column: SQLName)? {
-        guard let (table, change) = alteration(tokens), change.first?.isWord("DROP") == true else { return nil }
+        guard let (table, change) = alteration(tokens), change.first?.isWord("DROP") == true else {
+            return nil
+        }
         let rest = change.dropFirst().drop { $0.isWord("COLUMN") }
         return rest.first.flatMap { $0.isWord("CONSTRAINT") ? nil : (table, $0.name) }
     }
