@@ -25,6 +25,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "CMigrationSystem"),
+        // Declares functions of SQLite; GRDB links the library that has them, which may be SQLCipher.
+        .target(name: "CMigrationSQLite"),
         .target(name: "MigrationDiagnostics", swiftSettings: settings),
         .target(
             name: "AppMigrations",
@@ -37,10 +39,10 @@ let package = Package(
             name: "SchemaMigrations",
             dependencies: [
                 "AppMigrations",
+                "CMigrationSQLite",
                 "MigrationDiagnostics",
                 "MigrationFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: settings
@@ -213,22 +215,20 @@ let package = Package(
         .target(name: "DiskModel", path: "Tests/DiskModel", swiftSettings: settings),
         .testTarget(
             name: "DiskModelTests", dependencies: ["DiskModel", "MigrationTesting"], swiftSettings: settings),
-        .target(
-            name: "ScarceMemory", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
-            path: "Tests/ScarceMemory"),
+        // Takes SQLite's own header: Scripts/with-sqlite.sh says where another one is.
+        .target(name: "PlainSQLite", path: "Tests/PlainSQLite"),
         .executableTarget(
             name: "Workload",
             dependencies: [
                 "AppMigrations",
                 "DiskModel",
                 "MigrationTesting",
-                "ScarceMemory",
+                "PlainSQLite",
                 "SchemaMigrations",
                 "TestSupport",
                 "Tracer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Tests/Workload",
             swiftSettings: settings
@@ -289,6 +289,6 @@ if Context.environment["ON_SIMULATOR"] != nil {
 
 #if !os(Linux)
     // What traces system calls is written for Linux, and so are the stress tests, which need it.
-    let onLinux: Set = ["Tracer", "ScarceMemory", "Workload", "StressTesting", "stress", "StressTests"]
+    let onLinux: Set = ["Tracer", "PlainSQLite", "Workload", "StressTesting", "stress", "StressTests"]
     package.targets.removeAll { onLinux.contains($0.name) }
 #endif

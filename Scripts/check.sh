@@ -28,6 +28,9 @@ report "build products or resolved versions are tracked" "$found"
 scripts=$(git ls-files --stage -- '*.sh' .ci/run)
 found=$(echo "$scripts" | grep -v '^100755 ' || [ $? = 1 ])
 report "scripts that are not executable" "$found"
+# GRDB has no such product when it is made for SQLCipher, and then the package could not even be resolved.
+found=$(git grep -nI 'GRDBSQLite' -- Package.swift Sources Samples Tests || [ $? = 1 ])
+report "a use of GRDB's product GRDBSQLite, which is not there with SQLCipher: use CMigrationSQLite" "$found"
 # Words that the documentation avoids, as a regular expression, and what to write instead. In SQL they may be names.
 avoid() {
     found=$(git grep -nIiwE "$1" -- ':!*.sql' ':!Scripts/check.sh' || [ $? = 1 ])

@@ -29,6 +29,7 @@ compile() {
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
         -enable-upcoming-feature MemberImportVisibility -I $scratch -I "$products/Modules" \
         -Xcc -fmodule-map-file=.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
+        -Xcc -fmodule-map-file="$products/CMigrationSQLite.build/module.modulemap" \
         -Xcc -fmodule-map-file="$products/CMigrationSystem.build/module.modulemap" "$@"
 }
 for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbedding \
@@ -39,7 +40,7 @@ for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/Migrati
         -o $scratch/"$name".o $(find $module -name '*.swift' | sort)
 done
 rm -f $scratch/fuzz
-compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CMigrationSystem.build/*.o \
+compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CMigration*.build/*.o \
     -lsqlite3 -o $scratch/fuzz 2>&1 | grep -v 'Cannot export local symbol' || [ $? = 1 ]
 [ -x $scratch/fuzz ]
 

@@ -28,7 +28,7 @@ public struct DatabaseFile: Sendable {
         self.limit = limit
     }
 
-    private static var waiting: Configuration {
+    package static var waiting: Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         return configuration
@@ -62,10 +62,10 @@ public struct DatabaseFile: Sendable {
             let file = FileHandle(forReadingAtPath: path)
         else { return nil }
         defer { try? file.close() }
-        // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL.
-        guard let header = try? file.read(upToCount: 20), header.count == 20, header[19] == 2 else {
-            return nil
-        }
+        // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL. Encrypted bytes say nothing.
+        guard let header = try? file.read(upToCount: 20), header.starts(with: "SQLite format 3\0".utf8),
+            header.count == 20, header[19] == 2
+        else { return nil }
         var components = URLComponents()
         components.scheme = "file"
         components.path = URL(fileURLWithPath: path).path

@@ -54,15 +54,19 @@ extension SchemaMigrator {
     ///
     /// - Parameters:
     ///   - path: the file, which is created if it does not exist.
+    ///   - configuration: GRDB's configuration, used unchanged, for example with the passphrase of an encrypted
+    ///     database. If nil, the connection waits while another one writes.
     ///   - version: the version of the last migration to apply; nil for the latest.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: as `migrate(_:upTo:progress:)` does.
     @discardableResult
     public func migrate(
-        path: String, upTo version: SchemaVersion? = nil, progress: Progress? = nil
+        path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
+        progress: Progress? = nil
     ) throws -> SchemaReport {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(min(options.busyTimeout.inSeconds, 5))
+        var waiting = Configuration()
+        waiting.busyMode = .timeout(min(options.busyTimeout.inSeconds, 5))
+        let configuration = configuration ?? waiting
         let database = try SchemaMigrationError.mapErrors {
             try DatabaseFile(path: path, configuration: configuration, waitingFor: options.busyTimeout)
                 .openQueue()

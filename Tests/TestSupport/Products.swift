@@ -20,14 +20,14 @@ public enum Products {
         guard let products = folders.first(where: { isThere($0.appendingPathComponent("Modules")) }) else {
             throw NotBuilt(description: "No modules at any of \(folders.map(\.path))")
         }
-        // <scratch folder>/<triple>/<configuration> holds the products, <scratch folder>/checkouts the sources.
+        // <scratch folder>/<triple>/<configuration> holds the products. Which modules of C there are depends on
+        // how GRDB was made: SwiftPM notes them in <scratch folder>/<configuration>.yaml.
         let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
-        let maps = [
-            scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
-            products.appendingPathComponent("CMigrationSystem.build/module.modulemap"),
-        ]
+        let manifest = try String(
+            contentsOf: scratch.appendingPathComponent("\(products.lastPathComponent).yaml"), encoding: .utf8)
+        let maps = Set(manifest.matches(of: /"(-fmodule-map-file=[^"]+)"/).map { String($0.1) })
         return ["-I", products.appendingPathComponent("Modules").path]
-            + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
+            + maps.sorted().flatMap { ["-Xcc", $0] }
     }
 
     private static func isThere(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }

@@ -57,6 +57,28 @@ struct CheckTests {
         #expect(try await findings(sql) == [finding])
     }
 
+    @Test(
+        "reads the forms of ALTER TABLE that SQLite has since 3.53, and says that they are recent",
+        arguments: [
+            ("ALTER TABLE book ALTER COLUMN title DROP NOT NULL;", "ALTER COLUMN"),
+            ("alter table main.book alter title set not null;", "ALTER COLUMN"),
+            ("ALTER TABLE book DROP CONSTRAINT long_title;", "DROP CONSTRAINT"),
+            ("ALTER TABLE book ADD CONSTRAINT long_title CHECK (length(title) > 3);", "ADD CONSTRAINT"),
+            ("ALTER TABLE book ADD CHECK (length(title) > 3);", "ADD CONSTRAINT"),
+        ])
+    func recent(sql: String, form: String) async throws {
+        // An older SQLite cannot run them, and a table has no constraint to drop.
+        let read = { (findings: [String]) in findings.filter { !$0.hasSuffix("[does-not-apply]") } }
+        #expect(
+            try await read(findings(sql)) == [
+                """
+                3_c.sql:1: warning: ALTER TABLE … \(form) needs SQLite 3.53, of 2026. Where users have an older one, \
+                rebuild the table instead. [recent-sqlite]
+                """
+            ])
+        #expect(try await read(findings("-- allow: recent-sqlite\n\(sql)")) == [])
+    }
+
     @Test("notes a pragma that has no effect, and ends without an error")
     func note() async throws {
         let tool = try Tool([
@@ -98,6 +120,7 @@ struct CheckTests {
         arguments: [
             rebuild,
             "DELETE FROM book WHERE id = 1;",
+            "ALTER TABLE book ADD COLUMN \"drop\"; ALTER TABLE book RENAME COLUMN \"drop\" TO \"alter\";",
             "CREATE TEMP TABLE scratch(x); DELETE FROM scratch; DROP TABLE scratch;",
             "CREATE TRIGGER t AFTER DELETE ON shelf BEGIN DELETE FROM book; END;",
             "SELECT 'DROP TABLE book; DELETE FROM book';",

@@ -185,7 +185,7 @@ struct MigrateTests {
                 "status --database noise.sqlite",
                 """
                 error: noise.sqlite: file is not a database (SQLite 26).
-                Restore the database from a backup.
+                If it is encrypted, pass its passphrase; if not, restore the database from a backup.
                 """
             ),
             (

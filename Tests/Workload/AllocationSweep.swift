@@ -1,5 +1,5 @@
 import Foundation
-import ScarceMemory
+import PlainSQLite
 
 /// Lets SQLite's allocations fail, once and from then on.
 ///

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import PlainSQLite
 
 /// A database as SQLite itself shows it.
 ///

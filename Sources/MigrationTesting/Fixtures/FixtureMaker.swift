@@ -18,7 +18,8 @@ import SchemaMigrations
 /// replacements. It writes a new file, which contains no page of the real one. It copies the tables in which
 /// this package and GRDB keep their records without changes.
 ///
-/// The file has the permissions of the real database.
+/// The file has the permissions of the real database. The fixture of an encrypted database is encrypted with the same
+/// passphrase: pass the matrix the app's configuration.
 ///
 /// The maker keeps numbers by default, so check whether your tables hold private ones. It always keeps the
 /// schema, with the texts that the SQL of tables, views and triggers contains.
@@ -74,7 +75,7 @@ public struct FixtureMaker: Sendable {
             for suffix in ["", "-journal"] { try? FileManager.default.removeItem(atPath: part.path + suffix) }
         }
         do {
-            var configuration = Configuration()
+            var configuration = database.configuration.forCopying()
             configuration.foreignKeysEnabled = false
             // Old views and triggers may hold "text" (quirks.html, section 8).
             configuration.acceptsDoubleQuotedStringLiterals = true
@@ -82,12 +83,14 @@ public struct FixtureMaker: Sendable {
             let target = try DatabaseQueue(configuration: configuration)
             var report = try database.read { source in
                 try target.writeWithoutTransaction { db in
+                    // The app's configuration may have turned it on once more.
+                    try db.execute(sql: "PRAGMA foreign_keys = OFF")
                     var copy = try FixtureCopy(self, source, to: db)
                     return try copy.make()
                 }
             }
             try CopyFile.create(at: part, like: database.originalFile)
-            let file = try DatabaseQueue(path: part.path)
+            let file = try DatabaseQueue(path: part.path, configuration: database.configuration.forCopying())
             try target.backup(to: file)
             try file.close()
             try target.close()

@@ -160,7 +160,7 @@ struct UpgradeMatrixRun {
     /// Returns a copy of a fixture in memory, and only reads the file.
     private func fixture(at url: URL) throws -> DatabaseQueue {
         let copy = try database()
-        let file = try DatabaseFile(path: url.path).openReadOnly()
+        let file = try DatabaseFile(path: url.path, configuration: matrix.configuration).openReadOnly()
         let result = Result { try file.backup(to: copy) }
         try file.close()
         try result.get()

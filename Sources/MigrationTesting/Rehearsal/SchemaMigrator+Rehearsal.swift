@@ -6,7 +6,8 @@ extension SchemaMigrator {
     /// Does a dry run: migrates a copy of a database, and reports the effects.
     ///
     /// SQLite's backup reads the database; nothing writes to it. The method removes the copy in the end. The
-    /// copy has the permissions of the database, in a folder that only its owner may enter. It needs as much
+    /// copy has the permissions of the database, in a folder that only its owner may enter, and it is opened with the
+    /// database's configuration: the copy of an encrypted database is encrypted. It needs as much
     /// space as the database, and more during the migrations.
     ///
     /// - Parameters:
@@ -27,7 +28,7 @@ extension SchemaMigrator {
             defer { try? FileManager.default.removeItem(at: copy) }
             let file = copy.appendingPathComponent("copy.sqlite")
             try CopyFile.create(at: file, like: database.originalFile)
-            let queue = try DatabaseQueue(path: file.path)
+            let queue = try DatabaseQueue(path: file.path, configuration: database.configuration.forCopying())
             try database.backup(to: queue, pagesPerStep: progress == nil ? -1 : 10_000) { _ in
                 if progress?.isCancelled == true { throw CancellationError() }
             }
@@ -48,14 +49,17 @@ extension SchemaMigrator {
     ///
     /// - Parameters:
     ///   - path: the file, which must exist.
+    ///   - configuration: how the app opens its database, with the passphrase of an encrypted one; used for the copy
+    ///     as well.
     ///   - version: the version of a known migration, inclusive; nil for the latest.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
-        path: String, upTo version: SchemaVersion? = nil, progress: Progress? = nil
+        path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
+        progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
-            let database = try DatabaseFile(path: path).openReadOnly()
+            let database = try DatabaseFile(path: path, configuration: configuration).openReadOnly()
             let result = Result { try rehearse(database, upTo: version, progress: progress) }
             try database.close()
             return try result.get()

@@ -27,9 +27,7 @@ struct ShadowTables {
             Row.fetchAll(db, sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").map {
                 ($0["name"] as SQLName, $0["sql"] as String)
             }, uniquingKeysWith: { $1 })
-        var configuration = db.configuration
-        configuration.readonly = false
-        let empty = try DatabaseQueue(configuration: configuration)
+        let empty = try DatabaseQueue(configuration: db.configuration.forCopying())
         var shadows: Set<SQLName> = []
         for table in tables {
             let found: [SQLName: String]? = try? empty.writeWithoutTransaction { empty in

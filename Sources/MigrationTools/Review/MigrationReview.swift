@@ -178,7 +178,7 @@ package struct MigrationReview: Sendable {
         guard let script = scripts[finding.file] else { return false }
         let lines = Dictionary(grouping: script.comments, by: \.line)
         switch finding.rule {
-        case .dropTable, .dropColumn, .deleteWithoutWhere, .rebuildForeignKeys:
+        case .dropTable, .dropColumn, .deleteWithoutWhere, .rebuildForeignKeys, .recentSQLite:
             // The comments directly above the statement.
             var line = finding.line - 1
             while let comments = lines[line] {

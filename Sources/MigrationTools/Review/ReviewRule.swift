@@ -17,6 +17,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     case unknownVersion = "unknown-version"
     case outOfOrder = "out-of-order"
     case unknownRule = "unknown-rule"
+    case recentSQLite = "recent-sqlite"
     case ignoredPragma = "ignored-pragma"
 
     /// The severity of a finding.
@@ -32,7 +33,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
     /// The severity of this rule's findings.
     package var severity: Severity {
         switch self {
-        case .noStatement, .missingDown, .unknownVersion, .outOfOrder, .unknownRule: .warning
+        case .noStatement, .missingDown, .unknownVersion, .outOfOrder, .unknownRule, .recentSQLite: .warning
         case .ignoredPragma: .note
         default: .error
         }
@@ -58,6 +59,7 @@ package enum ReviewRule: String, CaseIterable, Sendable {
         case .unknownVersion: "an applied migration has no file"
         case .outOfOrder: "a pending migration is older than an applied one"
         case .unknownRule: "an allow: comment names an unknown rule"
+        case .recentSQLite: "a statement needs SQLite 3.53, which few systems have"
         case .ignoredPragma: "a PRAGMA foreign_keys has no effect"
         }
     }

@@ -32,6 +32,13 @@ struct StatementReview {
 
     private mutating func review(_ index: Int) {
         let (tokens, line) = statements[index]
+        if let form = recentForm(tokens) {
+            report(
+                .recentSQLite, line,
+                """
+                ALTER TABLE … \(form) needs SQLite 3.53, of 2026. Where users have an older one, rebuild the table instead.
+                """)
+        }
         if let table = droppedTable(tokens) {
             reviewDrop(of: table, at: index)
         } else if let (table, column) = droppedColumn(tokens) {
@@ -87,11 +94,32 @@ struct StatementReview {
     }
 
     private func droppedColumn(_ tokens: [SQLScript.Token]) -> (table: SQLName, column: SQLName)? {
-        guard tokens.opens(with: "ALTER", "TABLE"), let table = tokens.dropFirst(2).qualifiedName,
-            let drop = tokens.dropFirst(3).firstIndex(where: { $0.keyword == "DROP" && $0.isWord })
-        else { return nil }
-        let rest = tokens[(drop + 1)...].drop { $0.keyword == "COLUMN" && $0.isWord }
-        return rest.first.map { (table, $0.name) }
+        guard let (table, change) = alteration(tokens), change.first?.isWord("DROP") == true else {
+            return nil
+        }
+        let rest = change.dropFirst().drop { $0.isWord("COLUMN") }
+        return rest.first.flatMap { $0.isWord("CONSTRAINT") ? nil : (table, $0.name) }
+    }
+
+    /// Returns a form of `ALTER TABLE` that SQLite has since 3.53.0 (lang_altertable.html).
+    private func recentForm(_ tokens: [SQLScript.Token]) -> String? {
+        guard let change = alteration(tokens)?.change, let verb = change.first else { return nil }
+        let object = change.dropFirst().first
+        if verb.isWord("ALTER") { return "ALTER COLUMN" }
+        if verb.isWord("DROP"), object?.isWord("CONSTRAINT") == true { return "DROP CONSTRAINT" }
+        if verb.isWord("ADD"), object?.isWord("CONSTRAINT") == true || object?.isWord("CHECK") == true {
+            return "ADD CONSTRAINT"
+        }
+        return nil
+    }
+
+    /// Returns the table of an `ALTER TABLE`, and what comes after its name.
+    private func alteration(
+        _ tokens: [SQLScript.Token]
+    ) -> (table: SQLName, change: ArraySlice<SQLScript.Token>)? {
+        let rest = tokens.dropFirst(2)
+        guard tokens.opens(with: "ALTER", "TABLE"), let table = rest.qualifiedName else { return nil }
+        return (table, rest.dropFirst(rest.dropFirst().first?.keyword == "." ? 3 : 1))
     }
 
     private func emptiedTable(_ tokens: [SQLScript.Token]) -> SQLName? {
@@ -167,6 +195,10 @@ struct StatementReview {
             return tokens.contains { $0.name == new } && tokens.contains { $0.name == old }
         }
     }
+}
+
+extension SQLScript.Token {
+    fileprivate func isWord(_ word: String) -> Bool { isWord && keyword == word }
 }
 
 extension [SQLScript.Token] {

@@ -29,7 +29,7 @@ struct BackupMaker {
             try makeFolder(backup.folder)
             removeUnfinishedCopies(of: file)
             try checkSpace(for: file)
-            let copy = try write(file)
+            let copy = try write(file, with: db.configuration)
             prune(copiesOf: file, like: copy)
             return copy
         } catch let error as SchemaMigrationError {
@@ -70,18 +70,19 @@ struct BackupMaker {
             remedy: "Free some space, then migrate again.")
     }
 
-    private func write(_ file: URL) throws -> URL {
+    /// Writes a copy, through connections that the app's configuration prepares: it knows the passphrase of an
+    /// encrypted database, and without it the copy would be in clear text, if SQLite could make one.
+    private func write(_ file: URL, with configuration: Configuration) throws -> URL {
         let date = Date().formatted(
             .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
                 .dateSeparator(.omitted).timeSeparator(.omitted))
         let copy = backup.folder.appendingPathComponent("\(file.lastPathComponent)-\(date).backup")
         let partial = copy.appendingPathExtension("partial")
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let source = try DatabaseQueue(path: file.path, configuration: configuration)
+            let source = try DatabaseQueue(
+                path: file.path, configuration: configuration.forCopying(readOnly: true))
             try CopyFile.create(at: partial, like: file)
-            let destination = try DatabaseQueue(path: partial.path)
+            let destination = try DatabaseQueue(path: partial.path, configuration: configuration.forCopying())
             try source.backup(to: destination)
             // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
             try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }

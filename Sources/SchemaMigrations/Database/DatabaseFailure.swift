@@ -70,7 +70,9 @@ extension DatabaseError: SystemError {
         return switch resultCode {
         case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
         case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
-        case .SQLITE_NOTADB, .SQLITE_CORRUPT: "Restore the database from a backup."
+        case .SQLITE_NOTADB:
+            "If it is encrypted, pass its passphrase; if not, restore the database from a backup."
+        case .SQLITE_CORRUPT: "Restore the database from a backup."
         default: nil
         }
     }

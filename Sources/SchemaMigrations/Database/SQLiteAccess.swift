@@ -1,13 +1,13 @@
+import CMigrationSQLite
 import Foundation
 import GRDB
-import GRDBSQLite
 
 // Calls of SQLite's C interface, for features that GRDB does not offer.
 
 extension Statement {
     /// The statement's text from the file, with the blanks, comments and lone semicolons before it.
     var sourceText: String {
-        sqlite3_sql(sqliteStatement).map { String(cString: $0) } ?? sql
+        app_migrations_sql(sqliteStatement).map { String(cString: $0) } ?? sql
     }
 
     /// Returns the integers in the first column, row by row, or nil if it holds anything else.
@@ -18,8 +18,9 @@ extension Statement {
         var isAllIntegers = true
         let rows = try Row.fetchCursor(self)
         while try rows.next() != nil {
-            isAllIntegers = isAllIntegers && sqlite3_column_type(sqliteStatement, 0) == SQLITE_INTEGER
-            integers.append(sqlite3_column_int64(sqliteStatement, 0))
+            var integer: Int64 = 0
+            isAllIntegers = app_migrations_integer(sqliteStatement, 0, &integer) != 0 && isAllIntegers
+            integers.append(integer)
         }
         return isAllIntegers ? integers : nil
     }
@@ -28,16 +29,14 @@ extension Statement {
 extension Database {
     /// Sets the time that SQLite waits by itself for another connection.
     func setBusyTimeout(milliseconds: Int32) {
-        sqlite3_busy_timeout(sqliteConnection, milliseconds)
+        app_migrations_busy_timeout(sqliteConnection, milliseconds)
     }
 
     /// Returns the declared type and the collation of a table's column.
     func columnMetadata(_ column: SQLName, of table: SQLName) -> (type: String, collation: String) {
         var type: UnsafePointer<CChar>?
         var collation: UnsafePointer<CChar>?
-        let code = sqlite3_table_column_metadata(
-            sqliteConnection, "main", table.text, column.text, &type, &collation, nil, nil, nil)
-        guard code == SQLITE_OK else { return (type: "", collation: "BINARY") }
+        app_migrations_column_metadata(sqliteConnection, table.text, column.text, &type, &collation)
         return (
             type: type.map { String(cString: $0) } ?? "",
             collation: collation.map { String(cString: $0) } ?? "BINARY"

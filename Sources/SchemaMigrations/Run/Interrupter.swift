@@ -1,7 +1,7 @@
 import AppMigrations
+import CMigrationSQLite
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// A switch that stops a running migration, from any thread and inside a statement too.
 ///
@@ -90,7 +90,7 @@ final class Interrupter: Sendable {
             }
             // Under the lock, so that meanwhile `allowInterrupts` cannot return and no transaction can
             // commit.
-            if isToStop { sqlite3_interrupt(connection.pointer) }
+            if isToStop { app_migrations_interrupt(connection.pointer) }
             return true
         }
     }

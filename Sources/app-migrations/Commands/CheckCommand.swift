@@ -37,13 +37,15 @@ struct CheckCommand: ParsableCommand {
         completion: .file())
     var database: String?
 
+    @OptionGroup var passphrase: PassphraseOptions
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {
         let review =
             if let database {
-                try DatabaseFile(path: database).reading {
+                try passphrase.file(database).reading {
                     try MigrationReview(directory: folder.url, database: $0)
                 }
             } else {

@@ -22,6 +22,8 @@ struct HistoryCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The SQLite database.", valueName: "file"), completion: .file())
     var database: String?
 
+    @OptionGroup var passphrase: PassphraseOptions
+
     @Option(help: ArgumentHelp("The JSON file of a store.", valueName: "file"), completion: .file())
     var store: String?
 
@@ -37,7 +39,7 @@ struct HistoryCommand: ParsableCommand {
     func run() throws {
         let output =
             if let database {
-                try DatabaseFile(path: database).reading { queue in
+                try passphrase.file(database).reading { queue in
                     try queue.read { db in
                         HistoryOutput(
                             migrations: try AppliedMigration.fetchAll(db),

@@ -36,7 +36,7 @@ struct MigrateCommand: ParsableCommand {
     func run() throws {
         let options = SchemaOptions(commits: allOrNothing ? .allOrNothing : .grouped())
         let migrator = try folder.migrator(options: options)
-        let output = try DatabaseFile(path: database.database).creating { queue in
+        let output = try database.creating { queue in
             let report = try InterruptibleWork(bar: json || quiet ? nil : ProgressBar(on: .standardError)).run
             {
                 try migrator.migrate(queue, upTo: upTo, progress: $0)

@@ -9,13 +9,20 @@ struct DatabaseOption: ParsableArguments {
     @Option(help: ArgumentHelp("The SQLite database.", valueName: "file"), completion: .file())
     var database: String
 
+    @OptionGroup var passphrase: PassphraseOptions
+
     /// Reads the database, which must exist, and leaves the file as it is.
     func reading<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        try DatabaseFile(path: database).reading(body)
+        try passphrase.file(database).reading(body)
     }
 
     /// Changes the database, which must exist.
     func writing<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        try DatabaseFile(path: database).writing(body)
+        try passphrase.file(database).writing(body)
+    }
+
+    /// Changes the database, and creates it if it does not exist.
+    func creating<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
+        try passphrase.file(database).creating(body)
     }
 }

@@ -169,12 +169,9 @@ struct BackupTests {
         let queue = try folder.queue()
         try schema.migrate(queue)
         let copy = try folder.queue("copy.sqlite")
-        try copy.execute(
-            """
-            CREATE TABLE a(x); INSERT INTO a VALUES (NULL); PRAGMA writable_schema = ON;
-            UPDATE sqlite_master SET sql = 'CREATE TABLE a(x NOT NULL)';
-            """)
+        try copy.execute("CREATE TABLE a(x         ); INSERT INTO a VALUES (NULL)")
         try copy.close()
+        try folder.damage("copy.sqlite", replacing: "x         )", with: "x NOT NULL)")
         let error = try failure {
             try schema.restore(folder.url.appendingPathComponent("copy.sqlite"), to: queue)
         }

@@ -25,14 +25,16 @@ struct IntegrityCheckTests {
 
     @Test("finds a null in a NOT NULL column")
     func null() throws {
-        let found = try problems(
+        let folder = try TemporaryFolder()
+        let queue = try folder.queue()
+        try queue.execute(
             """
-            CREATE TABLE t(a, b, c, PRIMARY KEY (a, c)) WITHOUT ROWID;
+            CREATE TABLE t(a, b         , c, PRIMARY KEY (a, c)) WITHOUT ROWID;
             INSERT INTO t VALUES (x'01', NULL, 3);
-            PRAGMA writable_schema = ON;
-            UPDATE sqlite_master SET sql = 'CREATE TABLE t(a, b NOT NULL, c, PRIMARY KEY (a, c)) WITHOUT ROWID';
-            PRAGMA writable_schema = RESET;
             """)
+        try queue.close()
+        try folder.damage(replacing: "b         ,", with: "b NOT NULL,")
+        let found = try folder.queue().read { try IntegrityCheck($0, .full, limit: 5).problems }
         #expect(found == ["NULL value in t.b"])
     }
 

@@ -47,7 +47,10 @@ struct BadDatabaseTests {
         #expect(error.code == .databaseFailed)
         #expect(
             error.description
-                == "file is not a database (SQLite 26). Restore the database from a backup.")
+                == """
+                file is not a database (SQLite 26). If it is encrypted, pass its passphrase; if not, restore the database \
+                from a backup.
+                """)
         #expect(error.sqliteCode == 26)
         #expect(try Data(contentsOf: folder.url.appendingPathComponent("app.sqlite")) == text)
     }

@@ -162,13 +162,12 @@ struct ConnectionTests {
         _ = try folder.migrator(["1_a.sql": "CREATE TABLE a(x); CREATE TABLE b(x);"]).migrate(queue)
         try queue.execute(
             """
-            CREATE VIRTUAL TABLE f USING fts5(x);
-            PRAGMA writable_schema = ON;
-            INSERT INTO sqlite_master VALUES ('table', 'm', 'm', 0, 'CREATE VIRTUAL TABLE m USING missing(x)');
-            UPDATE sqlite_master SET sql = 'CREATE VIRTUAL TABLE f USING fts5(x, tokenize = "missing")' WHERE name = 'f';
-            PRAGMA writable_schema = OFF;
+            CREATE VIRTUAL TABLE f USING fts5(x, tokenize = 'unicode61');
+            CREATE VIRTUAL TABLE m USING fts5(y);
             """)
         try queue.close()
+        try folder.damage(replacing: "tokenize = 'unicode61'", with: "tokenize = 'missing__'")
+        try folder.damage(replacing: "m USING fts5(y)", with: "m USING none(y)")
         let queue = try folder.queue()
         let report = try folder.migrator([
             "2_b.sql": "ALTER TABLE a ADD COLUMN y;", "3_c.sql": "DROP TABLE b;",

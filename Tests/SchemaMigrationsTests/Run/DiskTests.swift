@@ -31,7 +31,11 @@
         private var diskURL: URL { folder.file("disk") }
 
         private func queue() throws -> DatabaseQueue {
-            try DatabaseQueue(path: diskURL.appendingPathComponent("library.sqlite").path)
+            var configuration = Configuration()
+            // A small cache, so that a statement writes before the commit in every build of SQLite.
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = 20") }
+            return try DatabaseQueue(
+                path: diskURL.appendingPathComponent("library.sqlite").path, configuration: configuration)
         }
 
         @Test("that is full loses no data, and the run continues when there is room")

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import Testing
 
 extension TemporaryFolder {
     func path(_ name: String) -> String { file(name).path }
@@ -31,6 +32,17 @@ extension TemporaryFolder {
         -> DatabaseQueue
     {
         try DatabaseQueue(path: path(name), configuration: configuration)
+    }
+
+    /// Replaces a text in the file of a closed database, as no SQL may in SQLite's defensive mode.
+    ///
+    /// Both texts have the same length, since SQLite notes lengths.
+    func damage(_ name: String = "app.sqlite", replacing text: String, with other: String) throws {
+        precondition(text.utf8.count == other.utf8.count)
+        var bytes = try Data(contentsOf: file(name))
+        let range = try #require(bytes.range(of: Data(text.utf8)), "The file does not hold \(text).")
+        bytes.replaceSubrange(range, with: Data(other.utf8))
+        try bytes.write(to: file(name))
     }
 
     func pool(_ name: String = "app.sqlite") throws -> DatabasePool {

@@ -1,8 +1,9 @@
-// Lets SQLite run out of memory.
+// SQLite itself, without GRDB, and a way to let it run out of memory.
 
-#ifndef SCARCE_MEMORY_H
-#define SCARCE_MEMORY_H
+#ifndef PLAIN_SQLITE_H
+#define PLAIN_SQLITE_H
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,6 +1,5 @@
-#include "ScarceMemory.h"
+#include "PlainSQLite.h"
 
-#include <sqlite3.h>
 #include <stddef.h>
 
 // SQLite calls these under a lock of its own, or from one thread.

@@ -1,0 +1,35 @@
+// The calls of SQLite's C interface that GRDB does not offer.
+//
+// No header of SQLite is included, and nothing is linked: the functions are those of the SQLite that GRDB is built
+// with, be it the system's, a custom build or SQLCipher.
+
+#ifndef APP_MIGRATIONS_CMIGRATIONSQLITE_H
+#define APP_MIGRATIONS_CMIGRATIONSQLITE_H
+
+#include <stdint.h>
+
+/// What SQLite calls a `sqlite3`.
+typedef struct app_migrations_connection app_migrations_connection;
+
+/// What SQLite calls a `sqlite3_stmt`.
+typedef struct app_migrations_statement app_migrations_statement;
+
+/// Stops the connection's running statements. May be called from another thread.
+void app_migrations_interrupt(app_migrations_connection *connection);
+
+/// Sets how long the connection waits by itself for others.
+void app_migrations_busy_timeout(app_migrations_connection *connection, int milliseconds);
+
+/// The text that a statement was compiled from, or NULL. It lives as long as the statement.
+const char *app_migrations_sql(app_migrations_statement *statement);
+
+/// Reads a column of the current row. Returns 1 if it holds an integer, and 0 otherwise.
+int app_migrations_integer(app_migrations_statement *statement, int column, int64_t *integer);
+
+/// Looks up the declared type and the collation of a column of the main database. Both are NULL if it is unknown, and
+/// live until the schema changes.
+void app_migrations_column_metadata(
+    app_migrations_connection *connection, const char *table, const char *column, const char **type,
+    const char **collation);
+
+#endif
