@@ -32,7 +32,8 @@ rewrite() {
             s/canImport\((Glibc|Musl|Android|Bionic|WASILibc|WinSDK|CRT)\)/ELSEWHERE/g
             s/\bos\('"$os"'\)/APPLE/g
             s/\bos\([A-Za-z]+\)/ELSEWHERE/g
-        }' -e 's/^([[:space:]]*)import Darwin$/\1import AppleStubs/' "$1"
+        }' -e 's/^([[:space:]]*)import Darwin$/\1import AppleStubs/' \
+        -e 's/^([[:space:]]*)@preconcurrency import Darwin$/\1@preconcurrency import Glibc/' "$1"
 }
 
 compile() {
@@ -94,7 +95,8 @@ compile() {
     : >"$log"
     for build in $builds; do
         if ! "$swift" build --package-path "$copy" "$build" >>"$log" 2>&1; then
-            grep -E 'error:' "$log" >&2 || cat "$log" >&2
+            # In terms of the originals.
+            grep -E '^/.* error:' "$log" | sort -u | sed "s|^$PWD/$copy/||" >&2 || cat "$log" >&2
             echo "error: the branches for $os do not compile (in $copy)" >&2
             exit 1
         fi

@@ -7,7 +7,7 @@ public final class BlockedDispatch: Sendable {
     // More than Dispatch ever starts threads: 64 on Apple's systems, 255 on others.
     private static let count = 400
     /// When to give up, so that a test fails rather than hangs.
-    private static let limit: DispatchTimeInterval = .seconds(30)
+    private static let limit: DispatchTimeInterval = .seconds(600)
 
     private let isOver = DispatchSemaphore(value: 0)
     private let timeouts = DispatchSemaphore(value: 0)
