@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension TemporaryFolder {
     /// The names of the files in this folder, and in those in it, whose bytes are not encrypted: SQLite's header, or a
