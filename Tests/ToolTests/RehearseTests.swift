@@ -117,7 +117,9 @@ struct RehearseTests {
         #expect(run.output.contains("\nForeign keys\n  b: 1 row without a row of a, 1 before\n"))
     }
 
-    /// Whether SQLite was built with `SQLITE_USE_URI`. Otherwise it leaves files beside a WAL database that it reads.
+    /// Whether SQLite takes URIs.
+    ///
+    /// Otherwise it leaves files beside a WAL database that it reads.
     private static let opensURIs: Bool = {
         var configuration = Configuration()
         configuration.readonly = true
