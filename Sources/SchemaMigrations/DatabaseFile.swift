@@ -48,7 +48,12 @@ public struct DatabaseFile: Sendable {
     package func openReadOnly() throws -> DatabaseQueue {
         var configuration = configuration
         configuration.readonly = true
-        return try DatabaseQueue(path: immutableURI ?? path, configuration: configuration)
+        // SQLite takes a URI for a path unless it was built with SQLITE_USE_URI.
+        if let immutableURI, let queue = try? DatabaseQueue(path: immutableURI, configuration: configuration)
+        {
+            return queue
+        }
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     /// The URI of a file in WAL mode that no connection has open; nil for other files.

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -116,6 +117,15 @@ struct RehearseTests {
         #expect(run.output.contains("\nForeign keys\n  b: 1 row without a row of a, 1 before\n"))
     }
 
+    /// Whether SQLite takes URIs.
+    ///
+    /// Otherwise it leaves files beside a WAL database that it reads.
+    private static let opensURIs: Bool = {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return (try? DatabaseQueue(path: "file::memory:", configuration: configuration)) != nil
+    }()
+
     @Test("reads a database in WAL mode, and leaves no files beside it")
     func writeAheadLog() async throws {
         let tool = try await tool()
@@ -125,6 +135,7 @@ struct RehearseTests {
             let run = try await tool("\(command) --database app.sqlite")
             #expect(run.errors == "")
             #expect(run.status == 0)
+            guard Self.opensURIs else { continue }
             #expect(try tool.folder.fileNames == ["Migrations", "app.sqlite"], "\(command)")
         }
         #expect(try Data(contentsOf: tool.folder.file("app.sqlite")) == before)

@@ -97,8 +97,8 @@ struct KindsOfDriftTests {
             "table `s` is CREATE"
         ),
         (
-            "CREATE VIRTUAL TABLE doc USING fts5(x, content=''); CREATE TABLE doc_content(a)",
-            "CREATE VIRTUAL TABLE doc USING fts5(x, content=''); CREATE TABLE doc_content(b)",
+            "CREATE TABLE doc_content(a); CREATE VIRTUAL TABLE doc USING fts5(x, content='')",
+            "CREATE TABLE doc_content(b); CREATE VIRTUAL TABLE doc USING fts5(x, content='')",
             "table `doc_content`: column `a` is missing in a fresh install"
         ),
         ("PRAGMA user_version = 3", "PRAGMA user_version = 4", "PRAGMA user_version is 3 after upgrading"),

@@ -85,7 +85,7 @@ struct DoubleQuotedTextTests {
                 queue)
         }
         #expect(error.code == .migrationFailed)
-        #expect(error.message.asByOldSQLite == "2_x.sql: leaves view w broken: no such column: word.")
+        #expect(error.message.asByOldSQLite.hasPrefix("2_x.sql: leaves view w broken: no such column: word"))
         #expect(
             error.remedy == """
                 If "word" is meant as a text, write it in single quotes, or open the database with GRDB's \
