@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Scripts Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo demo-picture test stress bench bench-short bench-footprint check sanitize coverage fuzz format setup docs
+.PHONY: help demo demo-picture test stress bench bench-short bench-footprint check check-apple sanitize coverage fuzz format setup docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -32,10 +32,12 @@ stress: setup ## run the crash and fault tests at length, in about an hour, and 
 docs: ## build the documentation into the folder site
 	@SWIFT='$(SWIFT)' Scripts/docs.sh
 
-check: setup ## lint the code and the files, check what Apple's oldest systems have, and try Apple's branches (minutes at first)
+check: setup ## lint the code and the files, and check that Apple's oldest systems have what is used
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
 	@Scripts/check.sh
 	@SWIFT='$(SWIFT)' Scripts/availability.sh
+
+check-apple: setup ## compile the branches for Apple's platforms, and run the tests in macOS's (minutes at first)
 	@SWIFT='$(SWIFT)' Scripts/apple-branches.sh
 
 sanitize: setup ## run the tests under the thread and the address sanitizer

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 // What Apple's C library declares and Glibc does not, as Swift imports it. From the public headers of macOS and iOS.
 @_exported public import Glibc
 

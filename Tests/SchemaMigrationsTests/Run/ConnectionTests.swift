@@ -4,7 +4,8 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The app's connection")
+// One at a time: some settings belong to the whole process.
+@Suite("The app's connection", .serialized)
 struct ConnectionTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
