@@ -128,11 +128,11 @@ struct DeferredClosureTests {
             let killed = Locked<StoreState?>(nil)
             let manager = try manager { [log, store] context in
                 log.lines.append("attempt \(context.attempt)")
-                killed.withLock { $0 = try? store.read("Library") }
+                killed.withLock { $0 = store.read("Library") }
             }
             let report = try await manager.runDeferred()
             guard let state = killed.withLock({ $0 }) else { return report }
-            try store.update("Library") { $0 = state }
+            store.update("Library") { $0 = state }
             return report
         }
         try await counting(to: 1).migrate()
@@ -159,7 +159,7 @@ struct DeferredClosureTests {
             private func note() { if Thread.isMainThread { callsOnMain.withLock { $0 += 1 } } }
             func read(_ manager: String) throws -> StoreState {
                 note()
-                return try inner.read(manager)
+                return inner.read(manager)
             }
             func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
                 note()
@@ -167,7 +167,7 @@ struct DeferredClosureTests {
             }
             func lock(_ manager: String) throws -> StoreLock {
                 note()
-                return try inner.lock(manager)
+                return inner.lock(manager)
             }
         }
         let watched = WatchedStore(inner: store)

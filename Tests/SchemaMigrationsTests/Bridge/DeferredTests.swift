@@ -309,7 +309,8 @@ struct DeferredTests {
         let error = try #require(throws: MigrationError.self) { try manager("3.0", poison: 1500).migrate() }
         #expect(
             error.description == """
-                Library: deferred step 2.1 (Migrations.swift:7) failed in row 1500 of table book: a mishap. Earlier steps                 are complete. The next launch retries this one.
+                Library: deferred step 2.1 (Migrations.swift:7) failed in row 1500 of table book: a mishap. Earlier steps \
+                are complete. The next launch retries this one.
                 """)
         #expect(error.underlyingError is Mishap)
         #expect(try integer("SELECT max(id) FROM done") == 1497)
