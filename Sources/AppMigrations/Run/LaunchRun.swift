@@ -361,7 +361,14 @@ final class LaunchRun {
     private func fail(_ item: Int, _ context: MigrationContext, _ error: any Error) throws {
         let step = plan.pending[item].step
         if hasCheckpoint.withLock({ $0 }) { journal.forgive(step) }
-        if !step.isDeferred { journal.fail(in: step.place.id) }
+        if step.isDeferred {
+            // As in journal.fail: the process has not died in the batch.
+            try? step.place.store.changeDeferred(
+                step.version, of: plan.request.manager, waitingUpTo: journal.writeTimeout
+            ) { $0.running = nil }
+        } else {
+            journal.fail(in: step.place.id)
+        }
         tell(.didFail(description(of: item), error))
         let interruption = interruption.error(manager: plan.request.manager, progress)
         let isStopped =
