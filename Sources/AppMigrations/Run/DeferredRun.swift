@@ -200,6 +200,7 @@ final class DeferredRun {
 
     private static func isOver(_ deadline: ContinuousClock.Instant?, _ interruption: Interruption) -> Bool {
         deadline.map { $0 <= .now } ?? false || interruption.isStopped || Task.isCancelled
+            || SimulatedLaunch.witness?.isTimeOver ?? false
     }
 
     private func ended() -> DeferredReport {
