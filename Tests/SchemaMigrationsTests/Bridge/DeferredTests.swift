@@ -197,6 +197,20 @@ struct DeferredTests {
         try expectAllDone()
     }
 
+    @Test("that throws while a later step finishes it has not died, however often that happens")
+    func throwsWhileFinished() throws {
+        for _ in 1...5 {
+            let error = try #require(throws: MigrationError.self) {
+                try manager("3.0", poison: 1500).migrate()
+            }
+            #expect(error.code == .stepFailed)
+            #expect(error.version == "2.1")
+        }
+        #expect(try integer("SELECT max(id) FROM done") == 1497)
+        #expect(try manager("3.0").migrate().completed == ["2.1", "3.0"])
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
+    }
+
     @Test("is given up on request after some runs that failed")
     func givenUp() throws {
         let rule = ErrorRule.giveUp(after: 2)
