@@ -12,7 +12,7 @@ extension MigrationManager {
     /// }
     /// ```
     ///
-    /// ``migrate()`` only reports it; ``runDeferred(for:)`` runs it, on the actor that calls it. What comes after the
+    /// ``migrate()`` only reports it; ``runDeferred(for:retrying:)`` runs it, on the actor that calls it. What comes after the
     /// last checkpoint runs *at least once*. A fresh install does not need it.
     ///
     /// - Parameters:
@@ -48,37 +48,45 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - limit: the longest time to run; nil for as long as it takes.
+    ///   - version: a step that the manager gave up, since the process died in it, and that is to be retried.
     ///   - isolation: the actor on which deferred closures run; the calling one.
     /// - Returns: what was done. If another process is running deferred steps, returns at once.
     /// - Throws: ``MigrationError``: with the code `notYetMigrated` unless ``migrate()`` has completed this launch.
     @discardableResult
     public func runDeferred(
-        for limit: Duration? = nil, isolation: isolated (any Actor)? = #isolation
+        for limit: Duration? = nil, retrying version: AppVersion? = nil,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> DeferredReport {
-        let plan = try deferredPlan()
+        let plan = try await deferredPlan(retrying: version, isolation: isolation)
         guard !plan.deferred.isEmpty else { return DeferredReport(manager: name) }
-        guard let lock = try RunLock.takeIfFree(LockName.deferred(of: name), of: store) else {
+        let lockName = LockName.deferred(of: name)
+        guard let lock = try await offload({ [store] in try RunLock.takeIfFree(lockName, of: store) }) else {
             return runningElsewhere(plan)
         }
         defer { lock.release() }
-        let run = deferredRun(try deferredPlan(), limit, lock)
-        return try await withTaskCancellationHandler {
+        // Another process may have done it all until now.
+        let run = deferredRun(
+            try await deferredPlan(retrying: version, isolation: isolation), limit, lock)
+        let report = try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
             try await run.perform(isolation: isolation)
         } onCancel: {
             lock.interruption.cancel()
         }
+        return end(report)
     }
 
     /// Runs deferred steps in databases on this thread, for scripts and tests.
     ///
     /// - Throws: as the asynchronous form does; also when a deferred closure is pending, which only that form can run.
     @discardableResult
-    public func runDeferred(for limit: Duration? = nil) throws -> DeferredReport {
-        let plan = try deferredPlan()
+    public func runDeferred(
+        for limit: Duration? = nil, retrying version: AppVersion? = nil
+    ) throws -> DeferredReport {
+        let plan = try deferredPlan(retrying: version)
         if let closure = plan.deferred.first(where: { !$0.step.worksInDatabase }) {
             throw MigrationError(
-                .invalidCall, "\(closure.step.title) (\(closure.step.source)) is asynchronous",
+                .invalidCall, "\(closure.step.titleAndSource) is asynchronous",
                 remedy: "Call it as try await manager.runDeferred().", manager: name,
                 version: closure.step.version)
         }
@@ -87,7 +95,7 @@ extension MigrationManager {
             return runningElsewhere(plan)
         }
         defer { lock.release() }
-        return try deferredRun(try deferredPlan(), limit, lock).perform()
+        return end(try deferredRun(try deferredPlan(retrying: version), limit, lock).perform())
     }
 
     /// Returns the deferred steps that wait, in order, and how far they are.
@@ -104,17 +112,26 @@ extension MigrationManager {
         }
     }
 
-    private func deferredPlan() throws -> LaunchPlan {
-        try exclusively {
-            guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
-            let plan = try plan()
-            guard plan.isSettled else {
-                throw MigrationError(
-                    .notYetMigrated, "deferred steps need what migrate() does",
-                    remedy: "Call migrate() first, and runDeferred() when it has succeeded.", manager: name)
-            }
-            return plan
+    private func deferredPlan(retrying version: AppVersion?) throws -> LaunchPlan {
+        try exclusively { try checkedForDeferred(plan(retrying: version)) }
+    }
+
+    private func deferredPlan(
+        retrying version: AppVersion?, isolation: isolated (any Actor)?
+    ) async throws -> LaunchPlan {
+        try enter()
+        defer { leave() }
+        return try await checkedForDeferred(plan(retrying: version, isolation: isolation))
+    }
+
+    private func checkedForDeferred(_ plan: LaunchPlan) throws -> LaunchPlan {
+        guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
+        guard plan.isSettled else {
+            throw MigrationError(
+                .notYetMigrated, "deferred steps need what migrate() does",
+                remedy: "Call migrate() first, and runDeferred() when it has succeeded.", manager: name)
         }
+        return plan
     }
 
     private func runningElsewhere(_ plan: LaunchPlan) -> DeferredReport {
@@ -126,7 +143,13 @@ extension MigrationManager {
 
     private func deferredRun(_ plan: LaunchPlan, _ limit: Duration?, _ lock: RunLock) -> DeferredRun {
         DeferredRun(
-            plan, store: store, limit: limit, interruption: lock.interruption,
-            patience: options.lockTimeout ?? .seconds(5), tell: tell)
+            plan, limit: limit,
+            progress: DeferredProgress(deferredProgress, plan.deferred, settledBefore: deferredSoFar),
+            interruption: lock.interruption, writeTimeout: options.lockTimeout ?? .seconds(5), tell: tell)
+    }
+
+    private func end(_ report: DeferredReport) -> DeferredReport {
+        deferredSoFar += report.completed.count + report.skipped.count
+        return report
     }
 }

@@ -53,9 +53,7 @@ extension MigrationManager {
     /// - Throws: as ``migrate()`` does.
     @discardableResult
     public func migrate(retrying version: AppVersion) throws -> MigrationReport {
-        retrying = version
-        defer { retrying = nil }
-        return try launch(through: nil)
+        try launch(through: nil, retrying: version)
     }
 
     /// Runs every pending step, and retries one that the manager gave up.
@@ -65,18 +63,16 @@ extension MigrationManager {
     public func migrate(
         retrying version: AppVersion, isolation: isolated (any Actor)? = #isolation
     ) async throws -> MigrationReport {
-        retrying = version
-        defer { retrying = nil }
-        return try await launch(through: nil, isolation: isolation)
+        try await launch(through: nil, retrying: version, isolation: isolation)
     }
 }
 
 // One launch, in two forms that share everything but the waiting.
 extension MigrationManager {
-    private func launch(through stop: AppVersion?) throws -> MigrationReport {
+    private func launch(through stop: AppVersion?, retrying: AppVersion? = nil) throws -> MigrationReport {
         try exclusively {
             try checkSynchronous()
-            let request = try request(through: stop)
+            let request = try request(through: stop, retrying: retrying)
             let steps = try registration.checked()
             let look = steps.look(for: name)
 
@@ -93,11 +89,11 @@ extension MigrationManager {
     }
 
     private func launch(
-        through stop: AppVersion?, isolation: isolated (any Actor)?
+        through stop: AppVersion?, retrying: AppVersion? = nil, isolation: isolated (any Actor)?
     ) async throws -> MigrationReport {
         try enter()
         defer { leave() }
-        let request = try request(through: stop)
+        let request = try request(through: stop, retrying: retrying)
         let steps = try registration.checked()
         let look = steps.look(for: name)
 
@@ -119,13 +115,20 @@ extension MigrationManager {
     }
 
     /// Plans the launch as it stands, without writing or locking.
-    func plan() throws -> LaunchPlan {
-        let request = try request(through: nil)
+    func plan(retrying: AppVersion? = nil) throws -> LaunchPlan {
+        let request = try request(through: nil, retrying: retrying)
         let steps = try registration.checked()
         return try plan(request, steps, steps.look(for: name)())
     }
 
-    private func request(through stop: AppVersion?) throws -> LaunchRequest {
+    /// Plans the launch as it stands, without writing, locking or blocking the actor.
+    func plan(retrying: AppVersion?, isolation: isolated (any Actor)?) async throws -> LaunchPlan {
+        let request = try request(through: nil, retrying: retrying)
+        let steps = try registration.checked()
+        return try plan(request, steps, await offload(steps.look(for: name)))
+    }
+
+    private func request(through stop: AppVersion?, retrying: AppVersion?) throws -> LaunchRequest {
         if let stop, stop > currentVersion.ceiling {
             throw MigrationError(
                 .invalidCall, "cannot migrate through \(stop), above the current version \(currentVersion)",
@@ -209,7 +212,7 @@ extension MigrationManager {
         }
         guard let step = registration.steps.first(where: isRun) else { return }
         throw MigrationError(
-            .invalidRegistration, "\(step.title) (\(step.source)) is asynchronous",
+            .invalidRegistration, "\(step.titleAndSource) is asynchronous",
             remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)
     }
 }

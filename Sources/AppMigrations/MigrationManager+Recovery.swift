@@ -46,7 +46,7 @@ extension MigrationManager {
                     remedy: "pendingVersions() returns those that are.", manager: name, version: version)
             }
             for place in plan.places where pending.contains(where: { $0.step.place.id == place.place.id }) {
-                try skip(version, in: place)
+                try skip(version, in: place, plan.request)
             }
         }
     }
@@ -68,7 +68,9 @@ extension MigrationManager {
     /// How long to wait for others.
     private var patience: Duration { options.lockTimeout ?? .seconds(5) }
 
-    private func skip(_ version: AppVersion, in place: LaunchPlan.PlacePlan) throws {
+    private func skip(
+        _ version: AppVersion, in place: LaunchPlan.PlacePlan, _ request: LaunchRequest
+    ) throws {
         try place.place.store.change(name, waitingUpTo: patience) { state in
             try state.changeRecord(of: name) { known in
                 var record = place.record.keeping(known)
@@ -76,11 +78,7 @@ extension MigrationManager {
                 known = record
             }
             state.see([currentVersion], in: options.line, at: Date())
-            state.newHistory = [
-                SettledStep(
-                    manager: name, version: version, outcome: .skipped, date: Date(),
-                    appVersion: currentVersion)
-            ]
+            state.newHistory = [request.settled(version, as: .skipped)]
         }
     }
 
@@ -144,6 +142,7 @@ extension MigrationManager {
         (decision, answer) = (nil, nil)
         completedSoFar = ([], [], [])
         weightSoFar = 0
+        deferredSoFar = 0
     }
 
     private func withRunLock(_ body: () throws -> Void) throws {

@@ -32,6 +32,12 @@ public final class MigrationManager {
     /// On Linux, only one thread at a time may use Foundation's `Progress`: cancel the task there instead.
     public let progress = Progress(totalUnitCount: 1)
 
+    /// The progress of deferred steps: each counts the same, and within a step, the rows done of the rows there were.
+    ///
+    /// Cancel it to stop ``runDeferred(for:retrying:)`` at the end of a batch. A progress that has been cancelled stays
+    /// so: to go on, create another manager, or cancel the task instead.
+    public let deferredProgress = Progress(totalUnitCount: 1)
+
     /// The store that keeps the manager's record.
     package var store: any MigrationStore { registration.storePlace.store }
 
@@ -46,12 +52,12 @@ public final class MigrationManager {
     ///
     /// Asked at most once in a launch.
     var answer: AdoptionAnswer?
-    /// The step that this call of `migrate` retries although the manager gave it up.
-    var retrying: AppVersion?
     /// The work that `migrate(through:)` has done so far in this launch.
     var completedSoFar: (versions: [AppVersion], moves: [MigrationMove], skipped: [AppVersion]) = ([], [], [])
     /// How much of the progress that was.
     var weightSoFar: Int64 = 0
+    /// The number of deferred steps that earlier runs in this process have settled.
+    var deferredSoFar = 0
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.
     private var wasCalled = false

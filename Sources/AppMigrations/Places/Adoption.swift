@@ -11,7 +11,7 @@ public import Foundation
 /// let manager = try MigrationManager(name: "Library", options: options)
 /// ```
 public struct Adoption {
-    /// What an answer is about.
+    /// The subject of an answer.
     enum Subject { case install, manager }
 
     let subject: Subject
@@ -73,7 +73,7 @@ public struct Adoption {
     }
 }
 
-/// What an app has answered about an install without a record.
+/// The answer of an app about an install without a record.
 struct AdoptionAnswer {
     let subject: Adoption.Subject
     /// Nil when no earlier version left data.

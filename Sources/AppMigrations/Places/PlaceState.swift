@@ -18,7 +18,7 @@ package struct PlaceState: Sendable {
         self.pending = pending
     }
 
-    /// What a store's state says about a manager.
+    /// The part of a store's state that is about a manager.
     ///
     /// - Parameter evidence: asked for where there is no record.
     package init(

@@ -51,6 +51,9 @@ struct LaunchPlan {
                 work, version: step.version, remaining: remaining, attempt: 1, build: build, since: Date())
         }
 
+        /// The number of the attempt at a deferred step that a run makes, from 1.
+        var attempt: Int { deferred.running.map { $0.attempt + 1 } ?? 1 }
+
         /// The step's share of the run's progress: a schema migration counts as much as a step.
         var weight: Int64 { Int64(max(1, schemaVersions.count)) }
     }
@@ -221,7 +224,9 @@ struct LaunchPlan {
             var pending = pending
             let died = pending.step.isDeferred ? pending.deferred.running : record.running
             let work = pending.running(build: request.build)
-            if let died, died.exhausts(work, maximumAttempts: request.maximumAttempts) {
+            if let died, died.version != request.retrying,
+                died.exhausts(work, maximumAttempts: request.maximumAttempts)
+            {
                 pending.exhausted = died
             }
             return pending

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Who launches what, and by which rules: everything about a launch that no place has to be asked for.
 struct LaunchRequest: Sendable {
     let manager: String
@@ -15,6 +17,11 @@ struct LaunchRequest: Sendable {
 
     /// Nothing above this version is pending.
     var target: AppVersion { stop ?? current.ceiling }
+
+    /// A step that this launch has just settled, for the history.
+    func settled(_ version: AppVersion, as outcome: SettledStep.Outcome) -> SettledStep {
+        SettledStep(manager: manager, version: version, outcome: outcome, date: Date(), appVersion: current)
+    }
 }
 
 /// The decisions about a launch, made when it is first reported, so that all calls of `migrate` agree.

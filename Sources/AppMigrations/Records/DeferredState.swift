@@ -19,6 +19,14 @@ package struct DeferredState: Sendable, Hashable {
 
     package init() {}
 
+    /// Notes that a batch is being started.
+    ///
+    /// - Parameter isRetried: whether the deaths so far do not count.
+    mutating func start(_ work: MigrationRecord.Running, isRetried: Bool) {
+        if isRetried, let died = running { running?.forgiven = died.attempt }
+        running = work.after(running)
+    }
+
     /// Decodes the cursor; nil before the first batch.
     package func cursor<Cursor: Decodable>(as type: Cursor.Type) throws -> Cursor? {
         try cursor.map { try JSONDecoder().decode(type, from: $0.text()) }
@@ -26,12 +34,22 @@ package struct DeferredState: Sendable, Hashable {
 
     /// Moves the cursor, and notes what has been done.
     package mutating func advance(to cursor: some Encodable, done count: Int) throws {
-        self.cursor = try JSONValue(parsing: JSONEncoder().encode(cursor))
+        advance(to: try JSONValue(encoding: cursor), done: count)
+    }
+
+    mutating func advance(to cursor: JSONValue, done count: Int) {
+        self.cursor = cursor
         done += count
         // What dies from here on dies in another batch.
         running?.remaining = done
         running?.attempt = 1
         running?.forgiven = 0
+    }
+}
+
+extension JSONValue {
+    init(encoding value: some Encodable) throws {
+        self = try JSONValue(parsing: JSONEncoder().encode(value))
     }
 }
 

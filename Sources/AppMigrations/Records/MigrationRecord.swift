@@ -34,7 +34,7 @@ package struct MigrationRecord: Sendable, Hashable {
     /// The work that was started last and did not return: the process died in it, or it is running now.
     package var running: Running?
 
-    /// What can be started, and can kill the process.
+    /// Work that can be started, and can kill the process.
     package enum Work: String, Sendable, Hashable {
         case step, move, versionChange, batch
     }
@@ -79,13 +79,13 @@ package struct MigrationRecord: Sendable, Hashable {
             isAttempt(at: work) && build == work.build && attempt - forgiven >= maximumAttempts
         }
 
-        /// The work as it starts again after this attempt, which died.
-        func retried(as work: Running) -> Running {
-            guard isAttempt(at: work) else { return work }
-            var running = work
-            running.attempt = min(attempt + 1, Self.maximumAttempt)
+        /// The work as it starts where a record still says that something is running: then that has died.
+        func after(_ died: Running?) -> Running {
+            guard let died, died.isAttempt(at: self) else { return self }
+            var running = self
+            running.attempt = min(died.attempt + 1, Self.maximumAttempt)
             // A new build of the app may have fixed what killed the last one.
-            running.forgiven = build == work.build ? forgiven : attempt
+            running.forgiven = died.build == build ? died.forgiven : died.attempt
             return running
         }
     }
@@ -148,7 +148,7 @@ extension MigrationRecord {
     ///
     /// If the record says that the same work is running already, its last attempt died.
     mutating func start(_ work: Running) {
-        running = running?.retried(as: work) ?? work
+        running = work.after(running)
     }
 
     /// Notes that a step has come to its end, or is not needed.

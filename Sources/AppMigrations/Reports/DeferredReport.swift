@@ -1,4 +1,4 @@
-/// The result of ``MigrationManager/runDeferred(for:)``.
+/// The result of ``MigrationManager/runDeferred(for:retrying:)``.
 ///
 /// ```swift
 /// let report = try await manager.runDeferred(for: .seconds(25))

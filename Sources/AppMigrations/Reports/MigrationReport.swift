@@ -23,7 +23,7 @@ public struct MigrationReport: Sendable, Hashable {
     /// The moves that applied something, in order.
     public internal(set) var moves: [MigrationMove] = []
 
-    /// The versions of deferred steps that wait for ``MigrationManager/runDeferred(for:)``, in order.
+    /// The versions of deferred steps that wait for ``MigrationManager/runDeferred(for:retrying:)``, in order.
     public internal(set) var deferred: [AppVersion] = []
 
     /// The versions of best-effort steps that the manager gave up, in order.

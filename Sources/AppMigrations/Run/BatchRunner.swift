@@ -32,7 +32,7 @@ struct BatchRunner: Sendable {
                 adapt()
                 return outcome.state
             } catch let failure as DeferredBatch.Failure where failure.isDivisible && size > 1 {
-                guard Obstacle(failure.reason) == nil, !(failure.reason is CancellationError) else {
+                guard Obstacle(failure.cause) == nil, !(failure.cause is CancellationError) else {
                     throw failure
                 }
                 size = max(1, size / 2)
@@ -40,9 +40,48 @@ struct BatchRunner: Sendable {
         }
     }
 
+    /// Runs the next batch of a deferred run, unless that is over, and records how it ended.
+    mutating func next(_ record: DeferredRecord, isOver: Bool) throws -> BatchEnding {
+        guard !isOver, let release = try record.lockBatch() else {
+            try record.stop()
+            return .interrupted(isRunningElsewhere: !isOver)
+        }
+        defer { release() }
+        do {
+            return try next().map(BatchEnding.more) ?? .done
+        } catch {
+            return try record.fail(error)
+        }
+    }
+
+    /// Does the same as a synchronous method, where waiting hurts nobody.
+    mutating func offloading<Result: Sendable>(
+        isolation: isolated (any Actor)?, _ body: @escaping @Sendable (inout BatchRunner) throws -> Result
+    ) async throws -> Result {
+        let (runner, result) = try await offload { [self] in
+            var runner = self
+            let result = try body(&runner)
+            return (runner, result)
+        }
+        self = runner
+        return result
+    }
+
     /// At most twice as large as the last batch, so that one slow row does not make a batch of seconds.
     private mutating func adapt() {
         let ratio = Self.target.inSeconds / max(duration.inSeconds, 1e-6)
         size = min(Self.maximumSize, max(1, Int(Double(size) * min(2, ratio))))
     }
+}
+
+/// How a batch of a deferred run has ended, as the record says.
+enum BatchEnding: Sendable {
+    /// There is more to do.
+    case more(DeferredState)
+    /// The step is done.
+    case done
+    /// The run is over, or another process has taken the step.
+    case interrupted(isRunningElsewhere: Bool)
+    /// The batch threw; a best-effort step may be skipped for good.
+    case failed(any Error, isSkipped: Bool)
 }

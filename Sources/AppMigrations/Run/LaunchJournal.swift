@@ -28,11 +28,7 @@ struct LaunchJournal {
             pages[place.place.id] = Page(
                 place: place, record: place.record, written: place.state.record,
                 hasSeenCurrent: place.state.hasSeen(plan.request.current, in: plan.request.line),
-                history: notNeeded.sorted().map { version in
-                    SettledStep(
-                        manager: plan.request.manager, version: version, outcome: .notNeeded, date: Date(),
-                        appVersion: plan.request.current)
-                })
+                history: notNeeded.sorted().map { plan.request.settled($0, as: .notNeeded) })
         }
     }
 
@@ -92,10 +88,7 @@ struct LaunchJournal {
         pages[id]?.record.failures[step.version] = count
         guard count >= limit else { return false }
         pages[id]?.record.settle(step.version)
-        pages[id]?.history.append(
-            SettledStep(
-                manager: plan.request.manager, version: step.version, outcome: .skipped, date: Date(),
-                appVersion: plan.request.current))
+        pages[id]?.history.append(plan.request.settled(step.version, as: .skipped))
         return true
     }
 

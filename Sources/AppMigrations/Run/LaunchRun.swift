@@ -34,7 +34,7 @@ final class LaunchRun {
             for item in plan.pending.indices {
                 try start(item)()
                 let context = begin(item)
-                try conclude(item, context, Result { try perform(plan.pending[item].step, context) })
+                try conclude(item, context, Result { try perform(item, context) })
             }
             if let versionChange {
                 try startChanges()()
@@ -58,8 +58,7 @@ final class LaunchRun {
                 let context = begin(item)
                 let result: Result<MoveOutcome?, any Error>
                 do {
-                    result = .success(
-                        try await perform(plan.pending[item].step, context, isolation: isolation))
+                    result = .success(try await perform(item, context, isolation: isolation))
                 } catch {
                     result = .failure(error)
                 }
@@ -93,16 +92,17 @@ final class LaunchRun {
 
     // MARK: Work
 
-    private func perform(_ step: MigrationStep, _ context: MigrationContext) throws -> MoveOutcome? {
+    private func perform(_ item: Int, _ context: MigrationContext) throws -> MoveOutcome? {
+        let step = plan.pending[item].step
         switch step.work {
         case .closure(let body): try body(context)
         case .transaction(let work): try work.perform(context, settlement: settlement(of: step))
         case .move(let move): return try move.perform(context)
         case .batches(let work):
-            let release = try takeBatchLock()
+            let release = try record(of: item).waitForBatchLock()
             defer { release() }
             var runner = BatchRunner(work, settlement(of: step))
-            while try noteBatch(runner.next(), of: step, context) {}
+            while try goesOn(item, after: runner.next(), context) {}
         case .asynchronous, .deferredClosure:
             preconditionFailure("The synchronous migrate() refuses asynchronous steps.")
         }
@@ -110,8 +110,9 @@ final class LaunchRun {
     }
 
     private func perform(
-        _ step: MigrationStep, _ context: MigrationContext, isolation: isolated (any Actor)?
+        _ item: Int, _ context: MigrationContext, isolation: isolated (any Actor)?
     ) async throws -> MoveOutcome? {
+        let step = plan.pending[item].step
         switch step.work {
         case .closure(let body): try body(context)
         case .asynchronous(let body): try await body(context)
@@ -120,66 +121,35 @@ final class LaunchRun {
             try await offload { try work.perform(context, settlement: settlement) }
         case .move(let move): return try await offload { try move.perform(context) }
         case .batches(let work):
-            let release = try await offload(takeBatchLock)
+            let release = try await offload(record(of: item).waitForBatchLock)
             defer { release() }
             var runner = BatchRunner(work, settlement(of: step))
-            while true {
-                let (next, state) = try await offload { [runner] in
-                    var runner = runner
-                    let state = try runner.next()
-                    return (runner, state)
-                }
-                runner = next
-                guard try noteBatch(state, of: step, context) else { break }
-            }
+            while try goesOn(
+                item, after: await runner.offloading(isolation: isolation) { try $0.next() }, context)
+            {}
         case .deferredClosure(let body):
-            let release = try await offload(takeBatchLock)
+            let record = record(of: item)
+            let release = try await offload(record.waitForBatchLock)
             defer { release() }
-            guard let pending = plan.pending.first(where: { $0.step === step }) else { break }
             try await body(
                 DeferredContext(
-                    pending, plan.request, writeTimeout: journal.writeTimeout,
-                    isOver: { [interruption] in interruption.isStopped }))
+                    plan.pending[item], record, isOver: { [interruption] in interruption.isStopped }))
         }
         return nil
-    }
-
-    /// Waits for a batch of deferred work in another process, and keeps others from beginning one.
-    private var takeBatchLock: @Sendable () throws -> @Sendable () -> Void {
-        {
-            [store = plan.places[0].place.store, manager = plan.request.manager, limit = journal.writeTimeout]
-            in
-            let deadline = ContinuousClock.now + limit
-            while true {
-                switch try store.lock(LockName.batch(of: manager)) {
-                case .acquired(let release): return release
-                case .held(let holder):
-                    guard ContinuousClock.now < deadline else {
-                        throw MigrationError(
-                            .locked,
-                            "\(holder) is running a deferred step, and did not pause within \(limit)",
-                            remedy: "Launch again when it has finished, or raise the option `lockTimeout`.")
-                    }
-                    Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
-                }
-            }
-        }
     }
 
     /// Notes how far a deferred step is, which this launch finishes.
     ///
     /// - Returns: whether it goes on.
-    private func noteBatch(
-        _ state: DeferredState?, of step: MigrationStep, _ context: MigrationContext
+    private func goesOn(
+        _ item: Int, after state: DeferredState?, _ context: MigrationContext
     ) throws -> Bool {
         guard let state else { return false }
         if let total = state.total, total > 0 {
             context.progress.totalUnitCount = Int64(total)
             context.progress.completedUnitCount = Int64(min(state.done, total))
         }
-        if let item = plan.pending.firstIndex(where: { $0.step === step }) {
-            tell(.didRunBatch(description(of: item), done: state.done, of: state.total))
-        }
+        tell(.didRunBatch(description(of: item), done: state.done, of: state.total))
         if let reason = interruption.error(manager: plan.request.manager, progress) { throw reason }
         return true
     }
@@ -226,27 +196,25 @@ final class LaunchRun {
         let step = pending.step
         let died = pending.exhausted.map {
             MigrationError.gaveUp(
-                "\(step.title) (\(step.source))", step.version, $0, manager: plan.request.manager)
+                step.titleAndSource, step.version, $0, manager: plan.request.manager)
         }
         if let reason = interruption.error(manager: plan.request.manager, progress) ?? died {
             throw Stop(reason: reason)
         }
         hasCheckpoint.withLock { $0 = false }
-        let work = pending.running(build: plan.request.build)
         guard step.isDeferred else {
-            journal.start(work, in: step.place.id)
+            journal.start(pending.running(build: plan.request.build), in: step.place.id)
             return journal.saving(last: step.place.id)
         }
-        let save = journal.saving()
-        let (store, version, manager, limit) = (
-            step.place.store, step.version, plan.request.manager, journal.writeTimeout
-        )
+        let (save, record) = (journal.saving(), record(of: item))
         return {
             try save()
-            try store.changeDeferred(version, of: manager, waitingUpTo: limit) { state in
-                state.running = state.running?.retried(as: work) ?? work
-            }
+            try record.start()
         }
+    }
+
+    private func record(of item: Int) -> DeferredRecord {
+        DeferredRecord(plan.pending[item], plan, writeTimeout: journal.writeTimeout)
     }
 
     /// Notes that the closures for a version change are being started.
@@ -311,7 +279,7 @@ final class LaunchRun {
         if error is CancellationError { throw Stop(reason: error) }
         throw Stop(
             reason: MigrationError(
-                .stepFailed, "the closure for a version change failed\(error.asCause)",
+                .stepFailed, "the closure for a version change failed\(error.inBatchAsCause)",
                 remedy: "The steps are complete. The next launch runs the closure again.",
                 manager: plan.request.manager, underlyingError: error))
     }
@@ -336,7 +304,7 @@ final class LaunchRun {
         if case .transaction = step.work {
             let error = MigrationError(
                 .invalidCall,
-                "\(step.title) (\(step.source)) cannot save a checkpoint, because it works in one transaction",
+                "\(step.titleAndSource) cannot save a checkpoint, because it works in one transaction",
                 remedy: """
                     Leave checkpoint() out, or work in several transactions, in a step that is not given the \
                     database.
@@ -362,10 +330,10 @@ final class LaunchRun {
         let step = plan.pending[item].step
         if hasCheckpoint.withLock({ $0 }) { journal.forgive(step) }
         if !step.isDeferred { journal.fail(in: step.place.id) }
-        tell(.didFail(description(of: item), error))
+        tell(.didFail(description(of: item), error.cause))
         let interruption = interruption.error(manager: plan.request.manager, progress)
         let isStopped =
-            interruption != nil || error is CancellationError || error.obstacleOfStep == .suspended
+            interruption != nil || error.cause is CancellationError || error.obstacleOfStep == .suspended
         if !isStopped, case .giveUp(let limit) = step.onError {
             context.progress.finish()
             guard journal.countFailure(of: step, upTo: limit) else { return }
@@ -381,15 +349,15 @@ final class LaunchRun {
 
     private func failure(of step: MigrationStep, _ context: MigrationContext, _ error: any Error) -> any Error
     {
-        if error is CancellationError { return error }
+        if error.cause is CancellationError { return error.cause }
         let inAttempt = context.attempt > 1 ? " in attempt \(context.attempt)" : ""
         let obstacle = error.obstacleOfStep
         return MigrationError(
             obstacle?.code ?? .stepFailed,
-            "\(step.title) (\(step.source)) failed\(inAttempt)\(error.asCause)",
+            "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
             remedy: obstacle?.remedy ?? "Earlier steps are complete. The next launch retries this one.",
             manager: plan.request.manager, version: step.version, attempt: context.attempt,
-            underlyingError: error)
+            underlyingError: error.cause)
     }
 
     private func description(of item: Int) -> MigrationEvent.Step {
@@ -410,12 +378,13 @@ extension MigrationError {
         let deaths = died.attempt - died.forgiven
         let times = deaths == 1 ? "once" : "\(deaths) times"
         let version = version.withoutBuild
-        let retrying = died.work == .batch ? "" : ", as does migrate(retrying: \"\(version)\")"
+        let call = died.work == .batch ? "runDeferred" : "migrate"
         // Without its schema an app cannot go on.
         let skipping = died.work == .move ? "" : "; skip(\"\(version)\") goes on without it"
         return MigrationError(
             .gaveUp, "\(title) was not retried: the process died in it \(times)",
-            remedy: "A new build of the app retries it\(retrying)\(skipping).",
+            remedy:
+                "A new build of the app retries it, as does \(call)(retrying: \"\(version)\")\(skipping).",
             manager: manager, version: version, attempt: died.attempt)
     }
 }
@@ -424,14 +393,8 @@ extension Error {
     /// The obstacle that made a step fail.
     fileprivate var obstacleOfStep: Obstacle? {
         // The manager has read its own protected files: a step that is refused another one fails by itself.
-        let obstacle = Obstacle(self)
+        let obstacle = Obstacle(cause)
         return obstacle == .deviceLocked ? nil : obstacle
-    }
-
-    /// The end of a message that quotes this error, if it says anything.
-    fileprivate var asCause: String {
-        let text = "\(self)"
-        return text.isEmpty ? "" : ": \(text)"
     }
 }
 

@@ -34,15 +34,8 @@ final class RunLock: Sendable {
     static func take(
         _ manager: String, of store: any MigrationStore, waitingFor limit: Duration
     ) throws -> RunLock {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            switch try store.lock(manager) {
-            case .acquired(let release): return RunLock(manager, release)
-            case .held(let holder):
-                guard ContinuousClock.now < deadline else { throw timeout(manager, holder, limit) }
-                Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
-            }
-        }
+        let release = try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) }
+        return RunLock(manager, release)
     }
 
     /// Takes the lock, and waits without blocking the actor while another run holds it.
@@ -64,6 +57,8 @@ final class RunLock: Sendable {
     }
 
     /// Takes the lock if nobody holds it.
+    ///
+    /// Any thread.
     static func takeIfFree(_ name: String, of store: any MigrationStore) throws -> RunLock? {
         switch try store.lock(name) {
         case .acquired(let release): RunLock(name, release)

@@ -22,9 +22,18 @@ public struct DeferredContext: Sendable {
     public let attempt: Int
 
     /// How far the step is.
-    let state: Locked<DeferredState>
-    let save: @Sendable (DeferredState) throws -> Void
-    let isOver: @Sendable () -> Bool
+    private let state: Locked<DeferredState>
+    private let record: DeferredRecord
+    private let isOver: @Sendable () -> Bool
+
+    init(
+        _ pending: LaunchPlan.PendingStep, _ record: DeferredRecord, isOver: @escaping @Sendable () -> Bool
+    ) {
+        (manager, version, attempt) = (record.request.manager, record.version, pending.attempt)
+        state = Locked(pending.deferred)
+        self.record = record
+        self.isOver = isOver
+    }
 
     /// Returns the value that the last checkpoint saved, in this run or an earlier one; nil if there is none.
     ///
@@ -38,16 +47,17 @@ public struct DeferredContext: Sendable {
     /// - Throws: ``MigrationError``, when the store cannot be written; `CancellationError`, after saving, when the
     ///   time of the run is over: let it pass.
     public func checkpoint(_ value: some Encodable) throws {
-        var next = state.withLock { $0 }
-        try next.advance(to: value, done: 1)
-        try save(next)
-        state.withLock { $0 = next }
+        let cursor = try JSONValue(encoding: value)
+        try record.change { next in
+            next.advance(to: cursor, done: 1)
+            state.withLock { [next] in $0 = next }
+        }
         if isOver() { throw CancellationError() }
     }
 }
 
 /// When a deferred closure runs.
 public enum DeferredStart: Sendable {
-    /// When the app calls ``MigrationManager/runDeferred(for:)`` after it has launched.
+    /// When the app calls ``MigrationManager/runDeferred(for:retrying:)`` after it has launched.
     case afterLaunch
 }

@@ -28,12 +28,24 @@ package struct DeferredBatch: Sendable {
         package let title: String
         /// Whether a smaller batch could tell more.
         package let isDivisible: Bool
-        package let reason: any Error
+        package let cause: any Error
 
-        package init(_ title: String, isDivisible: Bool, _ reason: any Error) {
+        package init(_ title: String, isDivisible: Bool, _ cause: any Error) {
             self.title = title
             self.isDivisible = isDivisible
-            self.reason = reason
+            self.cause = cause
         }
+    }
+}
+
+extension Error {
+    /// The error that a step has thrown, without the batch in which it did.
+    var cause: any Error { (self as? DeferredBatch.Failure)?.cause ?? self }
+
+    /// The end of a message that quotes this error, if it says anything: ` in row 5 of table photo: no such file`.
+    var inBatchAsCause: String {
+        let text = "\(cause)"
+        return ((self as? DeferredBatch.Failure).map { " in \($0.title)" } ?? "")
+            + (text.isEmpty ? "" : ": \(text)")
     }
 }

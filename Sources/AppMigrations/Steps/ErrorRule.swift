@@ -1,4 +1,4 @@
-/// What happens when a step throws.
+/// The rule for a step that throws.
 ///
 /// ```swift
 /// manager.whenMigratingToVersion("1.2", onError: .giveUp(after: 5)) { try importBookmarks() }

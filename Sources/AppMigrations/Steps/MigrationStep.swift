@@ -88,6 +88,9 @@ package final class MigrationStep {
         return "\(isMove ? "move" : isDeferred ? "deferred step" : "step") \(version)"
     }
 
+    /// The name and the line of the registration, as in `step 1.1 (App/Migrations.swift:12)`.
+    var titleAndSource: String { "\(title) (\(source))" }
+
     /// Whether this step comes first where both are pending.
     ///
     /// Moves of a version go first, so that a closure finds the schema of its version; then the closures, in the

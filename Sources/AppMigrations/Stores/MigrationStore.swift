@@ -1,3 +1,5 @@
+import Foundation
+
 /// A place that keeps the records of managers.
 ///
 /// One store serves any number of managers. ``JSONStore`` is a file, ``InMemoryStore`` is for tests, and
@@ -83,6 +85,26 @@ extension MigrationStore {
     /// Returns the record of one manager.
     package func record(of manager: String) throws -> MigrationRecord? {
         try StoreAccess.read.of(name) { try read(manager).record(of: manager) }
+    }
+
+    /// Takes a lock, and waits on this thread while somebody else holds it.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest time to wait.
+    ///   - timeout: makes the error for when that is over, from a description of the holder.
+    /// - Returns: what releases the lock.
+    func lock(
+        _ name: String, waitingUpTo limit: Duration, timeout: (_ holder: String) -> MigrationError
+    ) throws -> @Sendable () -> Void {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            switch try lock(name) {
+            case .acquired(let release): return release
+            case .held(let holder):
+                guard ContinuousClock.now < deadline else { throw timeout(holder) }
+                Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
+            }
+        }
     }
 
     /// Changes what the store keeps; see ``update(_:_:)``.

@@ -1,7 +1,7 @@
 import Foundation
 import MigrationDiagnostics
 
-/// What is done with a store.
+/// A way to use a store.
 package enum StoreAccess: Sendable {
     case read
     case write

@@ -9,7 +9,7 @@ struct NoiseShape {
     struct Element {
         /// The scalar of the text.
         let scalar: Unicode.Scalar
-        /// What may replace it; nil if it stays.
+        /// The texts that may replace it; nil if it stays.
         let replacements: ClosedRange<UInt32>?
         /// Whether the text spells it as `\u` and four hexadecimal digits, or as two of these.
         var isEscaped = false

@@ -121,7 +121,7 @@ extension MigrationManager {
     /// }
     /// ```
     ///
-    /// `migrate()` only reports it; `runDeferred(for:)` runs it, batch by batch. The rows
+    /// `migrate()` only reports it; `runDeferred(for:retrying:)` runs it, batch by batch. The rows
     /// of a batch and the place where the next one begins are committed together, so every row is done *exactly once*.
     /// Rows that the app inserts after the step has begun are left out: write them in the new form. A fresh install does
     /// not need the step.

@@ -2,7 +2,7 @@ import GRDB
 
 /// A view or a trigger that does not compile.
 struct BrokenObject {
-    /// What is broken.
+    /// The broken view or trigger.
     struct Identity: Hashable {
         let type: String
         let name: SQLName

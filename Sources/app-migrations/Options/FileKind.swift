@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a path leads to.
+/// The kind of thing that a path leads to.
 enum FileKind {
     case missing
     case regular

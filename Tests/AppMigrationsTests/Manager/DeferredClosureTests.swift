@@ -120,4 +120,61 @@ struct DeferredClosureTests {
         #expect(report.pending == ["2.1"])
         #expect(try await counting(to: 1).runDeferred().completed == ["2.1"])
     }
+
+    @Test("in which the process died three times is not run again in that build, except on request")
+    func retrying() async throws {
+        /// Runs the step, and leaves the store as a process does that dies in it.
+        func die() async throws -> DeferredReport {
+            let killed = Locked<StoreState?>(nil)
+            let manager = try manager { [log, store] context in
+                log.lines.append("attempt \(context.attempt)")
+                killed.withLock { $0 = store.read("Library") }
+            }
+            let report = try await manager.runDeferred()
+            guard let state = killed.withLock({ $0 }) else { return report }
+            store.update("Library") { $0 = state }
+            return report
+        }
+        try await counting(to: 1).migrate()
+        for _ in 1...3 { _ = try await die() }
+        let error = try #require(try await die().failures.first)
+        #expect(error.code == .gaveUp)
+        #expect(
+            error.remedy
+                == """
+                A new build of the app retries it, as does runDeferred(retrying: "2.1"); skip("2.1") goes on without it.
+                """)
+        #expect(log.lines == ["attempt 1", "attempt 2", "attempt 3"])
+        #expect(try await counting(to: 1).runDeferred(retrying: "2.1").completed == ["2.1"])
+    }
+
+    @MainActor
+    @Test("does its input and output elsewhere than on the caller's actor")
+    func offMain() async throws {
+        /// Notes the calls that are made on the main thread.
+        struct WatchedStore: MigrationStore {
+            let inner: InMemoryStore
+            let callsOnMain = Locked(0)
+            var name: String { inner.name }
+            private func note() { if Thread.isMainThread { callsOnMain.withLock { $0 += 1 } } }
+            func read(_ manager: String) throws -> StoreState {
+                note()
+                return inner.read(manager)
+            }
+            func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+                note()
+                try inner.update(manager, change)
+            }
+            func lock(_ manager: String) throws -> StoreLock {
+                note()
+                return inner.lock(manager)
+            }
+        }
+        let watched = WatchedStore(inner: store)
+        let manager = try MigrationManager(name: "Library", currentVersion: "2.1", store: watched)
+        manager.whenMigratingToVersion("2.1", deferred: .afterLaunch) { _ in MainActor.assertIsolated() }
+        try await manager.migrate()
+        #expect(try await manager.runDeferred().completed == ["2.1"])
+        #expect(watched.callsOnMain.withLock { $0 } == 0)
+    }
 }

@@ -303,4 +303,44 @@ struct DeferredTests {
         let error = try #require(try manager.runDeferred().failures.first)
         #expect(error.message.contains("no such column: _rowid_"), "\(error)")
     }
+
+    @Test("names the row that it cannot do also in a launch that finishes it")
+    func poisonWhileFinishing() throws {
+        let error = try #require(throws: MigrationError.self) { try manager("3.0", poison: 1500).migrate() }
+        #expect(
+            error.description == """
+                Library: deferred step 2.1 (Migrations.swift:7) failed in row 1500 of table book: a mishap. Earlier steps \
+                are complete. The next launch retries this one.
+                """)
+        #expect(error.underlyingError is Mishap)
+        #expect(try integer("SELECT max(id) FROM done") == 1497)
+        #expect(try manager("3.0").migrate().completed == ["2.1", "3.0"])
+        #expect(try integer("SELECT count(*) FROM done") == 1000)
+    }
+
+    @Test(
+        "shows its progress by the rows done, from where an earlier run was cut short, and can be cancelled by it"
+    )
+    func progress() throws {
+        let fractions = Locked<[Double]>([])
+        var shown: MigrationManager?
+        let note = {
+            if let shown { fractions.withLock { $0.append(shown.deferredProgress.fractionCompleted) } }
+        }
+        let first = try manager(afterBatch: {
+            note()
+            shown?.deferredProgress.cancel()
+        })
+        shown = first
+        try first.migrate()
+        #expect(try first.runDeferred().pending == ["2.1"])
+        #expect(fractions.withLock { $0 } == [0.064])
+        let second = try manager(afterBatch: note)
+        shown = second
+        #expect(try second.runDeferred().completed == ["2.1"])
+        let all = fractions.withLock { $0 }
+        #expect(all == all.sorted())
+        #expect(all[1] > 0.064)
+        #expect(second.deferredProgress.fractionCompleted == 1)
+    }
 }
