@@ -12,11 +12,10 @@ struct WorkloadRuns {
 
     /// The scenarios that are tried, as `Workload` reads them.
     ///
-    /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database. Each
-    /// value of one part is there with each value of every other one.
+    /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
     static let scenarios = launches + deferred
 
-    /// The scenarios that end with the launch.
+    /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
         "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
         "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
