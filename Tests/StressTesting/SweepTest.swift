@@ -22,11 +22,11 @@ struct SweepTest: StressTest {
         let runs =
             switch (size, sample) {
             case (.short, .every(let sampling)):
-                Self.runs(command, scenarios.prefix(4), every: sampling)
+                Self.runs(command, scenarios.prefix(4) + WorkloadRuns.deferred.suffix(1), every: sampling)
             case (.short, .eachKind):
-                // Both journals, both stores, and two managers on a new and on an old install. The first of a kind is
-                // often a look before a lock is taken.
-                [0, 3, 10, 12].map { [command, scenarios[$0], "--of-each-kind", "\(4 + $0)"] }
+                // Both journals, both stores, two managers on a new and on an old install, and deferred work before
+                // and in the middle of it. The first of a kind is often a look before a lock is taken.
+                [0, 3, 10, 12, 14, 17].map { [command, scenarios[$0], "--of-each-kind", "\(4 + $0)"] }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()
@@ -48,7 +48,7 @@ extension StressTest where Self == SweepTest {
         SweepTest(
             name: "kill",
             promise:
-                "The process is killed: schema migrations stay atomic and run exactly once, no closure is skipped, only the running one repeats, no record is lost",
+                "The process is killed: schema migrations stay atomic and run exactly once, no closure is skipped, only the running one repeats, deferred rows change exactly once, no record is lost",
             unit: "kills", command: "kill", sample: .eachKind, sampling: 1)
     }
 

@@ -12,9 +12,11 @@ struct WorkloadRuns {
 
     /// The scenarios that are tried, as `Workload` reads them.
     ///
-    /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database. Each
-    /// value of one part is there with each value of every other one.
-    static let scenarios = [
+    /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
+    static let scenarios = launches + deferred
+
+    /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
+    static let launches = [
         "rollback-json-grouped-upgrade-unsaved", "wal-json-grouped-upgrade-saved",
         "rollback-sqlite-each-upgrade-saved", "wal-sqlite-each-upgrade-unsaved",
         "rollback-json-atonce-upgrade-unsaved", "wal-sqlite-atonce-upgrade-saved",
@@ -22,6 +24,12 @@ struct WorkloadRuns {
         "rollback-json-each-snapshot-unsaved", "wal-sqlite-grouped-snapshot-unsaved",
         "rollback-json-grouped-fresh-unsaved-two", "wal-sqlite-each-fresh-unsaved-two",
         "wal-json-grouped-unrecorded-unsaved-two", "rollback-sqlite-each-unrecorded-unsaved-two",
+    ]
+
+    /// The scenarios with work after the launch: before all of it, and in the middle, with an update that finishes it.
+    static let deferred = [
+        "rollback-json-grouped-waiting-unsaved", "wal-sqlite-grouped-waiting-unsaved",
+        "wal-json-grouped-halfway-unsaved", "rollback-sqlite-grouped-halfway-unsaved",
     ]
 
     /// Runs all.

@@ -13,6 +13,13 @@ struct Effects {
         try write(Self.contents(of: context.version.description), to: "file-\(context.version)", O_TRUNC)
     }
 
+    /// Does one of the many pieces of a deferred closure's work.
+    func leave(item: Int) throws {
+        try write("\n\(item) 1", to: "items", O_APPEND)
+        let name = Deferral.name(ofItem: item)
+        try write(Self.contents(of: name), to: "file-\(name)", O_TRUNC)
+    }
+
     /// What the file of a closure holds.
     static func contents(of version: String) -> String {
         String(repeating: "\(version) ", count: 20)

@@ -12,6 +12,24 @@ struct FolderState: Equatable {
     struct Record: Equatable {
         var settled: Set<String> = []
         var completed: String?
+        /// How far deferred steps are, by version.
+        var deferred: [String: Deferred] = [:]
+    }
+
+    /// How far a deferred step is.
+    struct Deferred: Equatable {
+        let done: Int
+        /// Where the next batch begins.
+        let next: Int
+
+        init(_ fields: [String: Any]) {
+            done = fields["done"] as? Int ?? 0
+            let cursor = fields["cursor"]
+            // A range of rows, an id as text, or a checkpoint.
+            next =
+                (cursor as? [String: Any])?["next"] as? Int ?? (cursor as? String).flatMap { Int($0) }
+                ?? cursor as? Int ?? 0
+        }
     }
 
     var ledger: [Int] = []
@@ -22,6 +40,10 @@ struct FolderState: Equatable {
     var begun: [Beginning] = []
     /// The closures of a second manager that were begun.
     var begunBySecond: Set<String> = []
+    /// The counters of deferred steps by version, and by the ids of their rows.
+    var counters: [String: [Int: Int]] = [:]
+    /// The items of a deferred closure that were begun, in the order of their lines in the log.
+    var items: [Int] = []
     /// What the closures' files hold.
     var files: [String: String] = [:]
     var storeRecord = Record()
@@ -45,6 +67,12 @@ struct FolderState: Equatable {
                 if try db.hasTable("effect") {
                     state.inside = try db.column("SELECT version FROM effect ORDER BY rowid")
                 }
+                for (version, table) in Deferral.counters where try db.hasTable(table) {
+                    let rows = try db.rows("SELECT id, count FROM \(table)").map {
+                        (Int($0[0]) ?? 0, Int($0[1]) ?? 0)
+                    }
+                    state.counters["\(version)"] = Dictionary(uniqueKeysWithValues: rows)
+                }
                 state.databaseRecord = try Self.record(db)
             }
         }
@@ -65,7 +93,17 @@ struct FolderState: Equatable {
         if names.contains("second") {
             begunBySecond = Set(try Self.beginnings("\(folder)/second").map(\.version))
         }
+        if names.contains("items") {
+            items = try Self.beginnings("\(folder)/items").compactMap { Int($0.version) }
+        }
         try readBackups("\(folder)/backups")
+    }
+
+    /// How much a deferred step has done, as the records say it.
+    func done(_ version: String) -> Int {
+        let records = [databaseRecord, storeRecord]
+        if records.contains(where: { $0.settled.contains(version) }) { return .max }
+        return records.compactMap { $0.deferred[version]?.done }.max() ?? 0
     }
 
     private static func beginnings(_ log: String) throws -> [Beginning] {
@@ -114,6 +152,7 @@ struct FolderState: Equatable {
     private static func record(_ json: Any?) -> Record {
         let fields = json as? [String: Any]
         return Record(
-            settled: Set(fields?["settled"] as? [String] ?? []), completed: fields?["completed"] as? String)
+            settled: Set(fields?["settled"] as? [String] ?? []), completed: fields?["completed"] as? String,
+            deferred: (fields?["deferred"] as? [String: [String: Any]] ?? [:]).mapValues(Deferred.init))
     }
 }

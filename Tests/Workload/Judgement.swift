@@ -42,12 +42,14 @@ struct Judgement {
             state.begunBySecond.isSubset(of: isForSecond ? ["1.1"] : []),
             "the second manager ran \(state.begunBySecond)")
         complaints += complaintsAboutClosures(state, after: disturbances)
+        complaints += complaintsAboutCounters(state) + complaintsAboutItems(state, after: disturbances)
         for line in reported where line.hasPrefix("reported ") {
             let words = line.split(separator: " ").map(String.init)
             let isKept =
                 switch words[1] {
                 case "schema": count >= Int(words[2]) ?? 0
                 case "inside": state.databaseRecord.settled.contains(words[2])
+                case "progress": state.done(words[2]) >= Int(words[3]) ?? 0
                 default: state.storeRecord.settled.contains(words[2])
                 }
             expect(isKept, "lost: \(line)")
@@ -104,6 +106,51 @@ struct Judgement {
         return complaints
     }
 
+    /// What is wrong with deferred steps in the database: a row is done once, and exactly when it is recorded.
+    private func complaintsAboutCounters(_ state: FolderState) -> [String] {
+        state.counters.flatMap { version, counters -> [String] in
+            let deferred = state.databaseRecord.deferred[version]
+            let next = state.databaseRecord.settled.contains(version) ? .max : deferred?.next ?? 0
+            let wrong = counters.filter { id, count in count != (id < next ? 1 : 0) }
+            let raised = counters.values.count { $0 > 0 }
+            return
+                (wrong.isEmpty
+                ? []
+                : ["\(version) is recorded up to \(next), not: \(wrong.sorted { $0.key < $1.key }.prefix(5))"])
+                + (deferred.map { $0.done == raised } ?? true
+                    ? [] : ["\(version) has done \(raised), recorded: \(deferred?.done ?? 0)"])
+        }
+    }
+
+    /// What is wrong with a deferred closure: it is done up to its last checkpoint, and repeats what comes after it.
+    private func complaintsAboutItems(_ state: FolderState, after disturbances: Disturbances) -> [String] {
+        let version = "\(Deferral.items)"
+        let saved =
+            state.storeRecord.settled.contains(version)
+            ? Deferral.itemCount : state.storeRecord.deferred[version]?.next ?? 0
+        let undone = (0..<saved).map(Deferral.name(ofItem:)).filter { name in
+            keepsFiles(after: disturbances) && state.files[name] != Effects.contents(of: name)
+        }
+        var complaints = undone.map { "\($0) is behind the checkpoint \(saved), and was not done" }
+        // The log is not synced.
+        guard disturbances.powerCuts == 0 else { return complaints }
+        let begun = Set(state.items)
+        if begun != Set(0..<begun.count) { complaints.append("an item was skipped: \(state.items)") }
+        if begun.count > saved + Deferral.stretch {
+            complaints.append("checkpoint \(saved), with \(begun.count) items begun")
+        }
+        let repeats = state.items.count - begun.count
+        if repeats > Deferral.stretch * (disturbances.kills + disturbances.faults) {
+            complaints.append("\(repeats) items were repeated: \(state.items)")
+        }
+        for (first, second) in zip(state.items, state.items.dropFirst()) where second != first + 1 {
+            if second != first / Deferral.stretch * Deferral.stretch {
+                complaints.append("item \(second) came after \(first): not where a checkpoint was")
+            }
+        }
+        return complaints
+    }
+
     /// What is wrong with the copies of the database, where the app's moves have made some.
     func complaints(aboutCopies state: FolderState) -> [String] {
         let scenario = reference.scenario
@@ -121,6 +168,7 @@ struct Judgement {
         var end = state
         // Only how often closures were begun, and moves, may differ.
         end.begun = goal.begun
+        end.items = goal.items
         end.copies = goal.copies
         // What could not be removed is removed before the next copy is made.
         if disturbances.faults > 0 { end.litter = goal.litter }

@@ -10,6 +10,7 @@ import SchemaMigrations
 ///     reported schema 2
 ///     reported closure 1.1
 ///     reported inside 1.2
+///     reported progress 2.1 64
 ///     ended upgrade(from: 1.0)
 ///     failed stepFailed: …          a typed error
 ///     broken …                      any other error
@@ -18,7 +19,8 @@ struct Launch {
 
     let scenario: Scenario
     let folder: String
-    var version: AppVersion = "2.0"
+    /// The version of the app; nil for the one that the scenario launches.
+    var version: AppVersion?
     /// Where it prints; nil for nowhere.
     var output: Int32? = STDOUT_FILENO
     var work = Work.app
@@ -28,6 +30,8 @@ struct Launch {
     var database: (any DatabaseWriter)?
     /// Looks on at what is done in the database.
     var observer: (any TransactionObserver)?
+    /// Whether the process is killed as soon as it has run a batch of a deferred step.
+    var diesAfterBatch = false
     private let hasFailedMove = Locked(false)
 
     enum Work: String, CaseIterable, Sendable {
@@ -83,13 +87,45 @@ struct Launch {
                 try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
             }
         let manager = try MigrationManager(
-            name: Self.manager, currentVersion: version, store: store,
+            name: Self.manager, currentVersion: version ?? scenario.version, store: store,
             options: options(database, onEvent: reporting()))
         let schema = try schema()
         for step in Plan.steps { register(step, with: manager, schema, database) }
-        let launch = try manager.migrate().launch
-        if scenario.managers == .two, version == "2.0" { try migrateSecondManager(store, database) }
-        return launch
+        let report = try manager.migrate()
+        if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
+        if !report.deferred.isEmpty { try runDeferred(manager) }
+        return report.launch
+    }
+
+    /// Runs the deferred steps to their end, also when another process that runs them dies of it.
+    private func runDeferred(_ manager: MigrationManager) throws {
+        let deadline = ContinuousClock.now + patience
+        // Nobody else uses it while this thread waits.
+        nonisolated(unsafe) let manager = manager
+        while true {
+            let report = try awaiting { try await manager.runDeferred() }
+            if let failure = report.failures.first { throw failure }
+            guard report.isRunningElsewhere, ContinuousClock.now < deadline else { return }
+            usleep(5_000)
+        }
+    }
+
+    /// Waits on this thread for what is done on others.
+    private func awaiting<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
+        let result = Locked<Result<Value, any Error>?>(nil)
+        let end = DispatchSemaphore(value: 0)
+        Task {
+            let value: Result<Value, any Error>
+            do { value = .success(try await body()) } catch { value = .failure(error) }
+            result.withLock { $0 = value }
+            end.signal()
+        }
+        while true {
+            end.wait()
+            if let result = result.withLock({ $0 }) { return try result.get() }
+        }
     }
 
     private func options(
@@ -104,7 +140,7 @@ struct Launch {
     /// Migrates a manager that came with version 2.0: by now, the first one has made tables in any case.
     private func migrateSecondManager(_ store: any MigrationStore, _ database: any DatabaseWriter) throws {
         let manager = try MigrationManager(
-            name: "Second", currentVersion: version, store: store, options: options(database))
+            name: "Second", currentVersion: scenario.version, store: store, options: options(database))
         manager.whenMigratingToVersion("1.1") { [folder] context in
             try Effects(folder: folder).leave(context, inLog: "second")
         }
@@ -166,15 +202,44 @@ struct Launch {
             manager.whenMigratingToVersion(
                 step.version, migrate: schema, upTo: SchemaVersion(target), in: database)
         case .inside:
-            manager.whenMigratingToVersion(step.version, in: database, onFreshInstall: .run) { db in
+            manager.whenMigratingToVersion(
+                step.version, finishing: step.finishing, in: database, onFreshInstall: .run
+            ) { db in
+                // Whatever this is, it is not the version of a step.
+                let isEarly = try !step.finishing.isEmpty && !Deferral.isComplete(db)
                 try db.execute(
-                    sql: "INSERT INTO effect(version) VALUES (?)", arguments: [step.version.description])
+                    sql: "INSERT INTO effect(version) VALUES (?)",
+                    arguments: [isEarly ? "\(step.version) came too early" : step.version.description])
             }
         case .closure:
             // Whoever takes an upgrade for a fresh install is found out by what has not been done.
             let onFreshInstall: FreshInstallRule = scenario.isOldInstall ? .skip : .run
             manager.whenMigratingToVersion(step.version, onFreshInstall: onFreshInstall) { [folder] context in
                 try Effects(folder: folder).leave(context)
+            }
+        case .deferred: registerDeferred(step.version, with: manager, database)
+        }
+    }
+
+    private func registerDeferred(
+        _ version: AppVersion, with manager: MigrationManager, _ database: any DatabaseWriter
+    ) {
+        switch version {
+        case Deferral.rows:
+            manager.whenMigratingToVersion(
+                version, deferredIn: database, overRowsOf: "deferred_row", run: Deferral.raise)
+        case Deferral.calls:
+            manager.whenMigratingToVersion(
+                version, deferredIn: database, startingAt: "", run: Deferral.raise)
+        default:
+            manager.whenMigratingToVersion(version, deferred: .afterLaunch) { [self] context in
+                let done = try context.lastCheckpoint(as: Int.self) ?? 0
+                for item in done..<Deferral.itemCount {
+                    try Effects(folder: folder).leave(item: item)
+                    guard (item + 1) % Deferral.stretch == 0 else { continue }
+                    try context.checkpoint(item + 1)
+                    report("reported progress \(version) \((item + 1) / Deferral.stretch)")
+                }
             }
         }
     }
@@ -191,6 +256,8 @@ struct Launch {
                     report("reported schema \(reached)")
                 } else if step.database != nil {
                     report("reported inside \(step.version)")
+                } else if step.version == Deferral.items {
+                    report("reported closure \(step.version)")
                 } else {
                     unsettled.append("reported closure \(step.version)")
                 }
@@ -198,7 +265,10 @@ struct Launch {
                 unsettled.forEach(report)
                 unsettled = []
             case .didFail(let step, _): hasFailedMove.withLock { $0 = step.schemaVersions != nil }
-            case .launchRecognized, .didGiveUp, .didRunBatch: break
+            case .didRunBatch(let step, let done, _):
+                report("reported progress \(step.version) \(done)")
+                if diesAfterBatch { kill(getpid(), SIGKILL) }
+            case .launchRecognized, .didGiveUp: break
             }
         }
     }

@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// The steps of the app's twenty, by version, from 1.0 to 2.0.
+/// The steps of the app, by version: twenty from 1.0 to 2.0, and deferred ones with what finishes them.
 enum Plan {
     enum Work: Hashable, Sendable {
         /// Writes files.
@@ -9,11 +9,15 @@ enum Plan {
         case inside
         /// Brings the database to a schema version.
         case move(Int)
+        /// Works after the launch.
+        case deferred
     }
 
     struct Step: Sendable {
         let version: AppVersion
         let work: Work
+        /// The deferred steps that it finishes.
+        var finishing: [AppVersion] = []
     }
 
     static let steps: [Step] = [
@@ -37,6 +41,10 @@ enum Plan {
         Step(version: "1.9", work: .inside),
         Step(version: "2.0", work: .move(10)),
         Step(version: "2.0", work: .closure),
+        Step(version: Deferral.rows, work: .deferred),
+        Step(version: Deferral.calls, work: .deferred),
+        Step(version: Deferral.items, work: .deferred),
+        Step(version: "3.0", work: .inside, finishing: [Deferral.rows, Deferral.calls]),
     ]
 
     /// The versions of the steps that do one kind of work.

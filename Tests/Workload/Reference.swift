@@ -24,7 +24,7 @@ struct Reference {
             """
             SELECT type, name, coalesce(sql, '') FROM sqlite_master
             WHERE tbl_name NOT LIKE 'app_migrations%' AND tbl_name NOT LIKE 'schema_migrations%'
-                AND name NOT LIKE 'sqlite_%'
+                AND tbl_name NOT LIKE 'deferred_%' AND name NOT LIKE 'sqlite_%'
             ORDER BY type, name
             """)
         return try objects.flatMap { object -> [String] in

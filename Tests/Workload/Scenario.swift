@@ -1,12 +1,17 @@
+import AppMigrations
+
 /// An app whose launch is disturbed: where it keeps what, and what it finds.
 struct Scenario: Hashable, Sendable, CustomStringConvertible {
     enum Journal: String, CaseIterable, Sendable { case rollback, wal }
     enum Store: String, CaseIterable, Sendable { case json, sqlite }
     /// When schema migrations are committed: in groups, each by itself, or all of a move at once.
     enum Commits: String, CaseIterable, Sendable { case grouped, each, atonce }
-    /// What the launch finds: nothing, the data of version 1.0 with its records or without any, or nothing and a
-    /// snapshot to begin with.
-    enum Start: String, CaseIterable, Sendable { case fresh, upgrade, unrecorded, snapshot }
+    /// What the launch finds: nothing, the data of version 1.0 with its records or without any, nothing and a
+    /// snapshot to begin with, the data of version 2.0 with work for deferred steps, or that of 2.1, which died in
+    /// the middle of it.
+    enum Start: String, CaseIterable, Sendable {
+        case fresh, upgrade, unrecorded, snapshot, waiting, halfway
+    }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }
     /// The managers that share the store.
     enum Managers: String, CaseIterable, Sendable { case one, two }
@@ -19,7 +24,16 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     var managers = Managers.one
 
     /// Whether there is data of version 1.0.
-    var isOldInstall: Bool { start == .upgrade || start == .unrecorded }
+    var isOldInstall: Bool { start != .fresh && start != .snapshot }
+
+    /// The version of the app that is launched: 2.1 has deferred steps, and 3.0 finishes those in the database.
+    var version: AppVersion {
+        switch start {
+        case .fresh, .upgrade, .unrecorded, .snapshot: "2.0"
+        case .waiting: "2.1"
+        case .halfway: "3.0"
+        }
+    }
 
     /// Its words with hyphens, as in `wal-json-grouped-upgrade-unsaved` and `wal-json-each-fresh-unsaved-two`.
     var description: String {

@@ -27,11 +27,20 @@ struct Template {
             let db = try PlainDatabase("\(folder)/library.sqlite")
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
-        case .upgrade:
-            let launch = Launch(scenario: scenario, folder: folder, version: "1.0")
-            _ = try Child.run(launch.run)
+        case .upgrade, .waiting, .halfway:
+            try launch("1.0")
             try PlainDatabase("\(folder)/library.sqlite").execute(Schema.rows)
+            guard scenario.start != .upgrade else { break }
+            try launch("2.0")
+            try PlainDatabase("\(folder)/library.sqlite").execute(Deferral.tables)
+            if scenario.start == .halfway { try launch("2.1", diesAfterBatch: true) }
         }
+    }
+
+    private func launch(_ version: AppVersion, diesAfterBatch: Bool = false) throws {
+        var launch = Launch(scenario: scenario, folder: folder, version: version)
+        launch.diesAfterBatch = diesAfterBatch
+        _ = try Child.run(launch.run)
     }
 
     /// Copies what is in it.

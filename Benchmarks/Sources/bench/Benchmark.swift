@@ -5,5 +5,5 @@ struct Benchmark {
 
     static let all =
         nothingPendingInSchemas + nothingPendingInScheduler + wholeLaunch + applyingFiles + bigRewrites
-        + versions + plans + memory
+        + deferredSteps + versions + plans + memory
 }

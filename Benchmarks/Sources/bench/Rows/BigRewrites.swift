@@ -64,7 +64,7 @@ struct BigDatabase {
     static let migration = SQLMigration(version: 0, name: "tables", sql: "-- Made already.")
 
     let rows: Int
-    private let template: URL
+    let template: URL
 
     init(rows: Int, _ scratch: Scratch) throws {
         self.rows = rows
