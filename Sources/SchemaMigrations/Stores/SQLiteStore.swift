@@ -128,7 +128,9 @@ extension SQLiteStore: WaitingStore {
 }
 
 extension SQLiteStore: PlaceStore {
-    package var placeID: PlaceID { file.map { .file($0.path) } ?? .object(ObjectIdentifier(writer)) }
+    package var placeID: PlaceID {
+        file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(writer))
+    }
 
     package func look(_ manager: String) throws -> PlaceState {
         // Nearly always there is a record, which one statement has read.
