@@ -3,7 +3,7 @@ import Foundation
 
 /// A journal that keeps its data through all of its versions.
 @main
-struct JournalCommand: ParsableCommand {
+struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Journal",
         abstract: "A small journal that keeps its data through all of its versions.",

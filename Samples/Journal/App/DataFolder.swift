@@ -19,12 +19,14 @@ struct DataFolder {
 
 extension DataFolder {
     /// Creates an empty folder, and removes it after the body has run.
-    static func temporary<Result>(_ body: (DataFolder) throws -> Result) throws -> Result {
+    static func temporary<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (DataFolder) async throws -> Result
+    ) async throws -> Result {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("Journal-\(UUID().uuidString)", isDirectory: true)
         let folder = DataFolder(url: url)
         try folder.create()
         defer { try? FileManager.default.removeItem(at: url) }
-        return try body(folder)
+        return try await body(folder)
     }
 }

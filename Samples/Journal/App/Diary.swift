@@ -6,8 +6,12 @@ import GRDB
 extension JournalApp {
     /// Writes a few entries, settings and attachments, as this release stored them.
     func writeAsPeopleDid() throws {
-        if release >= .moods {
-            try writeIn2024()
+        if release >= .oneIndex {
+            try writeIn2025()
+        } else if release >= .words {
+            try writeInAutumn()
+        } else if release >= .moods {
+            try writeInSummer()
         } else if release >= .tags {
             try writeInSpring()
         } else {
@@ -45,12 +49,8 @@ extension JournalApp {
     }
 
     /// Version 2.0: entries have a mood, and files are in folders by year.
-    private func writeIn2024() throws {
-        try settings.change { values in
-            values["theme"] = values["theme"] ?? "light"
-            values["textScale"] = values["textScale"] ?? 1
-            values["reminders"] = values["reminders"] ?? ["20:00"]
-        }
+    private func writeInSummer() throws {
+        try writeSettingsOf2024()
         try entries.database.write { db in
             let id = try insert(
                 "2024-06-21", "The ferry runs again. Ada waved from the deck.", tag: "family", db)
@@ -58,6 +58,39 @@ extension JournalApp {
                 sql: "UPDATE entry SET mood = ? WHERE id = ?", arguments: [Mood.happy.rawValue, id])
         }
         try attachments.add("2024/2024-06-21 deck.txt", "A photograph of the ferry's deck.\n")
+    }
+
+    /// Version 2.1: nothing is stored in another way.
+    private func writeInAutumn() throws {
+        try writeSettingsOf2024()
+        try entries.write("Walking home along the pier, with my scarf.", on: "2024-10-05")
+    }
+
+    /// Version 3.0: nothing is stored in another way.
+    private func writeIn2025() throws {
+        try writeSettingsOf2024()
+        try entries.write("We walk to the harbour once a year now.", on: "2025-01-02")
+    }
+
+    private func writeSettingsOf2024() throws {
+        try settings.change { values in
+            values["theme"] = values["theme"] ?? "light"
+            values["textScale"] = values["textScale"] ?? 1
+            values["reminders"] = values["reminders"] ?? ["20:00"]
+        }
+    }
+
+    /// Writes many entries, as somebody does in many years.
+    func writeForYears(entries count: Int) throws {
+        try entries.database.write { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+                    INSERT INTO entry(day, text)
+                    SELECT date('1960-01-01', n || ' days'), 'Day ' || n || ': up early, worked late, slept well.'
+                    FROM number
+                    """, arguments: [count])
+        }
     }
 
     @discardableResult
@@ -68,5 +101,23 @@ extension JournalApp {
             sql: "INSERT INTO entry_tag(entry_id, tag_id) SELECT ?, id FROM tag WHERE name = ?",
             arguments: [id, tag])
         return id
+    }
+}
+
+extension Entries {
+    /// Writes an entry without tags.
+    @discardableResult
+    func write(_ text: String, on day: String) throws -> Int64 {
+        try database.write { db in
+            try db.execute(sql: "INSERT INTO entry(day, text) VALUES (?, ?)", arguments: [day, text])
+            return db.lastInsertedRowID
+        }
+    }
+
+    /// Goes on writing an entry.
+    func addWord(to id: Int64) throws {
+        try database.write { db in
+            try db.execute(sql: "UPDATE entry SET text = text || ' more' WHERE id = ?", arguments: [id])
+        }
     }
 }

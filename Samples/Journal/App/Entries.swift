@@ -44,10 +44,39 @@ extension Entries {
             }
             notes.did("read the mood of \(count) old entries from their smileys")
         }
+
+        guard release >= .words else { return }
+        manager.whenMigratingToVersion("2.1", migrate: schema, upTo: 20240902090000000, in: database)
+        // Years of entries would hold up the launch. Triggers index what is written from now on.
+        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "entry") { db, rows in
+            try db.execute(
+                sql: """
+                    INSERT INTO entry_word(rowid, text)
+                    SELECT id, text FROM entry WHERE id BETWEEN ? AND ?
+                        AND NOT EXISTS (SELECT 1 FROM entry_word WHERE rowid = entry.id)
+                    """, arguments: [rows.lowerBound, rows.upperBound])
+            notes.did("indexed the words of old entries")
+        }
+
+        guard release >= .oneIndex else { return }
+        // The old index serves until the new one is complete.
+        manager.whenMigratingToVersion(
+            "3.0", migrate: schema, upTo: 20241115090000000, finishing: ["2.1"], in: database)
     }
 }
 
 extension Entries {
+    /// Returns the number of entries with a word.
+    ///
+    /// - Parameter isIndexComplete: whether the index of release 2.1 has every entry; the older one serves until then.
+    func count(of word: String, isIndexComplete: Bool) throws -> Int {
+        let index = isIndexComplete ? "entry_word" : "entry_search"
+        return try database.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM \(index) WHERE \(index) MATCH ?", arguments: [word]) ?? 0
+        }
+    }
+
     /// Returns the schema migrations that were applied to the database.
     func schemaHistory() throws -> [AppliedMigration] {
         try database.read(schema.history)

@@ -13,6 +13,8 @@ final class JournalApp {
     let progress = Progress(totalUnitCount: 3)
     private(set) lazy var notes = StepNotes { [unowned self] in onEvent(.advanced) }
     private var onEvent: (LaunchEvent) -> Void = { _ in }
+    /// The manager of the entries, once they have been migrated.
+    private var entriesManager: MigrationManager?
 
     init(folder: DataFolder, release: Release) throws {
         try folder.create()
@@ -33,8 +35,42 @@ final class JournalApp {
             if name == parts.last?.name { tellNews(manager) }
             progress.addChild(manager.progress, withPendingUnitCount: 1)
             isFirstLaunch = try manager.migrate().isFirstLaunchOfVersion || isFirstLaunch
+            if name == "Entries" { entriesManager = manager }
         }
         if isFirstLaunch { try writeAsPeopleDid() }
+    }
+
+    /// Whether something waits that no launch has to wait for.
+    var hasDeferredWork: Bool {
+        get throws { try entriesManager?.pendingDeferred().isEmpty == false }
+    }
+
+    /// The progress of that work.
+    var deferredProgress: Progress? { entriesManager?.deferredProgress }
+
+    /// Does what no launch had to wait for, while somebody goes on writing.
+    ///
+    /// - Returns: how long each write took.
+    func runDeferred(isolation: isolated (any Actor)? = #isolation) async throws -> [Duration] {
+        let writer = Task { [entries] in
+            var durations: [Duration] = []
+            let id = try entries.write("Writing while the index is filled.", on: "2024-10-06")
+            repeat {
+                durations.append(try ContinuousClock().measure { try entries.addWord(to: id) })
+                try? await Task.sleep(for: .milliseconds(5))
+            } while !Task.isCancelled
+            return durations
+        }
+        let report = try await entriesManager?.runDeferred()
+        writer.cancel()
+        if let failure = report?.failures.first { throw failure }
+        return try await writer.value
+    }
+
+    /// Returns the number of entries with a word; nil in releases that had no search.
+    func count(of word: String) throws -> Int? {
+        guard release >= .moods else { return nil }
+        return try entries.count(of: word, isIndexComplete: release >= .words && !hasDeferredWork)
     }
 
     /// Returns what each manager has done so far.
@@ -72,6 +108,7 @@ extension JournalApp {
     private func tellNews(_ manager: MigrationManager) {
         manager.whenVersionChanges { [onEvent] from, to in
             let news = Release.all.filter { $0.version > from && $0.version <= to }.compactMap(\.news)
+            guard !news.isEmpty else { return }
             onEvent(.upgraded(from: from, news: news))
         }
     }

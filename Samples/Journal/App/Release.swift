@@ -14,11 +14,18 @@ struct Release: Comparable, CustomStringConvertible {
     static let tagsFixed = Release(version: "1.1", build: 2)
     static let moods = Release(version: "2.0", build: 1)
 
-    static let all: [Release] = [first, tags, tagsFixed, moods]
-    static let latest = moods
+    /// Search finds every form of a word, by an index that is filled after the launch.
+    static let words = Release(version: "2.1", build: 1)
+    /// The old index is gone.
+    static let oneIndex = Release(version: "3.0", build: 1)
+
+    static let all: [Release] = [first, tags, tagsFixed, moods, words, oneIndex]
+    static let latest = oneIndex
 
     /// The latest schema migration that the build contains.
     var latestSchema: Int64 {
+        if self >= .oneIndex { return 20241115090000000 }
+        if self >= .words { return 20240902090000000 }
         if self >= .moods { return 20240612083000000 }
         if self >= .tags { return 20240305101500000 }
         return 20240110090000000
@@ -29,6 +36,7 @@ struct Release: Comparable, CustomStringConvertible {
         switch self {
         case .tags: "tags, and themes"
         case .moods: "moods, search, and more than one reminder"
+        case .words: "search that finds every form of a word"
         default: nil
         }
     }

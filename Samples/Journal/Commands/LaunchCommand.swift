@@ -1,11 +1,11 @@
 import ArgumentParser
 
 /// Launches one release on a folder of data.
-struct LaunchCommand: ParsableCommand {
+struct LaunchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launch",
         abstract: "Launch one release, and print what it did.",
-        discussion: "Releases: 1.0, 1.1, 1.1 --build 2 (which adds the sub-migration 1.1-1), 2.0.")
+        discussion: "Releases: 1.0, 1.1, 1.1 --build 2 (which adds the sub-migration 1.1-1), 2.0, 2.1, 3.0.")
 
     @Option(name: .customLong("as"), help: "The version of the app to launch.")
     var version: String
@@ -16,10 +16,14 @@ struct LaunchCommand: ParsableCommand {
     @Flag(help: "Pause at every step, to watch its progress.")
     var slow = false
 
+    @Option(help: "Kill the process after this number of batches of the work after the launch.")
+    var killAfter: Int?
+
     @OptionGroup var options: DataOptions
 
-    func run() throws {
+    func run() async throws {
         let release = try Release(version, build: build)
-        try LaunchPrinter(isSlow: slow).launch(JournalApp(folder: options.folder, release: release))
+        let printer = LaunchPrinter(isSlow: slow, killAfter: killAfter)
+        try await printer.play(JournalApp(folder: options.folder, release: release))
     }
 }

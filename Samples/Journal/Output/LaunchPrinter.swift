@@ -7,6 +7,9 @@ final class LaunchPrinter {
     private let style = Style()
     private let bar: ProgressBar?
     private let isSlow: Bool
+    /// The number of batches after which the process is killed; nil for never.
+    private let killAfter: Int?
+    private var batches = 0
     private var hasHeading = false
     private var count = 0
     /// The name of the running step.
@@ -16,10 +19,24 @@ final class LaunchPrinter {
 
     /// Creates a printer for one launch.
     ///
-    /// - Parameter isSlow: Whether to pause at every step. With real data, steps are long enough to see the bar.
-    init(isSlow: Bool = false) {
+    /// - Parameters:
+    ///   - isSlow: Whether to pause at every step. With real data, steps are long enough to see the bar.
+    ///   - killAfter: The number of batches after which the process is killed; nil for never.
+    init(isSlow: Bool = false, killAfter: Int? = nil) {
         bar = ProgressBar()
         self.isSlow = isSlow
+        self.killAfter = killAfter
+    }
+
+    /// Launches the app, then does what the launch did not wait for.
+    func play(_ app: JournalApp, isolation: isolated (any Actor)? = #isolation) async throws {
+        try launch(app)
+        guard try app.hasDeferredWork else { return }
+        print("\n" + style.heading("Journal \(app.release)") + ", in use")
+        let durations = try await app.runDeferred()
+        let slowest = (durations.max() ?? .zero) / .milliseconds(1)
+        print("  ✎ written meanwhile: one entry, whose slowest save took \(slowest.inMilliseconds)")
+        try printContents(app)
     }
 
     /// Launches the app, and prints each step as it completes, so that a failure comes after the earlier steps.
@@ -33,7 +50,12 @@ final class LaunchPrinter {
             }
         }
         if count == 0 { print("  nothing to do") }
-        print("  " + style.faint("holds \(try Contents(of: app.folder).summary)"))
+        try printContents(app)
+    }
+
+    private func printContents(_ app: JournalApp) throws {
+        let found = try app.count(of: "walk").map { "; \"walk\" is found in \($0)" } ?? ""
+        print("  " + style.faint("holds \(try Contents(of: app.folder).summary)\(found)"))
     }
 
     private func show(_ event: MigrationEvent, _ app: JournalApp) {
@@ -50,6 +72,14 @@ final class LaunchPrinter {
             let work = step.schemaVersions.map { app.entries.names(of: $0).joined(separator: ", ") }
             print(line(step.version, event.manager, work ?? app.notes.take(), duration - paused))
             count += 1
+        case .didRunBatch(_, let done, let total):
+            bar?.draw(title, fraction: app.deferredProgress?.fractionCompleted ?? 0)
+            batches += 1
+            guard batches == killAfter else { return }
+            bar?.erase()
+            print("  \(style.bad("✗")) killed, with \(done) of \(total ?? 0) entries indexed")
+            fflush(nil)
+            kill(getpid(), SIGKILL)
         case .didFail:
             bar?.erase()
         default:

@@ -166,7 +166,8 @@ extension MigrationRecord {
         record.settled.formUnion(known?.settled ?? [])
         record.owed.subtract(record.settled)
         record.failures = record.failures.filter { !record.settled.contains($0.key) }
-        record.deferred = (known?.deferred ?? [:]).filter { !record.settled.contains($0.key) }
+        record.deferred.merge(known?.deferred ?? [:]) { $1 }
+        record.deferred = record.deferred.filter { !record.settled.contains($0.key) }
         return record
     }
 

@@ -111,6 +111,16 @@ extension StoreState {
         get throws { try managers.object().keys.map { ManagerName(key: $0).text }.sorted() }
     }
 
+    /// How far the deferred steps of each manager are that wait or have begun.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`.
+    package func deferredSteps() throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
+        try managerNames.flatMap { manager in
+            try (record(of: manager)?.deferred ?? [:]).sorted { $0.key < $1.key }
+                .map { (manager, $0.key, $0.value) }
+        }
+    }
+
     /// Notes versions that the store has seen, unless it knows them.
     package mutating func see(_ versions: [AppVersion], in line: String, at date: Date) {
         guard case .object(var lines) = root["seen"] else { return }

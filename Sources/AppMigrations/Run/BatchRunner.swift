@@ -9,13 +9,15 @@ struct BatchRunner: Sendable {
 
     let work: any DeferredWork
     let settlement: Settlement
-    private var size = firstSize
+    private let fixedSize = SimulatedLaunch.witness?.batchSize
+    private var size: Int
     /// How long the last batch took.
     private(set) var duration: Duration = .zero
 
     init(_ work: any DeferredWork, _ settlement: Settlement) {
         self.work = work
         self.settlement = settlement
+        size = fixedSize ?? Self.firstSize
     }
 
     /// Runs the next batch.
@@ -69,6 +71,10 @@ struct BatchRunner: Sendable {
 
     /// At most twice as large as the last batch, so that one slow row does not make a batch of seconds.
     private mutating func adapt() {
+        if let fixedSize {
+            size = fixedSize
+            return
+        }
         let ratio = Self.target.inSeconds / max(duration.inSeconds, 1e-6)
         size = min(Self.maximumSize, max(1, Int(Double(size) * min(2, ratio))))
     }

@@ -161,6 +161,7 @@ final class DeferredRun {
         { [isInterrupted, deadline, interruption, progress = progress.total] in
             isInterrupted || deadline.map { $0 <= .now } ?? false || interruption.isStopped
                 || progress.isCancelled || Task.isCancelled
+                || SimulatedLaunch.witness?.isTimeOver ?? false
         }
     }
 

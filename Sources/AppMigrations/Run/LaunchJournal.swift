@@ -97,6 +97,10 @@ struct LaunchJournal {
         for (id, page) in pages {
             pages[id]?.record = plan.ending(page.record, by: page.place.launch)
         }
+        // Whoever reads the record alone sees that they wait.
+        for waiting in plan.deferred {
+            pages[waiting.step.place.id]?.record.deferred[waiting.step.version] = waiting.deferred
+        }
     }
 
     /// Writes what is not written yet, in every place.

@@ -99,10 +99,17 @@ final class LaunchRun {
         case .transaction(let work): try work.perform(context, settlement: settlement(of: step))
         case .move(let move): return try move.perform(context)
         case .batches(let work):
-            let release = try record(of: item).waitForBatchLock()
-            defer { release() }
-            var runner = BatchRunner(work, settlement(of: step))
-            while try goesOn(item, after: runner.next(), context) {}
+            let record = record(of: item)
+            do {
+                let release = try record.waitForBatchLock()
+                defer { release() }
+                var runner = BatchRunner(work, settlement(of: step))
+                while try goesOn(item, after: runner.next(), context) {}
+            } catch {
+                // The process has not died in the batch.
+                try? record.stop()
+                throw error
+            }
         case .asynchronous, .deferredClosure:
             preconditionFailure("The synchronous migrate() refuses asynchronous steps.")
         }
@@ -120,22 +127,36 @@ final class LaunchRun {
             let settlement = settlement(of: step)
             try await offload { try work.perform(context, settlement: settlement) }
         case .move(let move): return try await offload { try move.perform(context) }
-        case .batches(let work):
-            let release = try await offload(record(of: item).waitForBatchLock)
-            defer { release() }
+        case .batches, .deferredClosure:
+            let record = record(of: item)
+            do {
+                try await finish(item, record, context, isolation: isolation)
+            } catch {
+                // The process has not died in the batch.
+                try? await offload(record.stop)
+                throw error
+            }
+        }
+        return nil
+    }
+
+    /// Runs a deferred step to its end.
+    private func finish(
+        _ item: Int, _ record: DeferredRecord, _ context: MigrationContext,
+        isolation: isolated (any Actor)?
+    ) async throws {
+        let release = try await offload(record.waitForBatchLock)
+        defer { release() }
+        let step = plan.pending[item].step
+        if case .batches(let work) = step.work {
             var runner = BatchRunner(work, settlement(of: step))
             while try goesOn(
                 item, after: await runner.offloading(isolation: isolation) { try $0.next() }, context)
             {}
-        case .deferredClosure(let body):
-            let record = record(of: item)
-            let release = try await offload(record.waitForBatchLock)
-            defer { release() }
-            try await body(
-                DeferredContext(
-                    plan.pending[item], record, isOver: { [interruption] in interruption.isStopped }))
+        } else if case .deferredClosure(let body) = step.work {
+            let isOver: @Sendable () -> Bool = { [interruption] in interruption.isStopped }
+            try await body(DeferredContext(plan.pending[item], record, isOver: isOver))
         }
-        return nil
     }
 
     /// Notes how far a deferred step is, which this launch finishes.

@@ -10,6 +10,12 @@ package protocol LaunchWitness: Sendable {
 
     /// Is told what a manager does.
     func note(_ event: MigrationEvent)
+
+    /// The size of every batch of deferred work: in a test, time decides nothing.
+    var batchSize: Int { get }
+
+    /// Whether the time for deferred work is over.
+    var isTimeOver: Bool { get }
 }
 
 /// The launch that a test simulates.

@@ -105,6 +105,11 @@ public struct JSONStore: MigrationStore {
         try contentsAndState().contents.managerNames
     }
 
+    /// Returns how far every manager's deferred steps are.
+    package func deferredSteps() throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
+        try contentsAndState().contents.deferredSteps()
+    }
+
     /// Keeps the file as `<file>.damaged-<date>`, and replaces it.
     public func setAside(replacingWith state: StoreState) throws {
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {

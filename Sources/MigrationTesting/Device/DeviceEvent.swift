@@ -4,6 +4,8 @@ import AppMigrations
 enum DeviceEvent: Sendable, Hashable {
     case launch(AppVersion)
     case kill(AppVersion, moment: Int)
+    /// A launch with time for some batches of deferred work.
+    case stop(AppVersion, batches: Int)
     case backUp
     /// Restores the latest backup, if there is one.
     case restore
@@ -18,7 +20,7 @@ enum DeviceEvent: Sendable, Hashable {
         // An app may give up a step after three crashes in one build.
         var kills = 0
         for _ in 0..<Int.random(in: 1...7, using: &random) {
-            switch Int.random(in: 0..<10, using: &random) {
+            switch Int.random(in: 0..<12, using: &random) {
             case 0: events.append(.backUp)
             case 1: events.append(.restore)
             case 2...4 where kills < 2:
@@ -32,6 +34,9 @@ enum DeviceEvent: Sendable, Hashable {
             case 5:
                 position = Int.random(in: 0...position, using: &random)
                 events.append(.launch(versions[position]))
+            case 6, 7:
+                position = Int.random(in: position..<versions.count, using: &random)
+                events.append(.stop(versions[position], batches: Int.random(in: 0...3, using: &random)))
             default:
                 position = Int.random(in: position..<versions.count, using: &random)
                 events.append(.launch(versions[position]))
@@ -42,8 +47,13 @@ enum DeviceEvent: Sendable, Hashable {
 
     /// The simpler events that can replace this one, the simplest first.
     var simpler: [DeviceEvent] {
-        guard case .kill(let version, let moment) = self else { return [] }
-        return [.launch(version)] + (1..<moment).map { .kill(version, moment: $0) }
+        switch self {
+        case .kill(let version, let moment):
+            [.launch(version)] + (1..<moment).map { .kill(version, moment: $0) }
+        case .stop(let version, let batches):
+            [.launch(version)] + (0..<batches).map { .stop(version, batches: $0) }
+        case .launch, .backUp, .restore: []
+        }
     }
 }
 
@@ -52,6 +62,8 @@ extension DeviceEvent: CustomStringConvertible {
         switch self {
         case .launch(let version): "launch as \(version)"
         case .kill(let version, let moment): "launch as \(version), killed at moment \(moment)"
+        case .stop(let version, let batches):
+            "launch as \(version), with time for \(batches) batches of deferred work"
         case .backUp: "back up"
         case .restore: "restore the latest backup"
         }

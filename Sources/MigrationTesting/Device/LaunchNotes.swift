@@ -6,7 +6,11 @@ struct LaunchNotes: Sendable {
     private struct Manager: Sendable {
         let name: String
         var launch: Launch?
+        /// Whether `migrate()` has returned, so that further steps are deferred ones.
+        var isLaunched = false
         var done: [MigrationEvent.Step] = []
+        /// What became of deferred steps after the launch, in words.
+        var deferred: [AppVersion: String] = [:]
     }
 
     private var managers: [Manager] = []
@@ -14,21 +18,51 @@ struct LaunchNotes: Sendable {
     private(set) var running: AppVersion?
     /// The versions whose step or move began.
     private(set) var begun: Set<AppVersion> = []
+    /// The batches that deferred steps have committed, except the last one of each step.
+    private(set) var batches: [AppVersion: Int] = [:]
+    /// The batches that were committed after the launch.
+    private(set) var deferredBatches = 0
 
     /// Whether no manager was launched.
     var isEmpty: Bool { managers.isEmpty }
 
     mutating func add(_ event: MigrationEvent) {
-        if managers.last?.name != event.manager { managers.append(Manager(name: event.manager)) }
-        let index = managers.count - 1
+        if case .launchRecognized(let launch) = event.kind {
+            if managers.last?.name != event.manager { managers.append(Manager(name: event.manager)) }
+            managers[managers.count - 1].launch = launch
+            managers[managers.count - 1].isLaunched = false
+            return
+        }
+        guard let index = managers.lastIndex(where: { $0.name == event.manager }) else { return }
+        let isDeferred = managers[index].isLaunched
         switch event.kind {
-        case .launchRecognized(let launch): managers[index].launch = launch
         case .willRun(let step):
             running = step.version
             begun.insert(step.version)
+        case .didRun(let step, _) where isDeferred:
+            // Its last batch has recorded it.
+            running = nil
+            deferredBatches += 1
+            managers[index].deferred[step.version] = "ran deferred \(step.version)"
         case .didRun(let step, _): managers[index].done.append(step)
-        case .didRunBatch: break
-        case .didFail, .didGiveUp, .finished: running = nil
+        case .didRunBatch(let step, let done, let total):
+            batches[step.version, default: 0] += 1
+            guard isDeferred else { break }
+            deferredBatches += 1
+            managers[index].deferred[step.version] =
+                "ran deferred \(step.version) up to \(done)\(total.map { " of \($0)" } ?? "")"
+        case .didFail(let step, let error):
+            running = nil
+            if isDeferred {
+                managers[index].deferred[step.version] = "deferred \(step.version) failed: \(error)"
+            }
+        case .didGiveUp(let step):
+            running = nil
+            if isDeferred { managers[index].deferred[step.version] = "gave up deferred \(step.version)" }
+        case .finished:
+            running = nil
+            managers[index].isLaunched = true
+        case .launchRecognized: break
         }
     }
 
@@ -45,6 +79,7 @@ struct LaunchNotes: Sendable {
                 guard let versions = move.schemaVersions, !versions.isEmpty else { continue }
                 parts.append("moved \(move.database ?? "") to \(versions.last ?? "")")
             }
+            parts += manager.deferred.sorted { $0.key < $1.key }.map(\.value)
             return (manager.name == "default" ? "" : "\(manager.name): ") + parts.joined(separator: ", ")
         }
         if isDead {

@@ -3,8 +3,8 @@ public import AppMigrations
 extension SimulatedDevice {
     /// Plays random histories of an app, each on its own device, and checks an invariant after each launch.
     ///
-    /// A history has installs, upgrades, downgrades, kills at any moment, backups and restores. It begins with any of
-    /// the versions, and ends with a launch as the latest. The method shortens a history that fails as far as
+    /// A history has installs, upgrades, downgrades, kills at any moment, deferred work that is cut short, backups and
+    /// restores. It begins with any of the versions, and ends with a launch as the latest. The method shortens a history that fails as far as
     /// it can.
     ///
     /// ```swift
@@ -72,6 +72,11 @@ extension SimulatedDevice {
                 case .kill(let version, let moment):
                     try device.play(version, invariant) {
                         try !device.kill(atMoment: moment, launching: version)
+                    }
+                case .stop(let version, let batches):
+                    try device.play(version, invariant) {
+                        try device.launch(as: version, deferredBatches: batches)
+                        return true
                     }
                 case .backUp: backup = try device.backUp()
                 case .restore: try backup.map { try device.restoreBackup(from: $0) }

@@ -28,6 +28,8 @@ public import Foundation
 /// nothing. A database for which steps or moves are registered rolls back its uncommitted changes. Other
 /// effects of steps, such as changes to files, stay.
 ///
+/// An app that calls `runDeferred()` after `migrate()` plays its deferred steps too, in batches of ten rows.
+///
 /// The device removes the folder when it is deallocated.
 public final class SimulatedDevice {
     /// The app's code at launch.
@@ -69,9 +71,18 @@ public final class SimulatedDevice {
 
     /// Launches the app.
     ///
+    /// ```swift
+    /// try device.launch(as: "2.1", deferredBatches: 2)
+    /// try device.launch(as: "3.0")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - version: the version to launch.
+    ///   - deferredBatches: the number of batches of deferred work, of ten rows or calls each, after which
+    ///     `runDeferred` ends, as when its time is over or the system suspends the app; nil for no limit.
     /// - Throws: the app's errors.
-    public func launch(as version: AppVersion) throws {
-        try run(version, as: "launch as", dying: .never)
+    public func launch(as version: AppVersion, deferredBatches: Int? = nil) throws {
+        try run(version, as: "launch as", dying: .never, deferredBatches)
     }
 
     /// Launches a lower version of the app than the highest one so far.
@@ -90,17 +101,28 @@ public final class SimulatedDevice {
     /// something.
     ///
     /// A plain step has then done its work without a record of it, so the next launch runs it again. A step
-    /// or a move that works in a database is rolled back.
+    /// or a move that works in a database is rolled back, and so is the running batch of a deferred step.
     ///
     /// - Parameters:
     ///   - step: the version of the step or move.
+    ///   - batches: the number of batches of a deferred step, of ten rows or calls each, that are committed before.
     ///   - version: the version to launch; by default the step's own, without its sub-migration.
     /// - Throws: ``SimulatedDeviceError`` if the launch does not reach the step; the app's errors before the
     ///   kill.
-    public func kill(during step: AppVersion, launching version: AppVersion? = nil) throws {
-        let process = try run(version ?? step.release, as: "launch as", dying: .step(step))
+    public func kill(
+        during step: AppVersion, afterBatches batches: Int = 0, launching version: AppVersion? = nil
+    ) throws {
+        let process = try run(
+            version ?? step.release, as: "launch as", dying: .step(step, afterBatches: batches))
         guard process.isDead else {
-            let reason = process.notes.begun.contains(step) ? "has left nothing to write down" : "was not run"
+            let reason =
+                if !process.notes.begun.contains(step) {
+                    "was not run"
+                } else if batches > 0 {
+                    "ended before, or does not run in batches"
+                } else {
+                    "has left nothing to write down"
+                }
             throw SimulatedDeviceError("The launch was not killed: step \(step) \(reason).", log: log)
         }
     }
@@ -152,9 +174,10 @@ public final class SimulatedDevice {
 
     @discardableResult
     private func run(
-        _ version: AppVersion, as verb: String, dying death: SimulatedProcess.Death
+        _ version: AppVersion, as verb: String, dying death: SimulatedProcess.Death,
+        _ deferredBatches: Int? = nil
     ) throws -> SimulatedProcess {
-        let process = SimulatedProcess(dying: death)
+        let process = SimulatedProcess(dying: death, deferredBatches: deferredBatches)
         defer { process.end() }
         let result = Result { try SimulatedLaunch.$witness.withValue(process) { try app(folder, version) } }
         let text = process.notes.text(isDead: process.isDead)

@@ -17,8 +17,9 @@ package final class SimulatedProcess: Sendable {
         case never
         /// The moment with this number, from 1.
         case moment(Int)
-        /// The time when a step of this version has begun, and is about to record that it has done something.
-        case step(AppVersion)
+        /// The time when a step of this version has begun and done some batches, and is about to record that it has
+        /// done something.
+        case step(AppVersion, afterBatches: Int = 0)
     }
 
     private struct Life {
@@ -28,11 +29,19 @@ package final class SimulatedProcess: Sendable {
         var notes = LaunchNotes()
     }
 
+    /// The number of rows, or calls, in each batch of deferred work.
+    static let rowsPerBatch = 10
+
     private let death: Death
+    private let deferredBatches: Int?
     private let life = Locked(Life())
 
-    package init(dying death: Death = .never) {
+    /// Creates a process.
+    ///
+    /// - Parameter deferredBatches: the number of batches of deferred work that there is time for; nil for all.
+    package init(dying death: Death = .never, deferredBatches: Int? = nil) {
         self.death = death
+        self.deferredBatches = deferredBatches
     }
 
     /// Whether the process has been killed.
@@ -53,7 +62,8 @@ package final class SimulatedProcess: Sendable {
                 switch death {
                 case .never: false
                 case .moment(let number): life.moments == number
-                case .step(let version): life.notes.running == version
+                case .step(let version, let count):
+                    life.notes.running == version && life.notes.batches[version, default: 0] >= count
                 }
             if life.isDead { throw Killed() }
         }
@@ -94,6 +104,12 @@ extension SimulatedProcess: LaunchWitness {
         life.withLock { life in
             if !life.isDead { life.notes.add(event) }
         }
+    }
+
+    package var batchSize: Int { Self.rowsPerBatch }
+
+    package var isTimeOver: Bool {
+        life.withLock { life in deferredBatches.map { life.notes.deferredBatches >= $0 } ?? false }
     }
 }
 

@@ -72,6 +72,16 @@ public struct SQLiteStore: MigrationStore {
             .compactMap { SettledStep(json: Data($0.utf8)) }
     }
 
+    /// Returns how far every manager's deferred steps are that have a record in a database.
+    package static func deferredSteps(
+        _ db: Database
+    ) throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
+        guard try db.hasTable(SQLName(table)) else { return [] }
+        return try StoreState(
+            rows: Row.fetchAll(db, sql: "SELECT part, name, value FROM main.\(table)").map(stateRow)
+        ).deferredSteps()
+    }
+
     /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
     public func setAside(replacingWith state: StoreState) throws {
         try StoreAccess.write.of(name) {
@@ -137,7 +147,7 @@ extension SQLiteStore {
     func state(of manager: String, _ db: Database) throws -> StoreState {
         try StoreAccess.read.of(name) {
             guard let rows = try rows(of: manager, db) else { return StoreState() }
-            return try StoreState(rows: rows.map(stateRow))
+            return try StoreState(rows: rows.map(Self.stateRow))
         }
     }
 
@@ -190,12 +200,12 @@ extension SQLiteStore {
         }
     }
 
-    private func stateRow(_ row: Row) throws -> StoreState.Row {
+    private static func stateRow(_ row: Row) throws -> StoreState.Row {
         guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
             let value = String.fromDatabaseValue(row[2])
         else {
             throw MigrationError(
-                .damagedStore, "the table \(Self.table) holds values that are not text",
+                .damagedStore, "the table \(table) holds values that are not text",
                 remedy: "Nothing was changed. Restore the database from a backup.")
         }
         return StoreState.Row(part: part, name: name, value: value)

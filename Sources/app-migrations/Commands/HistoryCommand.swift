@@ -12,7 +12,8 @@ struct HistoryCommand: ParsableCommand {
         abstract: "Show the history of a database or a store: what ran, when, and by which app version.",
         discussion: """
             The history of a database lists its schema migrations and the steps that work in it. A store is the \
-            JSON file of a JSONStore; its history is a file beside it.
+            JSON file of a JSONStore; its history is a file beside it. Deferred steps that are not complete follow, \
+            with the rows that are done.
 
             EXAMPLE
               app-migrations history --database library.sqlite
@@ -43,7 +44,8 @@ struct HistoryCommand: ParsableCommand {
                     try queue.read { db in
                         HistoryOutput(
                             migrations: try AppliedMigration.fetchAll(db),
-                            entries: try SQLiteStore.fullHistory(db))
+                            entries: try SQLiteStore.fullHistory(db),
+                            deferred: try SQLiteStore.deferredSteps(db).map(DeferredLine.init))
                     }
                 }
             } else {
@@ -61,7 +63,8 @@ struct HistoryCommand: ParsableCommand {
         }
         let store = try JSONStore(at: URL(fileURLWithPath: path))
         return HistoryOutput(
-            migrations: [], entries: try store.fullHistory(), managers: try store.managerNames())
+            migrations: [], entries: try store.fullHistory(),
+            deferred: try store.deferredSteps().map(DeferredLine.init), managers: try store.managerNames())
     }
 }
 
@@ -82,6 +85,7 @@ private struct HistoryOutput: Encodable {
     struct Manager: Encodable {
         let name: String
         let steps: [Step]
+        let deferred: [DeferredLine]
     }
 
     struct Step: Encodable {
@@ -92,20 +96,23 @@ private struct HistoryOutput: Encodable {
         let appVersion: String
     }
 
-    init(migrations: [AppliedMigration], entries: [SettledStep], managers names: [String] = []) {
+    init(
+        migrations: [AppliedMigration], entries: [SettledStep], deferred: [DeferredLine],
+        managers names: [String] = []
+    ) {
         self.migrations = migrations.map {
             Migration(
                 version: "\($0.version)", name: $0.name, origin: $0.origin.rawValue, applied: $0.date,
                 seconds: $0.duration.map { $0 / .seconds(1) }, appVersion: $0.appVersion?.description)
         }
-        managers = Set(names).union(entries.map(\.manager)).sorted().map { name in
+        managers = Set(names + entries.map(\.manager) + deferred.map(\.manager)).sorted().map { name in
             Manager(
                 name: name,
                 steps: entries.filter { $0.manager == name }.map {
                     Step(
                         version: "\($0.version)", outcome: $0.outcome.rawValue, date: $0.date,
                         seconds: $0.duration.map { $0 / .seconds(1) }, appVersion: "\($0.appVersion)")
-                })
+                }, deferred: deferred.filter { $0.manager == name })
         }
     }
 
@@ -134,7 +141,8 @@ private struct HistoryOutput: Encodable {
                     "by \(step.appVersion)")
             }
             table.print()
-            if manager.steps.isEmpty { Swift.print("  no step was settled") }
+            DeferredLine.printTable(manager.deferred, style)
+            if manager.steps.isEmpty, manager.deferred.isEmpty { Swift.print("  no step was settled") }
         }
     }
 }

@@ -5,14 +5,17 @@ import GRDB
 import SchemaMigrations
 import TextOutput
 
-/// Lists the applied and the pending migrations of a database.
+/// Lists the applied and the pending migrations of a database, and the deferred steps that are not complete.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the applied and the pending migrations of a database.",
+        abstract: "Show the applied and the pending migrations of a database, and deferred steps.",
         discussion: """
             The database is only read. A migration is applied, pending, edited (its file has changed since), \
             unknown (there is no file of it), or below the floor (the database began above it).
+
+            Deferred steps, which the app runs after its launch, are listed until they are complete, with the rows that \
+            are done. They do not count as pending: no launch waits for them.
 
             EXAMPLE
               app-migrations status --database library.sqlite
@@ -31,8 +34,11 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         let status = try database.reading { queue in
-            StatusOutput(
-                database: database.database, migrator: migrator, status: try queue.read(migrator.status))
+            try queue.read { db in
+                StatusOutput(
+                    database: database.database, migrator: migrator, status: try migrator.status(db),
+                    deferred: try SQLiteStore.deferredSteps(db).map(DeferredLine.init))
+            }
         }
         if json { try printJSON(status) } else { status.print() }
         if exitCode, status.needsMigration { throw ExitCode(2) }
@@ -48,6 +54,7 @@ private struct StatusOutput: Encodable {
     let latestVersion: String?
     let needsMigration: Bool
     let migrations: [Line]
+    let deferred: [DeferredLine]
 
     struct Line: Encodable {
         let version: String
@@ -67,8 +74,9 @@ private struct StatusOutput: Encodable {
         case belowFloor = "below-floor"
     }
 
-    init(database: String, migrator: SchemaMigrator, status: SchemaStatus) {
+    init(database: String, migrator: SchemaMigrator, status: SchemaStatus, deferred: [DeferredLine]) {
         self.database = database
+        self.deferred = deferred
         hasMigrationsTable = status.hasMigrationsTable
         originVersion = status.originVersion.map(String.init)
         currentVersion = status.currentVersion.map(String.init)
@@ -124,6 +132,10 @@ private struct StatusOutput: Encodable {
                 .init(text: line.seconds.map { Duration.seconds($0).asText } ?? "", highlight: style.faint))
         }
         table.print()
+        for (manager, lines) in Dictionary(grouping: deferred, by: \.manager).sorted(by: { $0.key < $1.key }) {
+            Swift.print(style.heading("Deferred steps of \(manager)"))
+            DeferredLine.printTable(lines, style)
+        }
     }
 }
 

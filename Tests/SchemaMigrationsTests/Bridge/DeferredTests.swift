@@ -197,6 +197,20 @@ struct DeferredTests {
         try expectAllDone()
     }
 
+    @Test("that throws while a later step finishes it has not died, however often that happens")
+    func throwsWhileFinished() throws {
+        for _ in 1...5 {
+            let error = try #require(throws: MigrationError.self) {
+                try manager("3.0", poison: 1500).migrate()
+            }
+            #expect(error.code == .stepFailed)
+            #expect(error.version == "2.1")
+        }
+        #expect(try integer("SELECT max(id) FROM done") == 1497)
+        #expect(try manager("3.0").migrate().completed == ["2.1", "3.0"])
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
+    }
+
     @Test("is given up on request after some runs that failed")
     func givenUp() throws {
         let rule = ErrorRule.giveUp(after: 2)
@@ -342,5 +356,50 @@ struct DeferredTests {
         #expect(all == all.sorted())
         #expect(all[1] > 0.064)
         #expect(second.deferredProgress.fractionCompleted == 1)
+    }
+
+    @Test("is finished by a launch while another process runs it, each row once")
+    func finishedElsewhere() throws {
+        try manager().migrate()
+        let other = try app.open()
+        var report: MigrationReport?
+        let first = try manager(afterBatch: {
+            guard report == nil else { return }
+            report = try? self.manager("3.0", in: other).migrate()
+        })
+        let run = try first.runDeferred()
+        #expect(report?.completed == ["2.1", "3.0"])
+        #expect(run.failures.isEmpty)
+        #expect(run.pending.isEmpty)
+        #expect(try integer("SELECT count(*) FROM done") == 1000)
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
+        #expect(try integer("SELECT count(*) FROM book WHERE digest IS NULL") == 0)
+    }
+
+    @Test("is finished by a launch that waits for the batch in which another process is")
+    func finishedInTheMiddleOfABatch() throws {
+        try manager().migrate()
+        let other = try app.open()
+        let launched = Locked<Result<MigrationReport, any Error>?>(nil)
+        let (group, hasBegun) = (DispatchGroup(), Locked(false))
+        let first = try manager { [self] _ in
+            let isFirst = hasBegun.withLock { hasBegun in
+                defer { hasBegun = true }
+                return !hasBegun
+            }
+            guard isFirst else { return }
+            group.enter()
+            Thread { [group] in
+                let result = Result { try self.manager("3.0", in: other).migrate() }
+                launched.withLock { $0 = result }
+                group.leave()
+            }.start()
+        }
+        let run = try first.runDeferred()
+        group.wait()
+        #expect(try launched.withLock { $0 }?.get().completed.last == "3.0")
+        #expect(run.failures.isEmpty)
+        #expect(try integer("SELECT count(*) FROM done") == 1000)
+        #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
     }
 }

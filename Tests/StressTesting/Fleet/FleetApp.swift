@@ -21,6 +21,10 @@ struct FleetApp: Sendable {
         var isInDatabase = false
         var runsOnFreshInstall = false
         var hasCheckpoint = false
+        /// Whether it does the rows of a table after the launch, in batches.
+        var isDeferred = false
+        /// The ranks of the deferred steps that it finishes.
+        var finishes: [Int] = []
     }
 
     /// A migration of the schema, for the release whose hundred its number is in.
@@ -28,6 +32,10 @@ struct FleetApp: Sendable {
         let number: Int
         let since: Int
     }
+
+    /// The rows that a deferred step does, and how many of them in a batch.
+    static let rows = 5
+    static let rowsPerBatch = 2
 
     /// Where the app keeps things.
     enum Storage: CaseIterable, Sendable {
@@ -52,6 +60,8 @@ struct FleetApp: Sendable {
     /// At which version the app says that an install without a record is.
     var adopting: Int?
     var maximumAttempts = 3
+    /// The releases whose move finishes the deferred steps before it.
+    var finishingMoves: Set<Int> = []
 
     /// The text of a version.
     static func text(_ rank: Int) -> String {
@@ -67,7 +77,7 @@ struct FleetApp: Sendable {
     private static let ranks = Dictionary(
         uniqueKeysWithValues: [("0", 0)]
             + releases.indices.dropFirst().flatMap { release in
-                [10, 50, 51, 52, 60].map { release * 100 + $0 }
+                [10, 50, 51, 52, 53, 54, 60].map { release * 100 + $0 }
             }.map { (text($0), $0) })
 
     /// The rank of a version; -1 for one that the app has never had.
@@ -78,10 +88,22 @@ struct FleetApp: Sendable {
 
     /// The steps that a manager registers in a build.
     func steps(of manager: Int, in build: Int) -> [Step] {
-        steps.filter {
+        let known = steps.filter {
             $0.manager == manager && $0.since <= build && $0.rank <= Self.builds[build].ceiling
                 && (storage != .store || !$0.isInDatabase)
         }.sorted { $0.rank < $1.rank }
+        let deferred = Set(known.filter(\.isDeferred).map(\.rank))
+        return known.map { step in
+            var step = step
+            step.finishes = step.finishes.filter { deferred.contains($0) && $0 < step.rank }
+            return step
+        }
+    }
+
+    /// The deferred steps that a manager's move finishes in a build.
+    func finishes(moveOf rank: Int, of manager: Int, in build: Int) -> [Int] {
+        guard finishingMoves.contains(rank / 100) else { return [] }
+        return steps(of: manager, in: build).filter { $0.isDeferred && $0.rank < rank }.map(\.rank)
     }
 
     /// The migrations of the schema that a manager moves through in a build, by the rank of the move.
@@ -123,6 +145,32 @@ extension FleetApp {
                         since: Self.appearance(of: release, late: 20, &random)))
             }
         }
+    }
+
+    /// Adds deferred steps, and has later steps and moves finish some of them.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addDeferredSteps(random: inout RandomNumbers) {
+        guard storage != .store else { return }
+        for manager in 0...1 {
+            for release in 2..<Self.releases.count {
+                for mark in [53, 54] where random.chance(mark == 53 ? 50 : 20) {
+                    steps.append(
+                        Step(
+                            manager: manager, rank: release * 100 + mark,
+                            since: Self.appearance(of: release, late: 30, &random), isInDatabase: true,
+                            runsOnFreshInstall: random.chance(20), isDeferred: true))
+                }
+            }
+        }
+        let deferred = steps.filter(\.isDeferred)
+        for index in steps.indices where !steps[index].isDeferred && random.chance(40) {
+            let step = steps[index]
+            steps[index].finishes = deferred.filter {
+                $0.manager == step.manager && $0.rank < step.rank && random.chance(50)
+            }.map(\.rank)
+        }
+        finishingMoves = Set((2..<Self.releases.count).filter { _ in random.chance(20) })
     }
 
     private static func appearance(of release: Int, late percent: Int, _ random: inout RandomNumbers) -> Int {

@@ -59,11 +59,15 @@ extension FleetDevice {
         let intruder = FleetProcess()
         let hasIntruded = Locked(false)
         let scene = Scene(app: app, store: store, database: database, files: files)
-        let process = FleetProcess(killedAt: launch.killedAt, throwsIn: launch.throwsIn) {
+        let process = FleetProcess(
+            killedAt: launch.killedAt, throwsIn: launch.throwsIn, before: launch.outrunAt ?? 1
+        ) {
             guard let other = intrusion.withLock({ $0 }) else { return }
             hasIntruded.withLock { $0 = true }
             for manager in scene.app.managers(in: other.build) {
-                guard case .done = scene.launch(manager, build: other.build, intruder) else { return }
+                guard case .done = scene.launch(manager, build: other.build, intruder).outcome else {
+                    return
+                }
             }
         }
         let commits = WatchedCommits(process.process)
@@ -72,20 +76,25 @@ extension FleetDevice {
         var model = FleetModel(app, state, build: launch.build, throwsIn: launch.throwsIn)
         for manager in app.managers(in: launch.build) {
             let intrudedBefore = hasIntruded.withLock { $0 }
-            let outcome = scene.launch(manager, build: launch.build, process)
+            let (outcome, launched) = scene.launch(manager, build: launch.build, process)
             if !intrudedBefore, hasIntruded.withLock({ $0 }), let other = launch.outrunBy {
-                var otherModel = FleetModel(app, model.state, build: other)
-                for manager in app.managers(in: other) {
-                    guard case .done = otherModel.launch(manager) else { break }
-                }
-                model.append(otherModel.timeline)
+                model.outrun(by: other)
             }
             let expected = model.launch(manager)
             if process.isDead { break }
-            guard outcome == expected else {
-                throw Deviation(description: "expected \(expected), found \(outcome)")
+            try Self.compare(outcome, expected)
+            guard case .done = outcome, let launched else { break }
+
+            guard let batches = launch.batches else { continue }
+            var found = FleetModel.Outcome.stopped("", at: nil)
+            let intrudedAt = process.afterLaunch(batches: batches) {
+                found = Scene.runDeferred(launched, process)
             }
-            guard case .done = outcome else { break }
+            let intrusion = intrudedAt.flatMap { lock in launch.outrunBy.map { (lock, $0) } }
+            let expectedWork = model.runDeferred(manager, batches: batches, outrun: intrusion)
+            if process.isDead { break }
+            try Self.compare(found, expectedWork)
+            guard case .deferred = found else { break }
         }
         withExtendedLifetime(commits) {}
         database?.remove(transactionObserver: commits)
@@ -98,6 +107,11 @@ extension FleetDevice {
             )
         }
         state = found
+    }
+
+    private static func compare(_ found: FleetModel.Outcome, _ expected: FleetModel.Outcome) throws {
+        guard found != expected else { return }
+        throw Deviation(description: "expected \(expected), found \(found)")
     }
 
     private var store: any MigrationStore {
@@ -113,7 +127,34 @@ private struct Scene: Sendable {
     let files: Locked<[String]>
 
     /// Launches a manager, and once more, which must find nothing to do.
-    func launch(_ index: Int, build: Int, _ process: FleetProcess) -> FleetModel.Outcome {
+    func launch(
+        _ index: Int, build: Int, _ process: FleetProcess
+    ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
+        SimulatedLaunch.$witness.withValue(process) { launchManager(index, build: build, process) }
+    }
+
+    /// Does the deferred work of a manager that was launched.
+    static func runDeferred(_ manager: MigrationManager, _ process: FleetProcess) -> FleetModel.Outcome {
+        SimulatedLaunch.$witness.withValue(process) {
+            do {
+                let report = try manager.runDeferred()
+                func ranks(_ versions: [AppVersion]) -> [Int] {
+                    versions.map { FleetApp.rank($0.description) }
+                }
+                return .deferred(
+                    completed: ranks(report.completed), pending: ranks(report.pending),
+                    failed: ranks(report.failures.compactMap(\.version)))
+            } catch let error as MigrationError {
+                return .stopped(error.code.rawValue, at: nil)
+            } catch {
+                return .stopped("\(error)", at: nil)
+            }
+        }
+    }
+
+    private func launchManager(
+        _ index: Int, build: Int, _ process: FleetProcess
+    ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
         do {
             var options = MigrationOptions(maximumAttempts: app.maximumAttempts)
             options.adopting = app.adopting.map { rank in Adoption { AppVersion(FleetApp.text(rank)) } }
@@ -128,17 +169,20 @@ private struct Scene: Sendable {
                 let again = try manager.migrate()
                 return try again.completed == [] && again.moves == [] && traces(process) == before
             }
-            guard isQuiet else { return .stopped("the next call finds something to do", at: nil) }
-            return .done(
+            guard isQuiet else { return (.stopped("the next call finds something to do", at: nil), nil) }
+            let outcome = FleetModel.Outcome.done(
                 launch: Self.text(report.launch), returned: report.returnedFromDowngrade,
                 isFirst: report.isFirstLaunchOfVersion,
                 completed: report.completed.map { FleetApp.rank($0.description) },
-                moved: report.moves.flatMap { $0.schemaVersions.compactMap { Int($0) } })
+                moved: report.moves.flatMap { $0.schemaVersions.compactMap { Int($0) } },
+                waiting: report.deferred.map { FleetApp.rank($0.description) })
+            return (outcome, manager)
         } catch let error as MigrationError {
-            return .stopped(
-                error.code.rawValue, at: error.version.map { FleetApp.rank($0.description) })
+            return (
+                .stopped(error.code.rawValue, at: error.version.map { FleetApp.rank($0.description) }), nil
+            )
         } catch {
-            return .stopped("\(error)", at: nil)
+            return (.stopped("\(error)", at: nil), nil)
         }
     }
 
@@ -166,7 +210,10 @@ private struct Scene: Sendable {
                     {
                         manager.whenMigratingToVersion(
                             try AppVersion(parsing: FleetApp.text(move.rank)), migrate: schema,
-                            upTo: move.numbers.last.map(Int64.init), in: database)
+                            upTo: move.numbers.last.map(Int64.init),
+                            finishing: try app.finishes(moveOf: move.rank, of: index, in: build).map {
+                                try AppVersion(parsing: FleetApp.text($0))
+                            }, in: database)
                     }
                 )
             }
@@ -188,21 +235,51 @@ private struct Scene: Sendable {
                 isLate: context.isOutOfOrder,
                 from: context.from.map { FleetApp.rank($0.description) })
         }
-        if step.isInDatabase, let database {
-            manager.whenMigratingToVersion(version, in: database, onFreshInstall: rule) { db, context in
+        let finishing = try step.finishes.map { try AppVersion(parsing: FleetApp.text($0)) }
+        if step.isDeferred, let database {
+            manager.whenMigratingToVersion(
+                version, deferredIn: database, overRowsOf: "item", onFreshInstall: rule
+            ) { db, rows in
                 try process.body {
+                    for row in rows {
+                        try db.execute(
+                            sql: "INSERT INTO done VALUES (?)",
+                            arguments: [FleetModel.line(manager: step.manager, rank: step.rank, row: Int(row))])
+                    }
+                }
+            }
+        } else if step.isInDatabase, let database {
+            manager.whenMigratingToVersion(
+                version, finishing: finishing, in: database, onFreshInstall: rule
+            ) { db, context in
+                try process.body {
+                    for rank in step.finishes { try Self.checkFinished(rank, of: step.manager, db) }
                     try db.execute(sql: "INSERT INTO done VALUES (?)", arguments: [line(context)])
                 }
             }
         } else {
-            manager.whenMigratingToVersion(version, onFreshInstall: rule) { context in
+            manager.whenMigratingToVersion(version, finishing: finishing, onFreshInstall: rule) { context in
                 try process.body {
+                    for rank in step.finishes {
+                        try database?.read { try Self.checkFinished(rank, of: step.manager, $0) }
+                    }
                     if step.hasCheckpoint { try context.checkpoint() }
                     try process.tick()
                     files.withLock { $0.append(line(context)) }
                 }
             }
         }
+    }
+
+    private struct NotFinished: Error {}
+
+    /// Checks what a step relies on that finishes a deferred one: it has done all its rows, or was not needed.
+    private static func checkFinished(_ rank: Int, of manager: Int, _ db: Database) throws {
+        guard try db.tableExists("done") else { return }
+        let count = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM done WHERE line LIKE ?",
+            arguments: [FleetModel.line(manager: manager, rank: rank) + "%"])
+        guard count == 0 || count.map({ $0 % FleetApp.rows }) == 0 else { throw NotFinished() }
     }
 
     private static func text(_ launch: Launch) -> String {
@@ -227,6 +304,10 @@ private struct FleetMigration: SchemaMigration {
         try db.execute(sql: "CREATE TABLE m\(version)(x)")
         if version == FleetApp.firstSchema.number {
             try db.execute(sql: "CREATE TABLE done(line TEXT NOT NULL)")
+            try db.execute(sql: "CREATE TABLE item(id INTEGER PRIMARY KEY)")
+            for row in 1...FleetApp.rows {
+                try db.execute(sql: "INSERT INTO item VALUES (?)", arguments: [row])
+            }
         }
         try process.tick()
     }
@@ -300,10 +381,23 @@ extension FleetModel.Record {
             floor: record.floor.map(rank), settled: Set(record.settled.map(rank)),
             owed: Set(record.owed.map(rank)), completed: record.completed.map(rank),
             highest: record.highest.map(rank), downgradedTo: record.downgradedTo.map(rank),
-            running: record.running.map {
-                Running(
-                    rank: rank($0.version), remaining: $0.remaining, attempt: $0.attempt,
-                    forgiven: $0.forgiven, build: $0.build)
-            })
+            running: record.running.map(Running.init),
+            deferred: Dictionary(
+                uniqueKeysWithValues: record.deferred.map { version, state in
+                    let running = state.running.map(Running.init)
+                    return (
+                        rank(version),
+                        Deferred(
+                            done: state.done, total: state.total, failures: state.failures, running: running)
+                    )
+                }))
+    }
+}
+
+extension FleetModel.Record.Running {
+    fileprivate init(_ running: MigrationRecord.Running) {
+        self.init(
+            rank: FleetApp.rank(running.version.description), remaining: running.remaining,
+            attempt: running.attempt, forgiven: running.forgiven, build: running.build)
     }
 }

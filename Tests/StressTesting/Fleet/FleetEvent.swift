@@ -19,6 +19,10 @@ enum FleetEvent: Sendable, Equatable {
         /// Another process, of this build, that does all of its launch after this one has looked and before it
         /// has the lock.
         var outrunBy: Int?
+        /// The number of the lock before which that happens, from 1: deferred work takes one for each batch.
+        var outrunAt: Int?
+        /// How many batches of deferred work each manager has time for after the launch; nil when nobody asks it.
+        var batches: Int?
     }
 
     /// What a backup is restored of.
@@ -30,7 +34,8 @@ enum FleetEvent: Sendable, Equatable {
     var simpler: [FleetEvent] {
         guard case .launch(let launch) = self else { return [] }
         var simpler: [Launch] = []
-        for path in [\Launch.killedAt, \.throwsIn, \.outrunBy] where launch[keyPath: path] != nil {
+        for path in [\Launch.killedAt, \.throwsIn, \.outrunBy, \.outrunAt, \.batches]
+        where launch[keyPath: path] != nil {
             simpler.append(launch)
             simpler[simpler.count - 1][keyPath: path] = nil
         }
@@ -60,6 +65,31 @@ enum FleetEvent: Sendable, Equatable {
             return .launch(launch)
         }
     }
+
+    /// Returns a history with deferred work after its launches.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
+    static func addingDeferredWork(
+        to history: [FleetEvent], random: inout RandomNumbers
+    ) -> [FleetEvent] {
+        var last: (before: Launch, after: Launch)?
+        return history.map { event in
+            guard case .launch(let launch) = event else { return event }
+            // Again, with the same bad luck.
+            if let last, last.before == launch { return .launch(last.after) }
+            var new = launch
+            if random.chance(70) { new.batches = random.pick(random.chance(30) ? 100...100 : 0...4) }
+            if new.killedAt != nil, random.chance(50) {
+                new.killedAt = random.pick(1...50)
+            } else if new.killedAt == nil, new.batches != nil, random.chance(25) {
+                new.killedAt = random.pick(1...50)
+            }
+            if new.throwsIn == nil, random.chance(8) { new.throwsIn = random.pick(1...6) }
+            if new.outrunBy != nil, random.chance(60) { new.outrunAt = random.pick(1...5) }
+            last = (launch, new)
+            return .launch(new)
+        }
+    }
 }
 
 extension FleetEvent: CustomStringConvertible {
@@ -69,6 +99,8 @@ extension FleetEvent: CustomStringConvertible {
             "launch \(FleetApp.builds[launch.build].text)"
                 + (launch.outrunBy.map { ", outrun by a launch of \(FleetApp.builds[$0].text)" } ?? "")
                 + (launch.throwsIn.map { ", whose step no. \($0) throws" } ?? "")
+                + (launch.outrunAt.map { " before lock no. \($0)" } ?? "")
+                + (launch.batches.map { ", with time for \($0) batches" } ?? "")
                 + (launch.killedAt.map { ", killed at tick \($0)" } ?? "")
         case .backUp: "back up"
         case .restore(.store, let backup): "restore the store from backup \(backup)"
@@ -91,8 +123,12 @@ extension FleetApp: CustomStringConvertible {
                 + (step.isInDatabase ? ", in the database" : "")
                 + (step.runsOnFreshInstall ? ", on a fresh install too" : "")
                 + (step.hasCheckpoint ? ", with a checkpoint" : "")
+                + (step.isDeferred ? ", deferred" : "")
+                + (step.finishes.isEmpty
+                    ? "" : ", finishing \(step.finishes.map(Self.text).joined(separator: " and "))")
         }
         let schema = schema.map { "schema \($0.number) since \(Self.builds[$0.since].text)" }
-        return ([words.joined(separator: ", ")] + steps + schema).joined(separator: "; ")
+        let moves = finishingMoves.sorted().map { "the move of \(Self.releases[$0]) finishes all before it" }
+        return ([words.joined(separator: ", ")] + steps + schema + moves).joined(separator: "; ")
     }
 }

@@ -33,10 +33,11 @@ struct FleetModel {
         var highest: Int?
         var downgradedTo: Int?
         var running: Running?
+        var deferred: [Int: Deferred] = [:]
 
         struct Running: Hashable {
             var rank: Int
-            /// For a move: how many migrations it still had to apply.
+            /// For a move: how many migrations it still had to apply; for a batch, the rows done before it.
             var remaining: Int?
             var attempt: Int
             var forgiven: Int
@@ -50,13 +51,16 @@ struct FleetModel {
         mutating func settle(_ rank: Int) {
             settled.insert(rank)
             owed.remove(rank)
+            deferred[rank] = nil
             if running?.rank == rank, running?.remaining == nil { running = nil }
         }
     }
 
     /// How a launch of a manager ends.
     enum Outcome: Hashable {
-        case done(launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int])
+        case done(launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int], waiting: [Int])
+        /// What became of deferred work after the launch.
+        case deferred(completed: [Int], pending: [Int], failed: [Int])
         case stopped(String, at: Int?)
     }
 
@@ -64,8 +68,6 @@ struct FleetModel {
     let build: Int
     /// The states that the device goes through, from the one at first.
     private(set) var timeline: [State]
-    /// Whether there was something to do.
-    private(set) var hasLocked = false
     /// The bodies of steps until the one that throws.
     private var bodiesUntilThrow: Int?
 
@@ -78,8 +80,14 @@ struct FleetModel {
 
     var state: State { timeline[timeline.count - 1] }
 
-    /// Another process has gone through these states in between.
-    mutating func append(_ other: [State]) { timeline += other }
+    /// Has another process launch a build in between.
+    mutating func outrun(by other: Int) {
+        var model = FleetModel(app, state, build: other)
+        for manager in app.managers(in: other) {
+            guard case .done = model.launch(manager) else { break }
+        }
+        timeline += model.timeline
+    }
 
     /// Whether a device may be in a state, when the launch was cut short: at one point of the list, except that the
     /// places written at that point may or may not have been.
@@ -178,6 +186,15 @@ extension FleetModel {
                 }.filter { !$0.numbers.isEmpty }
             }
         }
+        // A launch runs no deferred steps, except those that something pending finishes.
+        let finished = Set(
+            items.flatMap { item in
+                item.step.map { $0.isDeferred ? [] : $0.finishes }
+                    ?? app.finishes(moveOf: item.rank, of: manager, in: build)
+            })
+        func waits(_ item: Item) -> Bool { item.step?.isDeferred == true && !finished.contains(item.rank) }
+        let waiting = items.filter(waits).sorted { $0.rank < $1.rank }
+        items.removeAll(where: waits)
         items.sort { ($0.rank, $0.step == nil ? 0 : 1) < ($1.rank, $1.step == nil ? 0 : 1) }
 
         let storeRecord = state[keyPath: store].records[manager]
@@ -192,20 +209,32 @@ extension FleetModel {
         func write(_ model: inout FleetModel) {
             var next = model.state
             for path in places {
-                let record = records[path]
                 let place = next[keyPath: path]
+                let record = records[path]?.keepingDeferred(of: place.records[manager])
                 guard place.records[manager] != record || !place.seen.contains(current.rank) else { continue }
                 next[keyPath: path].records[manager] = record
                 next[keyPath: path].seen.formUnion(
                     [kinds[path]?.previous, current.rank].compactMap { $0 }.filter { $0 != 0 })
             }
             guard next != model.state else { return }
-            model.hasLocked = true
             model.timeline.append(next)
         }
 
-        if !items.isEmpty { hasLocked = true }
         for item in items {
+            if let step = item.step, step.isDeferred {
+                let before = records[item.place]?.deferred[step.rank] ?? Record.Deferred()
+                if isExhausted(before) {
+                    write(&self)
+                    return .stopped("gaveUp", at: step.rank)
+                }
+                write(&self)
+                guard runToEnd(step, before) else {
+                    write(&self)
+                    return .stopped("stepFailed", at: step.rank)
+                }
+                records[item.place]?.settle(step.rank)
+                continue
+            }
             let before = records[item.place]?.running
             var running = Record.Running(
                 rank: item.rank, remaining: item.step == nil ? item.numbers.count : nil, attempt: 1,
@@ -271,10 +300,20 @@ extension FleetModel {
             records[path]?.completed = current.rank
             records[path]?.downgradedTo = nil
         }
+        // Where a launch writes anything, it notes what waits.
+        let writes =
+            !items.isEmpty
+            || places.contains { path in
+                let place = state[keyPath: path]
+                return place.records[manager] != records[path] || !place.seen.contains(current.rank)
+            }
+        for item in waiting where writes {
+            records[item.place]?.deferred.merge([item.rank: Record.Deferred()]) { old, _ in old }
+        }
         write(&self)
         return .done(
             launch: kinds[store]?.text ?? "", returned: returned, isFirst: isFirst,
-            completed: items.compactMap(\.step?.rank), moved: items.flatMap(\.numbers))
+            completed: items.compactMap(\.step?.rank), moved: items.flatMap(\.numbers), waiting: waiting.map(\.rank))
     }
 
     /// What a step writes down about itself.
@@ -337,13 +376,13 @@ extension FleetModel {
         return record
     }
 
-    private mutating func change(_ body: (inout State) -> Void) {
+    mutating func change(_ body: (inout State) -> Void) {
         var next = state
         body(&next)
         timeline.append(next)
     }
 
-    private mutating func countBody() -> Bool {
+    mutating func countBody() -> Bool {
         guard let left = bodiesUntilThrow else { return false }
         bodiesUntilThrow = left - 1
         return left == 1

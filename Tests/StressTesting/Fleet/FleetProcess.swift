@@ -9,17 +9,33 @@ final class FleetProcess: Sendable {
         var bodies = 0
         var writes = 0
         var whenLocking: (@Sendable () -> Void)?
+        var locksBefore: Int
+        /// What the process has done of a manager's deferred work; nil while it launches.
+        var deferred: Deferred?
+        /// The lock of the deferred work at which ``whenLocking`` was called.
+        var calledAt: Int?
+    }
+
+    private struct Deferred {
+        let limit: Int
+        var batches = 0
+        var locks = 0
     }
 
     let process: SimulatedProcess
     private let life: Locked<Life>
     private let throwsIn: Int?
 
-    /// - Parameter whenLocking: is called once, when the process is about to take its first lock.
-    init(killedAt: Int? = nil, throwsIn: Int? = nil, whenLocking: (@Sendable () -> Void)? = nil) {
+    /// - Parameters:
+    ///   - whenLocking: is called once, when the process is about to take a lock.
+    ///   - lock: the number of that lock, from 1.
+    init(
+        killedAt: Int? = nil, throwsIn: Int? = nil, before lock: Int = 1,
+        whenLocking: (@Sendable () -> Void)? = nil
+    ) {
         self.throwsIn = throwsIn
         process = SimulatedProcess(dying: killedAt.map { .moment($0) } ?? .never)
-        life = Locked(Life(whenLocking: whenLocking))
+        life = Locked(Life(whenLocking: whenLocking, locksBefore: lock - 1))
     }
 
     var isDead: Bool { process.isDead }
@@ -46,17 +62,58 @@ final class FleetProcess: Sendable {
         try process.immortally(body)
     }
 
+    /// Does a manager's deferred work, as many batches as there is time for.
+    ///
+    /// - Returns: the number of the lock at which another process has come in between, from 0; nil if none has.
+    func afterLaunch(batches limit: Int, _ work: () -> Void) -> Int? {
+        life.withLock { life in
+            life.deferred = Deferred(limit: limit)
+            life.calledAt = nil
+        }
+        work()
+        return life.withLock { life in
+            life.deferred = nil
+            return life.calledAt
+        }
+    }
+
     fileprivate func willWrite() {
         life.withLock { $0.writes += 1 }
     }
 
-    fileprivate func willLock() {
-        let call = life.withLock { life in
-            defer { life.whenLocking = nil }
-            return life.whenLocking
+    fileprivate func willLock(_ name: String) {
+        let call: (@Sendable () -> Void)? = life.withLock { life in
+            let number = life.deferred?.locks
+            life.deferred?.locks += 1
+            // A launch that finishes deferred steps holds the lock that the other process would wait for.
+            guard life.deferred != nil || !name.contains("\0") else { return nil }
+            guard life.locksBefore == 0 else {
+                life.locksBefore -= 1
+                return nil
+            }
+            guard let call = life.whenLocking else { return nil }
+            life.whenLocking = nil
+            life.calledAt = number
+            return call
         }
         call?()
     }
+}
+
+extension FleetProcess: LaunchWitness {
+    // The process watches stores and databases itself.
+    func watching(_ store: any MigrationStore) -> any MigrationStore { store }
+    func willUse(_ place: any MigrationPlace) {}
+
+    func note(_ event: MigrationEvent) {
+        switch event.kind {
+        case .didRun, .didRunBatch: life.withLock { $0.deferred?.batches += 1 }
+        default: break
+        }
+    }
+
+    var batchSize: Int { FleetApp.rowsPerBatch }
+    var isTimeOver: Bool { life.withLock { $0.deferred.map { $0.batches >= $0.limit } ?? false } }
 }
 
 /// A store, as a process of the fleet sees it.
@@ -82,7 +139,7 @@ struct FleetStore: PlaceStore {
     }
 
     func lock(_ manager: String) throws -> StoreLock {
-        process.willLock()
+        process.willLock(manager)
         return try base.lock(manager)
     }
 }

@@ -48,6 +48,9 @@ public struct FleetTest: StressTest {
         var random = RandomNumbers(seed: seed)
         var app = FleetApp(random: &random)
         var events = FleetEvent.history(random: &random)
+        var other = RandomNumbers(seed: ~seed)
+        app.addDeferredSteps(random: &other)
+        if app.storage != .store { events = FleetEvent.addingDeferredWork(to: events, random: &other) }
         guard deviation(app, events) != nil else { return nil }
 
         // A shorter history may make parts of the app superfluous.
@@ -61,6 +64,19 @@ public struct FleetTest: StressTest {
             var app = app
             app.schema = schema
             return deviation(app, events) != nil
+        }
+        app.finishingMoves = Set(
+            app.finishingMoves.sorted().shrunk { moves in
+                var app = app
+                app.finishingMoves = Set(moves)
+                return deviation(app, events) != nil
+            })
+        for index in app.steps.indices {
+            app.steps[index].finishes = app.steps[index].finishes.shrunk { finishes in
+                var app = app
+                app.steps[index].finishes = finishes
+                return deviation(app, events) != nil
+            }
         }
         events = events.shrunk(simpler: \.simpler) { deviation(app, $0) != nil }
         return """
