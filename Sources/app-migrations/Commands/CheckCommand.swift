@@ -8,7 +8,7 @@ import TextOutput
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Read the migrations as a reviewer would, and run them on an empty database.",
+        abstract: "Read the migrations as a reviewer would, and run them in memory over generated rows.",
         discussion: """
             Ends with status 1 when it finds an error. A comment on the line above a statement, or for what concerns \
             a whole file before its first statement, allows what is meant: -- allow: drop-table
@@ -57,10 +57,8 @@ struct CheckCommand: ParsableCommand {
     }
 
     private static func list(_ severity: ReviewRule.Severity) -> String {
-        ReviewRule.allCases.filter { $0.severity == severity }.map { rule in
-            let blanks = String(repeating: " ", count: max(1, 22 - rule.rawValue.count))
-            return "  \(rule.rawValue)\(blanks)\(rule.summary)"
-        }.joined(separator: "\n")
+        ReviewRule.all.filter { $0.severity == severity }
+            .map { "  \($0.name.padded(to: 23))\($0.summary)" }.joined(separator: "\n")
     }
 }
 
@@ -87,7 +85,7 @@ private struct CheckOutput: Encodable {
         notes = review.findings.count { $0.rule.severity == .note }
         findings = review.findings.map {
             Finding(
-                file: $0.file, line: $0.line, rule: $0.rule.rawValue, severity: $0.rule.severity.rawValue,
+                file: $0.file, line: $0.line, rule: $0.rule.name, severity: $0.rule.severity.rawValue,
                 reason: $0.reason)
         }
     }
