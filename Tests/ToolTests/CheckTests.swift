@@ -22,23 +22,9 @@ struct CheckTests {
         }
     }
 
-    /// The migrations of the other tests, with an index for their foreign key.
-    private static let books = Tool.books.merging([
-        "20240601120000000_add_shelves.sql": """
-        CREATE TABLE shelf(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-        ALTER TABLE book ADD COLUMN shelf_id INTEGER REFERENCES shelf(id);
-        CREATE INDEX book_shelf ON book(shelf_id);
-        """,
-        "20240601120000000_add_shelves.down.sql": """
-        DROP INDEX book_shelf;
-        ALTER TABLE book DROP COLUMN shelf_id;
-        DROP TABLE shelf;
-        """,
-    ]) { $1 }
-
     @Test("reports nothing for correct migrations")
     func nothing() async throws {
-        let run = try await Tool(Self.books)("check")
+        let run = try await Tool(Tool.indexedBooks)("check")
         #expect(run.output == "✓ 2 migrations checked: nothing found\n")
         #expect(run.status == 0)
     }
@@ -401,7 +387,7 @@ struct CheckTests {
 
     @Test("accepts a database without applied migrations")
     func newDatabase() async throws {
-        let tool = try Tool(Self.books)
+        let tool = try Tool(Tool.indexedBooks)
         try tool.execute("PRAGMA user_version = 7")
         let run = try await tool("check --database app.sqlite")
         #expect(run.output == "✓ 2 migrations checked: nothing found\n", "\(run)")

@@ -23,10 +23,14 @@ package struct MigrationReview: Sendable {
     ///
     /// - Parameters:
     ///   - database: a database to compare them with.
+    ///   - branch: a branch to compare them with.
     ///   - now: the date after which a version is in the future.
     /// - Throws: `SchemaMigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
     ///   migrations.
-    package init(directory: URL, database: (any DatabaseReader)? = nil, now: Date = Date()) throws {
+    package init(
+        directory: URL, database: (any DatabaseReader)? = nil, branch: BranchMigrations? = nil,
+        now: Date = Date()
+    ) throws {
         let names = try MigrationFolder.names(in: directory)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         count = set.entries.count
@@ -37,6 +41,7 @@ package struct MigrationReview: Sendable {
             if entry.parsed.kind == .up { read(entry.fileName, in: directory) }
             if let down = entry.down { read(down, in: directory) }
         }
+        if let branch { findings += branch.findings(in: contents(of: set, in: directory)) }
         reviewVersions(set, now: now)
         reviewDowns(set)
         reviewStatements(of: set.entries.map(\.fileName))
@@ -89,6 +94,16 @@ package struct MigrationReview: Sendable {
         } catch {
             add(.unreadableFile, name, "It cannot be read: \(error.localizedDescription)")
         }
+    }
+
+    /// Returns the contents of the migrations, by name.
+    private func contents(of set: MigrationFileSet, in directory: URL) -> [String: Data] {
+        Dictionary(
+            set.entries.map { entry in
+                // An unreadable file has a finding of its own.
+                let file = directory.appendingPathComponent(entry.fileName)
+                return (entry.fileName, (try? Data(contentsOf: file)) ?? Data())
+            }, uniquingKeysWith: { $1 })
     }
 
     private mutating func reviewVersions(_ set: MigrationFileSet, now: Date) {

@@ -62,7 +62,7 @@ extension ReviewRule {
         "delete-without-where", .error, "every row of a table is deleted",
         remedy: "Add a WHERE.")
     static let rebuildForeignKeys = ReviewRule(
-        "rebuild-foreign-keys", .error, "rebuilding a table breaks foreign keys that refer to it",
+        "rebuild-foreign-keys", .error, "a rebuild breaks foreign keys that refer to the table",
         remedy:
             "Create the new table under another name, copy the rows, drop the old table, and rename the new one."
     )
@@ -121,7 +121,7 @@ extension ReviewRule {
         "lost-autoincrement", .error, "a rebuild loses AUTOINCREMENT",
         remedy: "Declare the primary key AUTOINCREMENT in the new table.")
     static let lostSequence = ReviewRule(
-        "lost-sequence", .warning, "a rebuild forgets the highest id that AUTOINCREMENT gave",
+        "lost-sequence", .warning, "a rebuild forgets the highest id ever given",
         remedy: "Copy the table's row in sqlite_sequence.")
     static let lostStrict = ReviewRule(
         "lost-strict", .error, "a rebuild loses STRICT",
@@ -165,11 +165,20 @@ extension ReviewRule {
 
     // MARK: Comparisons
 
-    private static let comparisons = [edited, unknownVersion, outOfOrder]
+    private static let comparisons = [edited, renamed, removed, olderThanBranch, unknownVersion, outOfOrder]
 
     static let edited = ReviewRule(
-        "edited", .error, "a file was edited after it was applied",
+        "edited", .error, "a file was edited after it was applied or merged",
         remedy: "Undo the edit, and write a new migration.", scope: .file)
+    static let renamed = ReviewRule(
+        "renamed", .error, "a file was renamed after it was merged",
+        remedy: "Give the file its name back.", scope: .file)
+    static let removed = ReviewRule(
+        "removed", .error, "a file was removed after it was merged",
+        remedy: "Put the file back, and undo its change in a new migration.", scope: .file)
+    static let olderThanBranch = ReviewRule(
+        "older-than-branch", .error, "a new file is older than a merged one",
+        remedy: "Rename the file to the present time.", scope: .file)
     static let unknownVersion = ReviewRule(
         "unknown-version", .warning, "an applied migration has no file",
         remedy: "Put the file back.", scope: .file)
