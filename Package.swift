@@ -247,8 +247,8 @@ let package = Package(
         .target(
             name: "StressTesting",
             dependencies: [
-                "AppMigrations", "FuzzTargets", "MigrationTesting", "SchemaMigrations", "TestSupport",
-                "Workload",
+                "AppMigrations", "FuzzTargets", "MigrationTesting", "MigrationTools", "SchemaMigrations",
+                "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/StressTesting",
