@@ -253,8 +253,7 @@ let package = Package(
             name: "StressTesting",
             dependencies: [
                 "AppMigrations", "FuzzTargets", "MigrationTesting", "MigrationTools", "SchemaMigrations",
-                "TestSupport",
-                "Workload",
+                "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/StressTesting",

@@ -6,14 +6,14 @@ import TextOutput
 /// It is a function of the file's words, the schema before and after, and the effects on generated rows.
 struct MigrationComparison {
     private let outline: ScriptOutline
-    private let before: SchemaDescription
-    private let after: SchemaDescription
+    private let before: ReviewedSchema
+    private let after: ReviewedSchema
     private let rows: RowFacts?
     private(set) var findings: [ReviewFinding] = []
 
     /// - Parameter rows: the effects on generated rows; nil if the migration failed over them.
     init(
-        _ outline: ScriptOutline, from before: SchemaDescription, to after: SchemaDescription, rows: RowFacts?
+        _ outline: ScriptOutline, from before: ReviewedSchema, to after: ReviewedSchema, rows: RowFacts?
     ) {
         self.outline = outline
         self.before = before

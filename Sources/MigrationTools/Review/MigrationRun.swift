@@ -8,7 +8,7 @@ struct MigrationRun {
     private let migrator: SchemaMigrator
     private let database: DatabaseQueue
     /// The migrations that ran, with the schema after each.
-    private var looks: [(outline: ScriptOutline, schema: SchemaDescription)] = []
+    private var looks: [(outline: ScriptOutline, schema: ReviewedSchema)] = []
     /// Whether a migration failed, so that those after it cannot run.
     private(set) var hasFailed = false
 
@@ -20,10 +20,10 @@ struct MigrationRun {
     /// Runs a migration, and returns what it breaks.
     mutating func apply(_ migration: any SchemaMigration, _ outline: ScriptOutline) -> [ReviewFinding] {
         do {
-            let before = try looks.last?.schema ?? database.read(SchemaDescription.init)
+            let before = try looks.last?.schema ?? database.read(ReviewedSchema.init)
             let (rows, problems) = try tryRows(migration, outline)
             try migrator.migrate(database, upTo: migration.version)
-            let after = try database.read(SchemaDescription.init)
+            let after = try database.read(ReviewedSchema.init)
             looks.append((outline, after))
             return problems + MigrationComparison(outline, from: before, to: after, rows: rows).findings
         } catch let error as SchemaMigrationError {

@@ -2,7 +2,7 @@ import GRDB
 import SchemaMigrations
 
 /// The schema of a database at one moment, as the rules for migrations compare it.
-struct SchemaDescription {
+struct ReviewedSchema {
     let tables: [SQLName: TableLayout]
     /// The indexes that `CREATE INDEX` made, by name.
     let indexes: [SQLName: SchemaObject]
