@@ -25,7 +25,9 @@ extension FleetModel {
     private typealias Deferred = Record.Deferred
 
     /// What a deferred step writes down about a row.
-    static func line(manager: Int, rank: Int, row: Int) -> String { "\(line(manager: manager, rank: rank))\(row)" }
+    static func line(manager: Int, rank: Int, row: Int) -> String {
+        "\(line(manager: manager, rank: rank))\(row)"
+    }
 
     /// How these lines begin.
     static func line(manager: Int, rank: Int) -> String { "\(manager) \(rank) row " }
