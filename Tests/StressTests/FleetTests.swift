@@ -22,6 +22,11 @@ struct FleetTests {
         #expect(FleetTest().run(seeds: seed..<seed + 1).failures == [])
     }
 
+    @Test("behaves as the model when a newer version comes in the way of deferred work")
+    func outrunInDeferredWork() {
+        #expect(FleetTest().run(seeds: 5142..<5143).failures == [])
+    }
+
     @Test("fails in the same way for the same seed")
     func deterministic() {
         let test = FleetTest { ForgetfulStore(base: $0) }

@@ -29,7 +29,8 @@ struct DeferredStepsTests {
             if rows.contains(80) { throw Mishap() }
         }
         manager.whenMigratingToVersion("2.2", deferredIn: queue, overRowsOf: "book") { _, rows in
-            guard rows.contains(100) else { return }
+            // Time decides how large batches are, except the first one.
+            guard rows.lowerBound > 64 else { return }
             // The batch is not committed: this is what a kill in it leaves.
             if let copy {
                 try FileManager.default.copyItem(at: tool.folder.file("app.sqlite"), to: copy)
@@ -117,7 +118,8 @@ struct DeferredStepsTests {
             try await manager.migrate()
         }
         #expect(
-            try await tool("history --store store.json").output == "Library\n  ·  2.1  not begun    waiting\n")
+            try await tool("history --store store.json").output == "Library\n  ·  2.1  not begun    waiting\n"
+        )
     }
 
     @Test("print JSON")

@@ -93,6 +93,9 @@ struct MigrateTests {
                 {
                   "currentVersion" : "20240110090000000",
                   "database" : "app.sqlite",
+                  "deferred" : [
+
+                  ],
                   "hasMigrationsTable" : true,
                   "latestVersion" : "20240601120000000",
                   "migrations" : [

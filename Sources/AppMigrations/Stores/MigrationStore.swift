@@ -44,6 +44,9 @@ public protocol MigrationStore: Sendable {
 
     /// Tries to lock a manager for a run, without waiting.
     ///
+    /// Deferred steps take further locks, each under the manager's name with a NUL and a word after it. All bytes of a
+    /// name count.
+    ///
     /// The lock excludes other objects, threads and processes that lock the same manager; `read` and `update` do
     /// not need it. It must die with its process.
     func lock(_ manager: String) throws -> StoreLock

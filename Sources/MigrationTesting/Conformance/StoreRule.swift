@@ -155,6 +155,15 @@ extension StoreRule {
                     return
                 }
                 other()
+                // Deferred steps take locks of their own, whose names have a NUL, which no manager's name has.
+                guard case .acquired(let run) = try store.lock("Library\0deferred"),
+                    case .acquired(let batch) = try store.lock("Library\0batch")
+                else {
+                    trial.note("lock of a name with a NUL locks more than that name, \(whose)")
+                    return
+                }
+                batch()
+                run()
                 // A run reads and updates all the time: neither waits for the lock.
                 _ = try store.read("Library")
                 try trial.write(StoreSamples.settled("1.1"), to: store)

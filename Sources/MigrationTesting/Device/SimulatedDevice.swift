@@ -71,11 +71,6 @@ public final class SimulatedDevice {
 
     /// Launches the app.
     ///
-    /// ```swift
-    /// try device.launch(as: "2.1", deferredBatches: 2)
-    /// try device.launch(as: "3.0")
-    /// ```
-    ///
     /// - Parameters:
     ///   - version: the version to launch.
     ///   - deferredBatches: the number of batches of deferred work, of ten rows or calls each, after which

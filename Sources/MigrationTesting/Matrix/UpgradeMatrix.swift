@@ -1,3 +1,4 @@
+public import AppMigrations
 public import Foundation
 public import GRDB
 public import SchemaMigrations
@@ -43,7 +44,14 @@ public struct UpgradeMatrix: Sendable {
         public static let none = Rows { _, _ in [] }
     }
 
+    /// The app's launch with an old database: creates the manager of the latest version, and registers its steps.
+    ///
+    /// It receives the database and its schema version, which is 0 for a fresh install.
+    public typealias App =
+        @Sendable (_ database: DatabaseQueue, _ version: SchemaVersion) throws -> MigrationManager
+
     let schema: SchemaMigrator
+    let app: App?
     let versions: [SchemaVersion]?
     let rows: Rows
     let fixtures: URL?
@@ -60,14 +68,17 @@ public struct UpgradeMatrix: Sendable {
     ///   - fixtures: a folder of databases (`.sqlite`, `.sqlite3`, `.db`) from old versions of the app. The
     ///     matrix upgrades them as well, with the rows that they hold.
     ///   - rowCounts: the number of rows that each table must have afterwards.
+    ///   - app: creates the app's manager, whose `migrate()` upgrades the databases in place of the migrator. The matrix
+    ///     then runs every deferred step to its end, in batches of ten rows and of one row, and compares the results.
     ///   - configuration: how the app opens its database; functions and collations that migrations use are added
     ///     here.
     public init(
         of schema: SchemaMigrator, from versions: [SchemaVersion]? = nil,
         filledWith rows: Rows = .generatedRows(),
-        fixtures: URL? = nil, rowCounts: RowCounts = .unchanged,
+        fixtures: URL? = nil, rowCounts: RowCounts = .unchanged, launching app: App? = nil,
         configuration: Configuration = Configuration()
     ) {
+        self.app = app
         self.schema = schema
         self.versions = versions
         self.rows = rows

@@ -61,7 +61,8 @@ struct UpgradeMatrixRun {
         do {
             let installs = try (0..<2).map { _ in
                 let fresh = try database()
-                try schema.with(snapshot: isSnapshotSound ? schema.snapshotURL : nil).migrate(fresh)
+                let schema = schema.with(snapshot: isSnapshotSound ? schema.snapshotURL : nil)
+                _ = try matrix.upgrade(fresh, at: 0, with: schema)
                 return fresh
             }
             let seeds = try installs.map { try $0.read(SeedRows.init) }

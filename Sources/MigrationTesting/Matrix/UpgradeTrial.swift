@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -61,15 +62,16 @@ struct UpgradeTrial {
         let edited = try database.read(schema.status).edited
         upgrade.problems += edited.compactMap { editedProblem($0, start) }
 
-        let copy = try DatabaseQueue(configuration: matrix.configuration)
-        try database.backup(to: copy)
+        let copy = try self.copy(of: database)
         var applied: [SchemaVersion] = []
         upgrade.duration = try ContinuousClock().measure {
-            let report = try schema.migrate(database)
+            let report = try matrix.upgrade(database, at: start.version ?? 0, with: schema)
             applied = report.applied
             upgrade.notes += report.warnings
+            upgrade.problems += report.failures.map { deferredProblem($0, start) }
         }
         upgrade.applied = applied.count
+        if matrix.app != nil { try compareBatches(database, copy, &upgrade) }
 
         let after = try database.read(Inventory.init)
         upgrade.problems += schemaProblems(after.schema, edited: edited, start)
@@ -98,9 +100,55 @@ struct UpgradeTrial {
         upgrade.problems += try unfinished(database, start)
     }
 
+    private func copy(of database: DatabaseQueue) throws -> DatabaseQueue {
+        let copy = try DatabaseQueue(configuration: matrix.configuration)
+        try database.backup(to: copy)
+        return copy
+    }
+
+    /// Upgrades again with batches of one row, which must give the same data.
+    private func compareBatches(
+        _ upgraded: DatabaseQueue, _ old: DatabaseQueue, _ upgrade: inout UpgradeReport.Upgrade
+    ) throws {
+        let version = upgrade.start.version ?? 0
+        func contents(rowsPerBatch: Int) throws -> DatabaseContents {
+            let database = try copy(of: old)
+            _ = try matrix.upgrade(database, at: version, with: schema, rowsPerBatch: rowsPerBatch)
+            defer { try? database.close() }
+            return try database.writeWithoutTransaction(DatabaseContents.init)
+        }
+        let found = try upgraded.writeWithoutTransaction(DatabaseContents.init)
+        let differences = try found.differences(
+            from: contents(rowsPerBatch: 1), calling: "batches of ten rows", "batches of one")
+        guard !differences.isEmpty else { return }
+        // Times and random values differ in any case.
+        let again = try contents(rowsPerBatch: SimulatedProcess.rowsPerBatch)
+        if found.differences(from: again, calling: "", "").isEmpty {
+            upgrade.problems.append(batchProblem(differences, upgrade.start))
+        } else {
+            upgrade.notes.append(
+                "the upgrade writes other values each time, so that batches of deferred steps were not compared"
+            )
+        }
+    }
+
     // MARK: Problems
 
     private static let rowsRemedy = "Fix what is passed as filledWith: for the tables of this version."
+
+    private func deferredProblem(
+        _ error: MigrationError, _ start: UpgradeReport.Start
+    ) -> UpgradeProblem {
+        UpgradeProblem(
+            "The deferred work of the upgrade", from: start, " fails",
+            because: Diagnostic(error.diagnostic.problem, remedy: "Fix the step that fails."))
+    }
+
+    private func batchProblem(_ differences: [String], _ start: UpgradeReport.Start) -> UpgradeProblem {
+        UpgradeProblem(
+            "Deferred steps depend on how their rows are cut into batches in the upgrade", from: start,
+            ": \(differences.asList)", remedy: "Change only the rows that the step is given.")
+    }
 
     private func title(_ version: SchemaVersion) -> String {
         schema.migration(version: version)?.title ?? "\(version)"

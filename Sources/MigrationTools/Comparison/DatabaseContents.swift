@@ -1,9 +1,9 @@
-import GRDB
+package import GRDB
 import SchemaMigrations
 import TextOutput
 
 /// A database's schema and rows, for comparing them with another's.
-struct DatabaseContents {
+package struct DatabaseContents {
     private let schema: DatabaseSchema
     private let rows: [SQLName: [[StoredValue]]]
     /// The indexes of full-text tables.
@@ -11,7 +11,7 @@ struct DatabaseContents {
     private let sequences: AutoincrementSequences
 
     /// Reads a database, on a connection that may write.
-    init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         schema = try DatabaseSchema(db)
         var rows: [SQLName: [[StoredValue]]] = [:]
         var indexes: [SQLName: [[StoredValue]]] = [:]
@@ -25,7 +25,9 @@ struct DatabaseContents {
     }
 
     /// Returns the differences between two databases, a sentence each.
-    func differences(from other: DatabaseContents, calling here: String, _ there: String) -> [String] {
+    package func differences(
+        from other: DatabaseContents, calling here: String, _ there: String
+    ) -> [String] {
         var differences = schema.difference(to: other.schema).changes.map { $0.sentence(after: here, there) }
         for (table, found) in rows.sorted(by: { $0.key.text < $1.key.text }) {
             guard let others = other.rows[table] else { continue }

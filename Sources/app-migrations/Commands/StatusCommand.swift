@@ -132,7 +132,8 @@ private struct StatusOutput: Encodable {
                 .init(text: line.seconds.map { Duration.seconds($0).asText } ?? "", highlight: style.faint))
         }
         table.print()
-        for (manager, lines) in Dictionary(grouping: deferred, by: \.manager).sorted(by: { $0.key < $1.key }) {
+        for (manager, lines) in Dictionary(grouping: deferred, by: \.manager).sorted(by: { $0.key < $1.key })
+        {
             Swift.print(style.heading("Deferred steps of \(manager)"))
             DeferredLine.printTable(lines, style)
         }

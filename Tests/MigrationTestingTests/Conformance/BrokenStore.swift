@@ -15,6 +15,7 @@ struct BrokenStore: MigrationStore {
         case loses
         case locksNothing
         case locksEverything
+        case locksUpToNUL
         case neverReleases
         case forgetsHistory
         case recoversNothing
@@ -95,6 +96,7 @@ struct BrokenStore: MigrationStore {
         switch fault {
         case .locksNothing: .acquired {}
         case .locksEverything: try base.lock("everything")
+        case .locksUpToNUL: try base.lock(String(manager.prefix { $0 != "\0" }))
         case .neverReleases:
             switch try base.lock(manager) {
             case .acquired(let release): .acquired { withExtendedLifetime(release) {} }

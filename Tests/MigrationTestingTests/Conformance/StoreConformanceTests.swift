@@ -155,6 +155,14 @@ struct BrokenStoreTests {
             ])
     }
 
+    @Test("ends the names of locks at a NUL, as C does")
+    func locksUpToNUL() {
+        #expect(
+            violations(.locksUpToNUL) == [
+                "lock of a name with a NUL locks more than that name, by the object that has written it."
+            ])
+    }
+
     @Test("never releases a lock")
     func neverReleases() {
         #expect(

@@ -244,7 +244,9 @@ private struct Scene: Sendable {
                     for row in rows {
                         try db.execute(
                             sql: "INSERT INTO done VALUES (?)",
-                            arguments: [FleetModel.line(manager: step.manager, rank: step.rank, row: Int(row))])
+                            arguments: [
+                                FleetModel.line(manager: step.manager, rank: step.rank, row: Int(row))
+                            ])
                     }
                 }
             }

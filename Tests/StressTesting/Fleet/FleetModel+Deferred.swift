@@ -25,7 +25,9 @@ extension FleetModel {
     private typealias Deferred = Record.Deferred
 
     /// What a deferred step writes down about a row.
-    static func line(manager: Int, rank: Int, row: Int) -> String { "\(line(manager: manager, rank: rank))\(row)" }
+    static func line(manager: Int, rank: Int, row: Int) -> String {
+        "\(line(manager: manager, rank: rank))\(row)"
+    }
 
     /// How these lines begin.
     static func line(manager: Int, rank: Int) -> String { "\(manager) \(rank) row " }
@@ -39,12 +41,13 @@ extension FleetModel {
     mutating func runDeferred(
         _ manager: Int, batches limit: Int, outrun: (lock: Int, build: Int)? = nil
     ) -> Outcome {
-        guard var waiting = waitingSteps(of: manager) else { return .stopped("notYetMigrated", at: nil) }
+        var (waiting, obstacle) = waitingSteps(of: manager)
+        if let obstacle { return obstacle }
         if waiting.isEmpty { return .deferred(completed: [], pending: [], failed: []) }
         if let outrun, outrun.lock == 0 {
             self.outrun(by: outrun.build)
-            guard let left = waitingSteps(of: manager) else { return .stopped("notYetMigrated", at: nil) }
-            waiting = left
+            (waiting, obstacle) = waitingSteps(of: manager)
+            if let obstacle { return obstacle }
         }
         // What the run knows of them.
         let known = waiting.map { record(of: $0)?.deferred[$0.rank] ?? Deferred() }
@@ -104,13 +107,19 @@ extension FleetModel {
             && died.attempt - died.forgiven >= app.maximumAttempts
     }
 
-    /// The deferred steps that wait; nil unless the launch is complete.
-    private func waitingSteps(of manager: Int) -> [FleetApp.Step]? {
+    /// The deferred steps that wait, or what keeps them from running.
+    private func waitingSteps(of manager: Int) -> (steps: [FleetApp.Step], obstacle: Outcome?) {
         var model = self
-        guard case .done(_, _, _, _, _, let waiting) = model.launch(manager), model.state == state else {
-            return nil
+        switch model.launch(manager) {
+        case .done(_, _, _, _, _, let waiting) where model.state == state:
+            return (app.steps(of: manager, in: build).filter { waiting.contains($0.rank) }, nil)
+        case .stopped(let reason, _) where ["newerThanThisProcess", "undecided"].contains(reason):
+            // Nothing can be planned.
+            return ([], .stopped(reason, at: nil))
+        default:
+            // The launch is not complete, or no longer.
+            return ([], .stopped("notYetMigrated", at: nil))
         }
-        return app.steps(of: manager, in: build).filter { waiting.contains($0.rank) }
     }
 
     private func record(of step: FleetApp.Step) -> Record? {

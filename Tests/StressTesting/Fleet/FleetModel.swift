@@ -58,7 +58,8 @@ struct FleetModel {
 
     /// How a launch of a manager ends.
     enum Outcome: Hashable {
-        case done(launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int], waiting: [Int])
+        case done(
+            launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int], waiting: [Int])
         /// What became of deferred work after the launch.
         case deferred(completed: [Int], pending: [Int], failed: [Int])
         case stopped(String, at: Int?)
@@ -313,7 +314,8 @@ extension FleetModel {
         write(&self)
         return .done(
             launch: kinds[store]?.text ?? "", returned: returned, isFirst: isFirst,
-            completed: items.compactMap(\.step?.rank), moved: items.flatMap(\.numbers), waiting: waiting.map(\.rank))
+            completed: items.compactMap(\.step?.rank), moved: items.flatMap(\.numbers),
+            waiting: waiting.map(\.rank))
     }
 
     /// What a step writes down about itself.

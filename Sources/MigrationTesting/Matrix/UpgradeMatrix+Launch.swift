@@ -1,0 +1,45 @@
+import AppMigrations
+import GRDB
+import SchemaMigrations
+
+/// The result of upgrading one database of a matrix.
+struct MatrixUpgrade {
+    /// The schema versions that were applied.
+    let applied: [SchemaVersion]
+    let warnings: [String]
+    /// The errors of deferred steps.
+    var failures: [MigrationError] = []
+}
+
+extension UpgradeMatrix {
+    /// Upgrades a database with the migrator, or as the app does, with all deferred work.
+    func upgrade(
+        _ database: DatabaseQueue, at version: SchemaVersion, with schema: SchemaMigrator,
+        rowsPerBatch: Int = SimulatedProcess.rowsPerBatch
+    ) throws -> MatrixUpgrade {
+        guard let app else {
+            let report = try schema.migrate(database)
+            return MatrixUpgrade(applied: report.applied, warnings: report.warnings)
+        }
+        let before = try database.read { try schema.pending($0) }
+        return try SimulatedLaunch.$witness.withValue(FixedBatches(batchSize: rowsPerBatch)) {
+            let manager = try app(database, version)
+            let report = try manager.migrate()
+            let failures = try manager.runDeferred().failures
+            let after = Set(try database.read { try schema.pending($0) })
+            return MatrixUpgrade(
+                applied: before.filter { !after.contains($0) }, warnings: report.moves.flatMap(\.warnings),
+                failures: failures)
+        }
+    }
+}
+
+/// Gives deferred work batches of one size.
+private struct FixedBatches: LaunchWitness {
+    let batchSize: Int
+    let isTimeOver = false
+
+    func watching(_ store: any MigrationStore) -> any MigrationStore { store }
+    func willUse(_ place: any MigrationPlace) {}
+    func note(_ event: MigrationEvent) {}
+}
