@@ -154,7 +154,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "AppMigrationsTests", dependencies: ["AppMigrations", "MigrationTesting", "TestSupport"],
+            name: "AppMigrationsTests",
+            dependencies: ["AppMigrations", "MigrationTesting", "MigrationTools", "TestSupport"],
             swiftSettings: settings),
         // Isolated as Xcode isolates a new app: everything is on the main actor unless it says otherwise.
         .target(
@@ -171,6 +172,7 @@ let package = Package(
             name: "SchemaMigrationsTests",
             dependencies: [
                 "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles", "MigrationTesting",
+                "MigrationTools",
                 "SchemaMigrations",
                 "TestSupport",
             ],
@@ -201,6 +203,7 @@ let package = Package(
             name: "EmbedTests",
             dependencies: [
                 "embed-migrations", "EmbeddedSQL", "FuzzTargets", "MigrationEmbedding", "MigrationTesting",
+                "MigrationTools",
                 "TestSupport",
             ],
             swiftSettings: settings),
@@ -214,7 +217,8 @@ let package = Package(
         .target(name: "Tracer", path: "Tests/Tracer"),
         .target(name: "DiskModel", path: "Tests/DiskModel", swiftSettings: settings),
         .testTarget(
-            name: "DiskModelTests", dependencies: ["DiskModel", "MigrationTesting"], swiftSettings: settings),
+            name: "DiskModelTests", dependencies: ["DiskModel", "MigrationTesting", "MigrationTools"],
+            swiftSettings: settings),
         // Takes SQLite's own header: Scripts/with-sqlite.sh says where another one is.
         .target(name: "PlainSQLite", path: "Tests/PlainSQLite"),
         .executableTarget(
@@ -223,6 +227,7 @@ let package = Package(
                 "AppMigrations",
                 "DiskModel",
                 "MigrationTesting",
+                "MigrationTools",
                 "PlainSQLite",
                 "SchemaMigrations",
                 "TestSupport",
@@ -247,8 +252,8 @@ let package = Package(
         .target(
             name: "StressTesting",
             dependencies: [
-                "AppMigrations", "FuzzTargets", "MigrationTesting", "SchemaMigrations", "TestSupport",
-                "Workload",
+                "AppMigrations", "FuzzTargets", "MigrationTesting", "MigrationTools", "SchemaMigrations",
+                "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/StressTesting",

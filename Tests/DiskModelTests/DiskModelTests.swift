@@ -1,5 +1,6 @@
 import DiskModel
 import MigrationTesting
+import MigrationTools
 import Testing
 
 @Suite("A disk after a power cut")

@@ -1,6 +1,7 @@
 import Foundation
 import FuzzTargets
 import MigrationTesting
+import MigrationTools
 import TestSupport
 import Testing
 

@@ -90,6 +90,10 @@ struct RealMigrationsTests {
             let process = Process()
             process.executableURL = url
             process.arguments = ["-bail", database]
+            // The tool refuses any SQLite but its own.
+            process.environment = ProcessInfo.processInfo.environment.filter {
+                $0.key != "LD_LIBRARY_PATH" && $0.key != "LD_PRELOAD"
+            }
             let output = Pipe()
             process.standardInput = try FileHandle(forReadingFrom: script)
             process.standardOutput = output

@@ -12,4 +12,5 @@ public let allStressTests: [any StressTest] = [
     PrivacyTest(),
     ScriptTest(),
     ForeignKeyTest(),
+    GenerationTest(),
 ]

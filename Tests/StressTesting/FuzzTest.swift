@@ -1,6 +1,7 @@
 import Foundation
 import FuzzTargets
 import MigrationTesting
+import MigrationTools
 
 /// Whatever others have written is read or refused, and never traps.
 ///

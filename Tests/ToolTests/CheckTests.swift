@@ -8,7 +8,11 @@ struct CheckTests {
     private func findings(_ sql: String, named name: String = "3_c.sql") async throws -> [String] {
         let tool = try Tool([
             "1_a.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT);",
-            "2_b.sql": "CREATE TABLE note(book INTEGER REFERENCES book(id));\nCREATE TABLE shelf(x);",
+            "2_b.sql": """
+            CREATE TABLE note(book INTEGER REFERENCES book(id));
+            CREATE INDEX note_book ON note(book);
+            CREATE TABLE shelf(x);
+            """,
             name: sql,
         ])
         let run = try await tool("check")
@@ -20,7 +24,7 @@ struct CheckTests {
 
     @Test("reports nothing for correct migrations")
     func nothing() async throws {
-        let run = try await Tool(Tool.books)("check")
+        let run = try await Tool(Tool.indexedBooks)("check")
         #expect(run.output == "✓ 2 migrations checked: nothing found\n")
         #expect(run.status == 0)
     }
@@ -45,12 +49,12 @@ struct CheckTests {
                 "3_c.sql:1: error: Column `title` of table `book` is dropped: its values are lost. [drop-column]"
             ),
             (
-                "DELETE FROM book;",
-                "3_c.sql:1: error: Every row of table `book` is deleted: DELETE has no WHERE. [delete-without-where]"
+                "DELETE FROM shelf;",
+                "3_c.sql:1: error: Every row of table `shelf` is deleted: DELETE has no WHERE. [delete-without-where]"
             ),
             (
-                "WITH x AS (SELECT 1 WHERE 1) DELETE FROM book;",
-                "3_c.sql:1: error: Every row of table `book` is deleted: DELETE has no WHERE. [delete-without-where]"
+                "WITH x AS (SELECT 1 WHERE 1) DELETE FROM shelf;",
+                "3_c.sql:1: error: Every row of table `shelf` is deleted: DELETE has no WHERE. [delete-without-where]"
             ),
         ])
     func destructive(sql: String, finding: String) async throws {
@@ -137,7 +141,7 @@ struct CheckTests {
             "-- allow: drop-table, delete-without-where\n-- since nobody uses it\nDROP TABLE shelf;",
             """
             ALTER TABLE shelf RENAME TO shelf_old;
-            CREATE TABLE shelf(x INTEGER);
+            CREATE TABLE shelf(x);
             INSERT INTO shelf SELECT x FROM shelf_old;
             DROP TABLE shelf_old;
             """,
@@ -168,6 +172,41 @@ struct CheckTests {
             ])
     }
 
+    @Test("catches a rebuild that loses an index, a trigger, a foreign key and a NOT NULL")
+    func losses() async throws {
+        let tool = try Tool([
+            "1_a.sql": """
+            CREATE TABLE book(id INTEGER PRIMARY KEY);
+            CREATE TABLE note(id INTEGER PRIMARY KEY, book INTEGER REFERENCES book(id), day TEXT NOT NULL);
+            CREATE INDEX note_day ON note(day);
+            CREATE INDEX note_book ON note(book);
+            CREATE TRIGGER note_added AFTER INSERT ON note BEGIN SELECT 1; END;
+            """,
+            "2_b.sql": """
+            CREATE TABLE new_note(id INTEGER PRIMARY KEY, book INTEGER, day TEXT, mood TEXT);
+            INSERT INTO new_note(id, book, day) SELECT id, book, day FROM note;
+            DROP TABLE note;
+            ALTER TABLE new_note RENAME TO note;
+            CREATE INDEX note_book ON note(book);
+            """,
+        ])
+        let run = try await tool("check")
+        #expect(
+            run.output.contains(
+                "Migrations/2_b.sql:1: error: Rebuilding table `note` loses the foreign key (book) "))
+        #expect(
+            run.output.contains(
+                "Migrations/2_b.sql:1: error: Rebuilding table `note` loses the NOT NULL of column `day`."))
+        #expect(
+            run.output.contains(
+                "Migrations/2_b.sql:3: error: Rebuilding table `note` loses index `note_day`, "))
+        #expect(
+            run.output.contains(
+                "Migrations/2_b.sql:3: error: Rebuilding table `note` loses trigger `note_added`, "))
+        #expect(run.output.hasSuffix("2 migrations checked: 4 errors, 0 warnings\n"))
+        #expect(run.status == 1)
+    }
+
     @Test("reports a rebuild with wrong foreign keys")
     func foreignKeys() async throws {
         #expect(
@@ -184,11 +223,13 @@ struct CheckTests {
             DROP TABLE book_old;
             """
         #expect(
-            try await findings(renamedFirst).first == """
+            try await findings(renamedFirst) == [
+                """
                 3_c.sql:4: error: Table `book` was renamed before it was dropped, and the foreign keys that refer to it \
                 followed the rename. Create the new table under another name, copy the rows, drop the old table, and \
                 rename the new one. [rebuild-foreign-keys]
-                """)
+                """
+            ])
     }
 
     @Test(
@@ -346,7 +387,7 @@ struct CheckTests {
 
     @Test("accepts a database without applied migrations")
     func newDatabase() async throws {
-        let tool = try Tool(Tool.books)
+        let tool = try Tool(Tool.indexedBooks)
         try tool.execute("PRAGMA user_version = 7")
         let run = try await tool("check --database app.sqlite")
         #expect(run.output == "✓ 2 migrations checked: nothing found\n", "\(run)")

@@ -132,7 +132,7 @@ struct OtherCommandsTests {
         "output in a terminal has colors, unless NO_COLOR is set",
         .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
     func terminal() async throws {
-        let tool = try Tool(Tool.books)
+        let tool = try Tool(Tool.indexedBooks)
         let check = try await tool.onTerminal("check")
         #expect(check.output == "\u{1B}[32m✓\u{1B}[0m 2 migrations checked: nothing found\r\n")
         let plain = try await tool.onTerminal("check", environment: ["NO_COLOR": "1"])

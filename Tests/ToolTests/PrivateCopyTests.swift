@@ -65,6 +65,56 @@ struct PrivateCopyTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
     }
 
+    /// Runs a command that makes a file, and sends a signal when there is a part of it, which has a hidden name.
+    private func interrupt(
+        _ command: String, of tool: Tool, with signal: Int32
+    ) async throws -> BuiltProcess.Result {
+        let process = try BuiltProcess(
+            running: Products.executable("app-migrations"), command.split(separator: " ").map(String.init),
+            in: tool.folder.url)
+        func hasPart() throws -> Bool { try tool.folder.fileNames.contains { $0.hasPrefix(".") } }
+        // Without suspending: other tests may block the threads of tasks for longer than the part is there.
+        while try !hasPart(), kill(process.id, 0) == 0 { usleep(1_000) }
+        kill(process.id, signal)
+        let result = try await process.result()
+        #expect(try !hasPart())
+        return result
+    }
+
+    @Test("and parts of a snapshot are removed when a signal ends the process", arguments: signals)
+    func snapshot(signal: Int32) async throws {
+        // Takes long enough to be found while the snapshot is verified.
+        let tool = try Tool([
+            "1_a.sql": """
+            CREATE TABLE a(x);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000)
+            INSERT INTO a SELECT count(*) FROM n;
+            """
+        ])
+        let result = try await interrupt("snapshot write --output schema.sql", of: tool, with: signal)
+        #expect(result.errors.contains("error: Cancelled."))
+        #expect(result.status == 1)
+        #expect(try tool.folder.fileNames == ["Migrations"])
+    }
+
+    @Test("and parts of a fixture are removed when a signal ends the process", arguments: signals)
+    func fixture(signal: Int32) async throws {
+        let tool = try await tool([
+            "1_a.sql": """
+            CREATE TABLE a(x);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+            INSERT INTO a SELECT zeroblob(4000000) FROM n;
+            """
+        ])
+        let result = try await interrupt(
+            "fixture --database app.sqlite --output 1.0.sqlite --keep a.x", of: tool, with: signal)
+        // The signal may come too late to stop the last step.
+        #expect(result.signal == nil)
+        let isMade = result.status == 0
+        #expect(isMade || result.errors.contains("error: Cancelled."))
+        #expect(try tool.folder.fileNames == (isMade ? ["1.0.sqlite"] : []) + ["Migrations", "app.sqlite"])
+    }
+
     @Test("and fixtures are as private as the database", arguments: [0o600, 0o644])
     func fixture(mode: Int) async throws {
         let tool = try await tool(["1_a.sql": "CREATE TABLE a(x);"])

@@ -76,6 +76,20 @@ struct Tool {
 
         """,
     ]
+
+    /// The same, with an index for their foreign key.
+    static let indexedBooks = books.merging([
+        "20240601120000000_add_shelves.sql": """
+        CREATE TABLE shelf(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        ALTER TABLE book ADD COLUMN shelf_id INTEGER REFERENCES shelf(id);
+        CREATE INDEX book_shelf ON book(shelf_id);
+        """,
+        "20240601120000000_add_shelves.down.sql": """
+        DROP INDEX book_shelf;
+        ALTER TABLE book DROP COLUMN shelf_id;
+        DROP TABLE shelf;
+        """,
+    ]) { $1 }
 }
 
 extension String {

@@ -2,6 +2,7 @@ import ArgumentParser
 import DiskModel
 import Foundation
 import MigrationTesting
+import MigrationTools
 
 /// Records what a launch writes and syncs, cuts the power again and again, and sees what the next launch makes of what
 /// is left on the disk.

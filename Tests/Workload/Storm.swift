@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MigrationTesting
+import MigrationTools
 
 /// Launches an app in many processes at once, kills some of them and stops others for a moment, and looks at what
 /// they have done together.

@@ -2,8 +2,10 @@
 package enum PlaceID: Hashable, Sendable {
     /// A store that is nothing but a store.
     case store
-    /// A database in a file.
-    case file(String)
+    /// A database in a file, by the bytes of its path.
+    ///
+    /// Swift takes two paths for equal that Unicode takes for equivalent, and that may be two files.
+    case file([UInt8])
     /// A database in memory.
     case object(ObjectIdentifier)
 }

@@ -1,4 +1,5 @@
 import AppMigrations
+import MigrationTools
 
 /// An event on a device in a random history.
 enum DeviceEvent: Sendable, Hashable {

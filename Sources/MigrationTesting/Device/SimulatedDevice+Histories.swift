@@ -1,4 +1,5 @@
 public import AppMigrations
+import MigrationTools
 
 extension SimulatedDevice {
     /// Plays random histories of an app, each on its own device, and checks an invariant after each launch.

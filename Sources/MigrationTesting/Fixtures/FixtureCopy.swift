@@ -9,6 +9,7 @@ struct FixtureCopy {
     private let maker: FixtureMaker
     private let source: Database
     private let target: Database
+    private let interrupter: Interrupter
     private let tables: [TableLayout]
     private let objects: [SchemaObject]
     private var noise: Noise
@@ -18,8 +19,11 @@ struct FixtureCopy {
     /// A value has the same replacement in all of them.
     private let joined: Set<SQLName>
 
-    init(_ maker: FixtureMaker, _ source: Database, to target: Database) throws {
+    init(
+        _ maker: FixtureMaker, _ source: Database, to target: Database, _ interrupter: Interrupter
+    ) throws {
         self.maker = maker
+        self.interrupter = interrupter
         self.source = source
         self.target = target
         let tables = try TableLayout.fetchAll(source).filter { !Self.isRecord($0.name) }
@@ -112,6 +116,7 @@ struct FixtureCopy {
             var refusals: [String: Int] = [:]
             var rows = 0
             for row in sample.rows[table.name, default: []] {
+                try interrupter.check()
                 if let refusal = try insert(row, into: table) {
                     refusals[refusal, default: 0] += 1
                 } else {
@@ -236,6 +241,7 @@ struct FixtureCopy {
 
     private mutating func fillVirtualTables() throws {
         for object in objects where object.type == "table" && object.isVirtual {
+            try interrupter.check()
             do {
                 try target.execute(sql: object.statement)
                 switch FullTextTable(object) {

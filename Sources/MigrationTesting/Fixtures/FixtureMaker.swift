@@ -61,10 +61,13 @@ public struct FixtureMaker: Sendable {
     /// - Parameters:
     ///   - database: the real database, which the maker only reads.
     ///   - url: the fixture's file, which must not exist yet.
+    ///   - progress: cancelling it stops the maker, inside a statement too.
     /// - Returns: the numbers of rows, and notes on the fixture.
-    /// - Throws: ``FixtureError``; then the file does not exist.
+    /// - Throws: ``FixtureError``, or `CancellationError`; then neither the file nor a part of it exists.
     @discardableResult
-    public func write(_ database: any DatabaseReader, to url: URL) throws -> FixtureReport {
+    public func write(
+        _ database: any DatabaseReader, to url: URL, progress: Progress? = nil
+    ) throws -> FixtureReport {
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw FixtureError(
                 "\(url.path) exists already", remedy: "Remove it, or give the fixture another name.")
@@ -81,24 +84,31 @@ public struct FixtureMaker: Sendable {
             configuration.acceptsDoubleQuotedStringLiterals = true
             // In memory, so that a process that is killed leaves no file behind.
             let target = try DatabaseQueue(configuration: configuration)
-            var report = try database.read { source in
+            let interrupter = Interrupter(observing: progress)
+            var report = FixtureReport()
+            try database.read { source in
                 try target.writeWithoutTransaction { db in
                     // The app's configuration may have turned it on once more.
                     try db.execute(sql: "PRAGMA foreign_keys = OFF")
-                    var copy = try FixtureCopy(self, source, to: db)
-                    return try copy.make()
+                    try interrupter.allowInterrupts(of: source) {
+                        var copy = try FixtureCopy(self, source, to: db, interrupter)
+                        report = try copy.make()
+                    }
                 }
             }
             try CopyFile.create(at: part, like: database.originalFile)
             let file = try DatabaseQueue(path: part.path, configuration: database.configuration.forCopying())
-            try target.backup(to: file)
+            try target.backup(to: file, progress: progress)
             try file.close()
             try target.close()
+            try interrupter.check()
             try FileManager.default.moveItem(at: part, to: url)
             let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
             report.size = (attributes[.size] as? NSNumber)?.int64Value ?? 0
             return report
         } catch let error as FixtureError {
+            throw error
+        } catch let error as CancellationError {
             throw error
         } catch {
             let cause = Diagnostic(

@@ -8,11 +8,11 @@ public struct RowCounts: Sendable {
     public struct Change: Sendable {
         let version: SchemaVersion
         /// Changes the numbers by table; removes that of a table that is dropped or not to be counted.
-        let apply: @Sendable (inout [String: Int]) -> Void
+        let apply: @Sendable (inout [SQLName: Int]) -> Void
 
         /// Expects that a migration drops a table and its rows.
         public static func dropped(_ table: String, by version: SchemaVersion) -> Change {
-            Change(version: version) { $0[table] = nil }
+            Change(version: version) { $0[SQLName(table)] = nil }
         }
 
         /// Expects that a migration renames a table.
@@ -25,9 +25,9 @@ public struct RowCounts: Sendable {
             _ tables: [String], into name: String, by version: SchemaVersion
         ) -> Change {
             Change(version: version) { counts in
-                let found = tables.compactMap { counts.removeValue(forKey: $0) }
+                let found = tables.compactMap { counts.removeValue(forKey: SQLName($0)) }
                 guard !found.isEmpty else { return }
-                counts[name, default: 0] += found.reduce(0, +)
+                counts[SQLName(name), default: 0] += found.reduce(0, +)
             }
         }
 
@@ -41,12 +41,12 @@ public struct RowCounts: Sendable {
         public static func changed(
             _ table: String, by version: SchemaVersion, _ count: @escaping @Sendable (Int) -> Int
         ) -> Change {
-            Change(version: version) { $0[table] = $0[table].map(count) }
+            Change(version: version) { $0[SQLName(table)] = $0[SQLName(table)].map(count) }
         }
 
         /// Accepts any number of rows in a table after a migration.
         public static func uncounted(_ table: String, by version: SchemaVersion) -> Change {
-            Change(version: version) { $0[table] = nil }
+            Change(version: version) { $0[SQLName(table)] = nil }
         }
     }
 
@@ -63,7 +63,7 @@ public struct RowCounts: Sendable {
 
     /// Returns the expected numbers of rows after migrations, by table; a table without a number may have
     /// any.
-    func expected(after applied: Set<SchemaVersion>, from before: [String: Int]) -> [String: Int] {
+    func expected(after applied: Set<SchemaVersion>, from before: [SQLName: Int]) -> [SQLName: Int] {
         var counts = before
         for change in changes where applied.contains(change.version) { change.apply(&counts) }
         return counts

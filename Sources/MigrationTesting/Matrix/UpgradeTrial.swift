@@ -147,11 +147,11 @@ struct UpgradeTrial {
     }
 
     private func orphans(_ after: Inventory, _ start: UpgradeReport.Start) -> [UpgradeProblem] {
-        after.orphans.sorted { ($0.key.table, $0.key.parent) < ($1.key.table, $1.key.parent) }.map {
+        after.orphans.sorted { $0.key < $1.key }.map {
             UpgradeProblem(
                 """
-                \($0.value.counting("row")) of table \($0.key.table.quoted) \($0.value == 1 ? "refers" : "refer") to no row \
-                of \($0.key.parent.quoted) after upgrading
+                \($0.value.counting("row")) of table \($0.key.table.text.quoted) \($0.value == 1 ? "refers" : "refer") to no row \
+                of \($0.key.parent.text.quoted) after upgrading
                 """, from: start,
                 remedy: "Write a migration that removes such rows, or gives them a row to refer to.")
         }
@@ -165,7 +165,7 @@ struct UpgradeTrial {
     ) -> [UpgradeProblem] {
         let expected = matrix.rowCounts.expected(after: Set(applied), from: before.rows)
         return after.lostSequences(since: before)
-            .filter { expected[$0.table.text] == before.rows[$0.table.text] }.map { table, old, new in
+            .filter { expected[$0.table] == before.rows[$0.table] }.map { table, old, new in
                 UpgradeProblem(
                     "Table \(table.text.quoted) may give the ids of deleted rows again after upgrading",
                     from: start,
@@ -214,8 +214,8 @@ struct UpgradeTrial {
 
     /// Returns the tables that do not have the expected number of rows, by name.
     private func differences(
-        _ after: [String: Int], before: [String: Int], _ applied: [SchemaVersion]
-    ) -> [(table: String, expected: Int)] {
+        _ after: [SQLName: Int], before: [SQLName: Int], _ applied: [SchemaVersion]
+    ) -> [(table: SQLName, expected: Int)] {
         matrix.rowCounts.expected(after: Set(applied), from: before)
             .filter { after[$0.key, default: 0] != $0.value }
             .sorted { $0.key < $1.key }.map { (table: $0.key, expected: $0.value) }
@@ -226,7 +226,7 @@ struct UpgradeTrial {
     /// It finds the migrations that change the numbers, and those that work only when they are committed with
     /// others.
     private func rowProblems(
-        _ copy: DatabaseQueue, before: [String: Int], after: [String: Int], _ applied: [SchemaVersion],
+        _ copy: DatabaseQueue, before: [SQLName: Int], after: [SQLName: Int], _ applied: [SchemaVersion],
         _ start: UpgradeReport.Start
     ) throws -> [UpgradeProblem] {
         let lost = differences(after, before: before, applied)
@@ -253,7 +253,7 @@ struct UpgradeTrial {
         guard problems.isEmpty else { return problems }
         return lost.map { table, expected in
             UpgradeProblem(
-                "Table \(table.quoted) has \(after[table, default: 0].counting("row")) after upgrading",
+                "Table \(table.text.quoted) has \(after[table, default: 0].counting("row")) after upgrading",
                 from: start,
                 ", where \(expected) had been expected",
                 remedy: "Fix the migration, or state the change as rowCounts:.")
@@ -261,7 +261,7 @@ struct UpgradeTrial {
     }
 
     private func rowProblem(
-        _ table: String, expected: Int, before: [String: Int], after: [String: Int],
+        _ table: SQLName, expected: Int, before: [SQLName: Int], after: [SQLName: Int],
         _ version: SchemaVersion, _ start: UpgradeReport.Start
     ) -> UpgradeProblem {
         let had = before[table] ?? 0
@@ -275,7 +275,7 @@ struct UpgradeTrial {
                 other.map { ".renamed(\"\(table)\", to: \"\($0)\", by: \(version))" }
                 ?? ".dropped(\"\(table)\", by: \(version))"
             return UpgradeProblem(
-                "\(title(version)) removes table \(table.quoted), \(told), in the upgrade",
+                "\(title(version)) removes table \(table.text.quoted), \(told), in the upgrade",
                 from: start, remedy: remedy(stating: change))
         }
         let change =
@@ -283,7 +283,7 @@ struct UpgradeTrial {
             ? ".emptied(\"\(table)\", by: \(version))"
             : ".changed(\"\(table)\", by: \(version)) { $0 \(has < had ? "-" : "+") \(abs(has - had)) }"
         return UpgradeProblem(
-            "\(title(version)) leaves \(has.counting("row")) in table \(table.quoted), \(told), in the upgrade",
+            "\(title(version)) leaves \(has.counting("row")) in table \(table.text.quoted), \(told), in the upgrade",
             from: start, remedy: remedy(stating: change))
     }
 

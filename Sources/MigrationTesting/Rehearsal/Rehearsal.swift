@@ -81,16 +81,14 @@ extension Rehearsal {
         steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
             .map { Step(version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero) }
         schema = before.schema.difference(to: after.schema)
-        rows = Set(before.rows.keys).union(after.rows.keys).sorted().map {
-            RowCount(table: $0, before: before.rows[$0], after: after.rows[$0])
+        rows = Set(after.rows.keys).union(before.rows.keys).sorted().map {
+            RowCount(table: $0.text, before: before.rows[$0], after: after.rows[$0])
         }
-        violations = Set(before.orphans.keys).union(after.orphans.keys)
-            .sorted { ($0.table, $0.parent) < ($1.table, $1.parent) }
-            .map {
-                Violation(
-                    table: $0.table, parent: $0.parent, before: before.orphans[$0, default: 0],
-                    after: after.orphans[$0, default: 0])
-            }
+        violations = Set(after.orphans.keys).union(before.orphans.keys).sorted().map {
+            Violation(
+                table: $0.table.text, parent: $0.parent.text, before: before.orphans[$0, default: 0],
+                after: after.orphans[$0, default: 0])
+        }
         lostSequences = after.lostSequences(since: before).map {
             "the AUTOINCREMENT sequence of table \($0.table.text.quoted) is at \($0.after), and was at \($0.before)"
         }

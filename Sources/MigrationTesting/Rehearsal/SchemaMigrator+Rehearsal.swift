@@ -29,9 +29,7 @@ extension SchemaMigrator {
             let file = copy.appendingPathComponent("copy.sqlite")
             try CopyFile.create(at: file, like: database.originalFile)
             let queue = try DatabaseQueue(path: file.path, configuration: database.configuration.forCopying())
-            try database.backup(to: queue, pagesPerStep: progress == nil ? -1 : 10_000) { _ in
-                if progress?.isCancelled == true { throw CancellationError() }
-            }
+            try database.backup(to: queue, progress: progress)
             let result = Result {
                 try Rehearsal(of: self, on: queue) {
                     try migrateCopy(queue, upTo: version, progress: progress)

@@ -13,10 +13,13 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - url: the file. The method replaces an earlier snapshot, and no other file.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
+    ///   - progress: cancelling it stops the method, inside a statement too.
     /// - Throws: `SchemaMigrationError`, also if the migrations make something that a snapshot cannot hold,
-    ///   such as rows in a virtual table.
-    public func writeSnapshot(to url: URL, configuration: Configuration = Configuration()) throws {
-        try SnapshotWriter(self, configuration: configuration).write(to: url)
+    ///   such as rows in a virtual table; or `CancellationError`. Then the earlier snapshot stays.
+    public func writeSnapshot(
+        to url: URL, configuration: Configuration = Configuration(), progress: Progress? = nil
+    ) throws {
+        try SnapshotWriter(self, configuration: configuration, progress: progress).write(to: url)
     }
 
     /// Verifies that a snapshot and the migrations after it make the same database as all migrations do.

@@ -1,5 +1,5 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 
 /// A virtual table of FTS3, FTS4 or FTS5, as its definition describes it.
 package struct FullTextTable: Sendable {
@@ -17,6 +17,8 @@ package struct FullTextTable: Sendable {
     private let isFTS5: Bool
     /// The place of the texts.
     package let content: Content
+    /// The table or view whose texts the table indexes; nil if it indexes its own, or none.
+    package let contentTable: SQLName?
 
     /// Reads the definition of a table; nil if the table has no full-text index.
     package init?(_ object: SchemaObject) {
@@ -31,19 +33,21 @@ package struct FullTextTable: Sendable {
         guard ["fts3", "fts4", "fts5"].contains(module) else { return nil }
         name = object.name
         isFTS5 = module == "fts5"
-        content = Self.content(tokens[(using + 2)...])
+        let source = Self.contentOption(tokens[(using + 2)...])
+        content = source.map { $0 == "" ? .none : .external } ?? .own
+        contentTable = content == .external ? source : nil
     }
 
-    /// Finds the option `content` among a module's arguments.
-    private static func content(_ arguments: ArraySlice<String>) -> Content {
+    /// Returns the value of the option `content` among a module's arguments; nil if it is missing.
+    private static func contentOption(_ arguments: ArraySlice<String>) -> SQLName? {
         for index in arguments.indices.dropLast(3)
         where ["(", ","].contains(arguments[index]) && SQLName(token: arguments[index + 1]) == "content"
             && arguments[index + 2] == "="
         {
             let value = SQLName(token: arguments[index + 3])
-            return value == "" || [")", ","].contains(arguments[index + 3]) ? .none : .external
+            return [")", ","].contains(arguments[index + 3]) ? "" : value
         }
-        return .own
+        return nil
     }
 
     /// The statement that indexes the texts of another table again.

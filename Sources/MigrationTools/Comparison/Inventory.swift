@@ -6,7 +6,7 @@ package struct Inventory: Sendable {
     /// The schema.
     package let schema: DatabaseSchema
     /// The number of rows of each table.
-    package let rows: [String: Int]
+    package let rows: [SQLName: Int]
     /// The number of rows that refer to missing rows, by foreign key.
     package let orphans: [Key: Int]
     /// The highest ids that tables with `AUTOINCREMENT` ever had.
@@ -15,20 +15,24 @@ package struct Inventory: Sendable {
     package let size: Int64
 
     /// A pair of tables, one of which refers to the other.
-    package struct Key: Hashable, Sendable {
+    package struct Key: Hashable, Comparable, Sendable {
         /// The table that refers.
-        package let table: String
+        package let table: SQLName
         /// The table that is referred to.
-        package let parent: String
+        package let parent: SQLName
+
+        package static func < (one: Key, other: Key) -> Bool {
+            (one.table, one.parent) < (other.table, other.parent)
+        }
     }
 
     /// Reads a database.
     package init(_ db: Database) throws {
         schema = try DatabaseSchema(db)
-        var rows: [String: Int] = [:]
+        var rows: [SQLName: Int] = [:]
         for object in schema.objects.values where object.type == "table" {
             // Leave out a virtual table whose module is not registered.
-            rows[object.name.text] = try? Int.fetchOne(
+            rows[object.name] = try? Int.fetchOne(
                 db, sql: "SELECT count(*) FROM \(object.name.inMain)")
         }
         self.rows = rows
@@ -43,6 +47,7 @@ package struct Inventory: Sendable {
                 db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             ?? 0
     }
+
     /// Returns the tables that may give the ids of deleted rows again, since their sequences went back.
     ///
     /// The new table of a rebuild begins a new sequence, which goes on from the rows that it is given.

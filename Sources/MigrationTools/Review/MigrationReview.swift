@@ -6,6 +6,9 @@ import SchemaMigrations
 
 /// Reviews a folder of migrations, and runs them on an empty database in memory.
 ///
+/// Each file runs between two looks at the schema, and over generated rows. ``MigrationComparison`` judges what it
+/// changes.
+///
 /// A comment can allow findings of one or several rules: `-- allow: drop-table`. It stands on the line above
 /// the statement, or before the file's first statement if the finding concerns the whole file.
 package struct MigrationReview: Sendable {
@@ -14,16 +17,20 @@ package struct MigrationReview: Sendable {
     /// The number of migrations.
     package let count: Int
 
-    private var scripts: [String: SQLScript] = [:]
+    private var outlines: [String: ScriptOutline] = [:]
 
     /// Reviews the migrations of a folder.
     ///
     /// - Parameters:
     ///   - database: a database to compare them with.
+    ///   - branch: a branch to compare them with.
     ///   - now: the date after which a version is in the future.
     /// - Throws: `SchemaMigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
     ///   migrations.
-    package init(directory: URL, database: (any DatabaseReader)? = nil, now: Date = Date()) throws {
+    package init(
+        directory: URL, database: (any DatabaseReader)? = nil, branch: BranchMigrations? = nil,
+        now: Date = Date()
+    ) throws {
         let names = try MigrationFolder.names(in: directory)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         count = set.entries.count
@@ -34,6 +41,7 @@ package struct MigrationReview: Sendable {
             if entry.parsed.kind == .up { read(entry.fileName, in: directory) }
             if let down = entry.down { read(down, in: directory) }
         }
+        if let branch { findings += branch.findings(in: contents(of: set, in: directory)) }
         reviewVersions(set, now: now)
         reviewDowns(set)
         reviewStatements(of: set.entries.map(\.fileName))
@@ -46,7 +54,7 @@ package struct MigrationReview: Sendable {
         }
         findings = findings.filter { !isAllowed($0) }
         reviewComments()
-        findings.sort { ($0.file, $0.line, $0.rule.rawValue) < ($1.file, $1.line, $1.rule.rawValue) }
+        findings.sort { ($0.file, $0.line, $0.rule.name) < ($1.file, $1.line, $1.rule.name) }
     }
 
     private mutating func add(_ rule: ReviewRule, _ file: String, line: Int = 1, _ reason: String) {
@@ -65,7 +73,7 @@ package struct MigrationReview: Sendable {
         do {
             let data = try Data(contentsOf: directory.appendingPathComponent(name))
             let script = try SQLScript(data, fileName: name)
-            scripts[name] = script
+            outlines[name] = ScriptOutline(script)
             if script.statements.isEmpty {
                 add(
                     .noStatement, name,
@@ -86,6 +94,16 @@ package struct MigrationReview: Sendable {
         } catch {
             add(.unreadableFile, name, "It cannot be read: \(error.localizedDescription)")
         }
+    }
+
+    /// Returns the contents of the migrations, by name.
+    private func contents(of set: MigrationFileSet, in directory: URL) -> [String: Data] {
+        Dictionary(
+            set.entries.map { entry in
+                // An unreadable file has a finding of its own.
+                let file = directory.appendingPathComponent(entry.fileName)
+                return (entry.fileName, (try? Data(contentsOf: file)) ?? Data())
+            }, uniquingKeysWith: { $1 })
     }
 
     private mutating func reviewVersions(_ set: MigrationFileSet, now: Date) {
@@ -114,9 +132,9 @@ package struct MigrationReview: Sendable {
 
     private mutating func reviewStatements(of files: [String]) {
         // A down migration drops what its migration created.
-        let scripts = files.compactMap { self.scripts[$0] }
-        let parents = scripts.reduce(into: Set<SQLName>()) { $0.formUnion(StatementReview.parents(in: $1)) }
-        for script in scripts { findings += StatementReview(script, parents: parents).findings }
+        let outlines = files.compactMap { self.outlines[$0] }
+        let parents = outlines.reduce(into: Set<SQLName>()) { $0.formUnion(StatementReview.parents(in: $1)) }
+        for outline in outlines { findings += StatementReview(outline, parents: parents).findings }
     }
 
     // MARK: Running
@@ -124,25 +142,34 @@ package struct MigrationReview: Sendable {
     /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
     private mutating func run(_ migrator: SchemaMigrator) {
         guard let database = try? DatabaseQueue() else { return }
+        defer { try? database.close() }
         let migrations = migrator.migrations.prefix { $0 is any SQLSource }
-        guard let last = migrations.last else { return }
-        var rule = ReviewRule.doesNotApply
-        var title = last.title
-        do {
-            try migrator.migrate(database, upTo: last.version)
-            rule = .downDoesNotApply
-            // Roll back the newest ones that are reversible.
-            for migration in migrations.reversed() {
-                guard let source = migration as? any SQLSource, source.hasDown else { break }
-                title = "\(source.fileName.dropLast(4)).down.sql"
-                let below = migrations.last { $0.version < migration.version }?.version ?? 0
+        var run = MigrationRun(migrator, database)
+        for migration in migrations {
+            guard let outline = outlines[migration.title] else { return }
+            findings += run.apply(migration, outline)
+            if run.hasFailed { return }
+        }
+        // A migration in Swift may create an index that is missing here.
+        if migrations.count == migrator.migrations.count { findings += run.unindexedForeignKeys }
+        rollBack(migrations, migrator, database)
+    }
+
+    /// Rolls back the newest migrations that are reversible.
+    private mutating func rollBack(
+        _ migrations: ArraySlice<any SchemaMigration>, _ migrator: SchemaMigrator, _ database: DatabaseQueue
+    ) {
+        for migration in migrations.reversed() {
+            guard let source = migration as? any SQLSource, source.hasDown else { return }
+            let below = migrations.last { $0.version < migration.version }?.version ?? 0
+            let file = "\(source.fileName.dropLast(4)).down.sql"
+            do {
                 try migrator.rollback(database, to: below)
+            } catch let error as SchemaMigrationError {
+                return add(.downDoesNotApply, file, line: error.line ?? 1, error.diagnostic.sentence)
+            } catch {
+                return add(.downDoesNotApply, file, "\(error)")
             }
-        } catch let error as SchemaMigrationError {
-            let file = rule == .downDoesNotApply ? title : error.file ?? title
-            add(rule, file, line: error.line ?? 1, error.diagnostic.sentence)
-        } catch {
-            add(rule, title, "\(error)")
         }
     }
 
@@ -175,35 +202,30 @@ package struct MigrationReview: Sendable {
     // MARK: Comments
 
     private func isAllowed(_ finding: ReviewFinding) -> Bool {
-        guard let script = scripts[finding.file] else { return false }
-        let lines = Dictionary(grouping: script.comments, by: \.line)
-        switch finding.rule {
-        case .dropTable, .dropColumn, .deleteWithoutWhere, .rebuildForeignKeys, .recentSQLite:
-            // The comments directly above the statement.
-            var line = finding.line - 1
-            while let comments = lines[line] {
-                if comments.contains(where: { $0.allowedRules.contains(finding.rule.rawValue) }) {
-                    return true
-                }
-                line -= 1
-            }
-            return false
-        default:
-            return script.comments.contains {
-                $0.precedesStatements && $0.allowedRules.contains(finding.rule.rawValue)
-            }
+        guard let script = outlines[finding.file]?.script else { return false }
+        func allows(_ comment: SQLScript.Comment) -> Bool { comment.allowedRules.contains(finding.rule.name) }
+        guard finding.rule.scope == .statement else {
+            return script.comments.contains { $0.precedesStatements && allows($0) }
         }
+        // The comments directly above the statement.
+        let lines = Dictionary(grouping: script.comments, by: \.line)
+        var line = finding.line - 1
+        while let comments = lines[line] {
+            if comments.contains(where: allows) { return true }
+            line -= 1
+        }
+        return false
     }
 
     /// Reports misspelt rules, which would silently allow nothing.
     private mutating func reviewComments() {
-        for (file, script) in scripts {
-            for comment in script.comments {
-                for rule in comment.allowedRules where ReviewRule(rawValue: rule) == nil {
-                    let known = ReviewRule.allCases.map(\.rawValue).joined(separator: ", ")
+        let names = ReviewRule.all.map(\.name)
+        for (file, outline) in outlines {
+            for comment in outline.script.comments {
+                for rule in comment.allowedRules where !names.contains(rule) {
                     add(
                         .unknownRule, file, line: comment.line,
-                        "There is no rule \(rule). The rules are \(known).")
+                        "There is no rule \(rule). The rules are \(names.joined(separator: ", ")).")
                 }
             }
         }

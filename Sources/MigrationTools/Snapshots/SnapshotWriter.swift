@@ -7,15 +7,20 @@ package import SchemaMigrations
 package struct SnapshotWriter {
     private let migrator: SchemaMigrator
     private let configuration: Configuration
+    private let progress: Progress?
 
     /// Creates a writer of snapshots.
     ///
     /// - Parameters:
     ///   - migrator: the migrations that a snapshot replaces.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
-    package init(_ migrator: SchemaMigrator, configuration: Configuration = Configuration()) {
+    ///   - progress: stops the writer when it is cancelled.
+    package init(
+        _ migrator: SchemaMigrator, configuration: Configuration = Configuration(), progress: Progress? = nil
+    ) {
         self.migrator = migrator
         self.configuration = configuration
+        self.progress = progress
     }
 
     /// Writes a snapshot of the schema that the migrations make.
@@ -72,7 +77,7 @@ package struct SnapshotWriter {
     package func verify(_ url: URL) throws {
         let differences = try SchemaMigrationError.mapErrors {
             let snapshot = try DatabaseQueue(configuration: configuration)
-            try migrator.with(snapshot: url).migrate(snapshot)
+            try migrator.with(snapshot: url).migrate(snapshot, progress: progress)
             let fromSnapshot = try snapshot.writeWithoutTransaction(DatabaseContents.init)
             let fromReplay = try replayed().writeWithoutTransaction(DatabaseContents.init)
             return fromReplay.differences(from: fromSnapshot, calling: "all migrations", "the snapshot")
@@ -86,7 +91,7 @@ package struct SnapshotWriter {
     /// Runs all migrations on an empty database in memory.
     private func replayed() throws -> DatabaseQueue {
         let database = try DatabaseQueue(configuration: configuration)
-        try migrator.with(snapshot: nil).migrate(database)
+        try migrator.with(snapshot: nil).migrate(database, progress: progress)
         return database
     }
 

@@ -65,6 +65,12 @@ extension SQLName: Hashable {
     }
 }
 
+extension SQLName: Comparable {
+    package static func < (first: SQLName, second: SQLName) -> Bool {
+        first.foldedBytes.lexicographicallyPrecedes(second.foldedBytes)
+    }
+}
+
 extension SQLName: CustomStringConvertible, ExpressibleByStringLiteral {
     package var description: String { text }
 

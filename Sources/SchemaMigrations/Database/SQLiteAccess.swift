@@ -1,6 +1,6 @@
 import CMigrationSQLite
 import Foundation
-import GRDB
+package import GRDB
 
 // Calls of SQLite's C interface, for features that GRDB does not offer.
 
@@ -33,7 +33,7 @@ extension Database {
     }
 
     /// Returns the declared type and the collation of a table's column.
-    func columnMetadata(_ column: SQLName, of table: SQLName) -> (type: String, collation: String) {
+    package func columnMetadata(_ column: SQLName, of table: SQLName) -> (type: String, collation: String) {
         var type: UnsafePointer<CChar>?
         var collation: UnsafePointer<CChar>?
         app_migrations_column_metadata(sqliteConnection, table.text, column.text, &type, &collation)

@@ -1,5 +1,5 @@
 package import Foundation
-import GRDB
+package import GRDB
 import MigrationDiagnostics
 
 /// A `.sql` file that was checked for forbidden statements before it runs.
@@ -219,6 +219,13 @@ package struct SQLScript {
             }
             try afterEach()
         }
+    }
+
+    /// Runs the statements of a file that is no migration.
+    ///
+    /// - Parameter fix: the remedy when a statement is to blame for its failure.
+    package func run(_ db: Database, fixing fix: String) throws {
+        try run(db, fixing: fix) {}
     }
 
     func text(of statement: Statement) -> String {

@@ -15,7 +15,7 @@ struct ForeignKey: Hashable {
             sql: """
                 SELECT child.name AS child, key.seq, key."table" AS parent, key."from", key."to"
                 FROM main.sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
-                WHERE child.type = 'table'
+                WHERE child.type = 'table' AND instr(lower(child.sql), 'references') > 0
                 ORDER BY child.rowid, key.id, key.seq
                 """)
         // The first column of each key has the number 0.

@@ -3,17 +3,25 @@ import GRDB
 /// A database's schema at one moment, for detecting changes.
 struct SchemaShape {
     struct Object: Hashable {
+        let identity: Identity
+        let sql: String?
+
+        var table: SQLName { identity.table }
+    }
+
+    /// What stays the same while `ALTER TABLE` adds, drops or renames a column.
+    struct Identity: Hashable {
         /// An identifier that usually changes when a table is dropped and created again.
         let id: Int64
         let name: String
         let table: SQLName
-        let sql: String?
         let rootPage: Int
     }
 
     /// The schema cookie (fileformat2.html, 1.3.9), which each change of the schema raises.
     let cookie: Int
     let objects: Set<Object>
+    let keys: Set<ForeignKey>
 
     init(_ db: Database) throws {
         cookie = try db.pragma("main.schema_version")
@@ -22,9 +30,12 @@ struct SchemaShape {
         objects = Set(
             rows.map {
                 Object(
-                    id: $0["rowid"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"],
-                    rootPage: $0["rootpage"] ?? 0)
+                    identity: Identity(
+                        id: $0["rowid"], name: $0["name"], table: $0["tbl_name"],
+                        rootPage: $0["rootpage"] ?? 0),
+                    sql: $0["sql"])
             })
+        keys = try Set(ForeignKey.fetchAll(db))
     }
 
     /// Returns true if everything in the earlier schema still exists unchanged.

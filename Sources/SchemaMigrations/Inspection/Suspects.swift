@@ -37,13 +37,21 @@ struct Suspects {
     }
 
     /// Adds the tables whose definition, or whose place in the database file, has changed.
+    ///
+    /// Leaves out those of which `ALTER TABLE` has changed columns that no foreign key uses. Their rows refer to what
+    /// they referred to, and reading them may take long.
     mutating func add(changesSince before: SchemaShape, to after: SchemaShape) {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
-        let changed = before.objects.symmetricDifference(after.objects).map(\.table)
+        let changed = before.objects.symmetricDifference(after.objects)
         // The schema was changed, and looks the same: something was dropped and created again. For a `.sql`
         // file, the dropped tables are known.
         if changed.isEmpty, includesCode { isEverything = true }
-        tables.formUnion(changed)
+        // A table that Swift code has dropped and created again may look altered, too.
+        let altered =
+            includesCode
+            ? [] : Set(before.objects.map(\.identity)).intersection(after.objects.map(\.identity))
+        tables.formUnion(changed.filter { !altered.contains($0.identity) }.map(\.table))
+        tables.formUnion(before.keys.symmetricDifference(after.keys).map(\.child))
     }
 }

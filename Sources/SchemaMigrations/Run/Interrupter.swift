@@ -1,13 +1,13 @@
 import AppMigrations
 import CMigrationSQLite
-import Foundation
-import GRDB
+package import Foundation
+package import GRDB
 
 /// A switch that stops a running migration, from any thread and inside a statement too.
 ///
 /// Its own thread watches the progress of the run: the handler of a cancelled progress would run on a thread that
 /// Dispatch shares out, and so late, or never when the app blocks them all.
-final class Interrupter: Sendable {
+package final class Interrupter: Sendable {
     private enum Reason { case cancelled, suspending }
 
     private struct State {
@@ -24,7 +24,7 @@ final class Interrupter: Sendable {
     /// Creates a switch.
     ///
     /// - Parameter progress: stops the run too when it is cancelled.
-    init(observing progress: Progress?) {
+    package init(observing progress: Progress?) {
         self.progress = progress
     }
 
@@ -44,7 +44,7 @@ final class Interrupter: Sendable {
     }
 
     /// Throws `CancellationError` once the run is cancelled, or the error `suspended`.
-    func check() throws {
+    package func check() throws {
         if let error { throw error }
     }
 
@@ -98,7 +98,7 @@ final class Interrupter: Sendable {
     /// Runs the body, whose statements may be interrupted, unlike those before and after it.
     ///
     /// - Throws: the error of ``check()`` when the run is to stop, or the body's error.
-    func allowInterrupts(of db: Database, _ body: () throws -> Void) throws {
+    package func allowInterrupts(of db: Database, _ body: () throws -> Void) throws {
         try check()
         // A stop from here on finds the connection.
         let isStopped = state.withLock { state in

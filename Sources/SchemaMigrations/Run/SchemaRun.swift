@@ -115,10 +115,9 @@ final class SchemaRun {
             try commit(&group)
         } catch let suspicion as SuspectGroup {
             try retry(group.done, suspicion.suspects)
-        } catch {
-            // In a damaged database even an empty commit can fail, with an error that says less than the
-            // migration's own.
-            throw group.done.isEmpty ? group.failure ?? error : error
+        } catch  where group.failure != nil && !(error is CancellationError) && Obstacle(error) == nil {
+            // What a failed migration did to a virtual table may last beyond its savepoint, and fail the commit.
+            try retry(group.done, .everything)
         }
         if let failure = group.failure { throw failure }
         return group.left

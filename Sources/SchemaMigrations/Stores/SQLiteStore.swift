@@ -35,7 +35,7 @@ public struct SQLiteStore: MigrationStore {
         let file = database.file
         writer = database
         self.file = file
-        placeID = file.map { .file($0.path) } ?? .object(ObjectIdentifier(database))
+        placeID = file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(database))
         name = file.databaseName
     }
 

@@ -51,7 +51,11 @@ struct FixtureCommand: ParsableCommand {
 
     func run() throws {
         let maker = FixtureMaker(rowsPerTable: rows, keeping: keep, jsonKeys: jsonKeys, numbers: numbers)
-        let report = try database.reading { try maker.write($0, to: URL(fileURLWithPath: output)) }
+        let report = try database.reading { database in
+            try InterruptibleWork(bar: nil).run {
+                try maker.write(database, to: URL(fileURLWithPath: output), progress: $0)
+            }
+        }
         if json { try printJSON(FixtureOutput(report, path: output)) } else { print(report) }
     }
 

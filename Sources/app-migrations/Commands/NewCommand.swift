@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import MigrationDiagnostics
 import MigrationFiles
+import TextOutput
 
 /// Creates the file of a new migration.
 struct NewCommand: ParsableCommand {
@@ -13,9 +14,16 @@ struct NewCommand: ParsableCommand {
             The file is named <version>_<name>.sql, its version being the time in UTC, yyyyMMddHHmmssSSS. The folder \
             is made if it is not there. Blanks in the name become _.
 
+            With --from, the file leads from what the migrations make to the schema that FILE creates. Edit FILE, and \
+            let the command write the ALTER TABLEs and the rebuilds; diff shows them without writing. They are run on \
+            generated rows first: if the schema comes out otherwise, or a row is lost, nothing is written. What would \
+            lose data is left out, and printed as a question.
+
             EXAMPLE
               app-migrations new create_books
               app-migrations new add_shelves --down
+              app-migrations new add_tags --from schema.sql
+              app-migrations new rename_body --from schema.sql --rename note.body=text
             """)
 
     @Argument(help: "What the migration does: letters, digits, _ and -.")
@@ -23,12 +31,26 @@ struct NewCommand: ParsableCommand {
 
     @OptionGroup var folder: DirectoryOption
 
+    @Option(help: ArgumentHelp("Write what leads to the schema that this file creates.", valueName: "file"),
+        completion: .file())
+    var from: String?
+
+    @OptionGroup var renames: RenameOptions
+
     @Flag(help: "Make the file that takes it back, too.")
     var down = false
+
+    func validate() throws {
+        guard from != nil || renames.isEmpty else {
+            throw ValidationError("--rename and --rename-table need --from.")
+        }
+    }
 
     func run() throws {
         let name = name.replacingOccurrences(of: " ", with: "_")
         try Self.check(name)
+        let generation = try from.map { try Generation(from: $0, folder, renames, goingBack: down) }
+        try generation?.checkIsWritable()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         // Two commands at once would find the same version free.
         try withLock(on: folder.url) {
@@ -37,9 +59,13 @@ struct NewCommand: ParsableCommand {
             var version = Self.version(at: Date())
             while taken.entries.contains(where: { $0.parsed.version == version }) { version += 1 }
             let stem = "\(version)_\(name)"
-            try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
-            if down { try write("-- Reverts \(stem).sql.\n", to: "\(stem).down.sql") }
+            try write(
+                generation?.text(named: name) ?? Self.template(named: name, stem: stem), to: "\(stem).sql")
+            if down {
+                try write("-- Reverts \(stem).sql.\n" + (generation?.downText ?? ""), to: "\(stem).down.sql")
+            }
         }
+        if let generation { print(generation.report(Style())) }
     }
 
     /// Refuses a name with which the file would be no migration, or another one.

@@ -45,7 +45,7 @@ struct SnapshotCommand: ParsableCommand {
 
         func run() throws {
             let migrator = try options.folder.migrator()
-            try migrator.writeSnapshot(to: options.url)
+            try InterruptibleWork(bar: nil).run { try migrator.writeSnapshot(to: options.url, progress: $0) }
             print("\(options.output): \(migrator.migrations.count.counting("migration"))")
         }
     }

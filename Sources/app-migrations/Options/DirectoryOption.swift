@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MigrationFiles
 import MigrationTools
 import SchemaMigrations
 
@@ -16,5 +17,12 @@ struct DirectoryOption: ParsableArguments {
     /// It knows migrations in Swift by name; only the app can run them.
     func migrator(options: SchemaOptions = SchemaOptions()) throws -> SchemaMigrator {
         try SchemaMigrator(sourcesIn: url, options: options)
+    }
+
+    /// Creates a migrator for the folder; nil if it is not there, or holds no migration yet.
+    func migratorIfAny() throws -> SchemaMigrator? {
+        guard FileKind(url.path) != .missing else { return nil }
+        let set = try MigrationFileSet(names: MigrationFolder.names(in: url), .sqlAndSwift)
+        return set.entries.isEmpty && set.problems.isEmpty ? nil : try migrator()
     }
 }

@@ -42,6 +42,8 @@ struct InterruptibleWork {
     ) -> (Int32, any DispatchSourceSignal)? {
         // Ignore the signal first: the default reaction would end the process.
         let previous = signal(number, SIG_IGN)
+        // SIG_IGN is an odd address in the type of a function, and Swift cannot compare functions. The cast to an
+        // integer of the same size makes both comparable addresses; nothing calls them.
         if unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { [temporaryFolder] in

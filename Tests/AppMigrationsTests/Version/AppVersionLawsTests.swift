@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import MigrationTesting
+import MigrationTools
 import Testing
 
 /// Tests the laws that hold for all versions on generated ones.

@@ -108,6 +108,33 @@ struct UpgradeMatrixTests {
         #expect(report.upgrades.count == 2)
     }
 
+    @Test("tells tables apart, and counts their rows, by names as SQLite compares them")
+    func namesOfTables() throws {
+        // Swift takes both for one text.
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a",
+                sql:
+                    "CREATE TABLE \(composed)(x TEXT); CREATE TABLE \(decomposed)(x TEXT); CREATE TABLE Note(x);"
+            ),
+            SQLMigration(
+                version: 2, name: "b",
+                sql: "DELETE FROM \(composed); ALTER TABLE Note RENAME TO n; ALTER TABLE n RENAME TO NOTE;"),
+            SQLMigration(version: 3, name: "c", sql: "DELETE FROM note;"),
+        ])
+        let counts = RowCounts.unchanged(except: [.emptied("nOTE", by: 3), .emptied(composed, by: 2)])
+        #expect(try UpgradeMatrix(of: schema, rowCounts: counts).run().upgrades.count == 3)
+        let other = RowCounts.unchanged(except: [.emptied("nOTE", by: 3), .emptied(decomposed, by: 2)])
+        let error = try #require(throws: UpgradeMatrixError.self) {
+            try UpgradeMatrix(of: schema, rowCounts: other).run()
+        }
+        #expect(
+            error.description.utf8.contains(
+                "2_b.sql leaves 0 rows in table `\(composed)`, which had 20 rows, in the upgrade from 1".utf8)
+        )
+    }
+
     @Test("adds up the rows of merged tables, and ignores uncounted ones")
     func mergedRows() throws {
         let schema = try SchemaMigrator(migrations: [

@@ -47,6 +47,21 @@ struct BridgeEdgeCaseTests {
         #expect(try app.titles() == ["once"])
     }
 
+    @Test("two databases whose names Swift takes for one are two places")
+    func equivalentNames() throws {
+        let databases = try ["\u{e9}.sqlite", "e\u{301}.sqlite"].map { try app.folder.queue($0) }
+        // Some file systems do so, too.
+        guard try app.folder.fileNames.count(where: { $0.hasSuffix(".sqlite") }) == 2 else { return }
+        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        for database in databases {
+            manager.whenMigratingToVersion("2.0", in: database) { db in
+                try db.execute(sql: "CREATE TABLE a(x)")
+            }
+        }
+        try manager.migrate()
+        for database in databases { #expect(try database.tables().contains("a")) }
+    }
+
     @Test(
         "tables without a ledger are refused, even with a move by GRDB's migrator")
     func unmanagedWithGRDB() throws {

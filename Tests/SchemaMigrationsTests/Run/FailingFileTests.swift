@@ -54,6 +54,23 @@ struct FailingFileTests {
         #expect(try queue.tables() == ["a", "b", "c", "d"])
     }
 
+    @Test("reports its own error, although SQLite cannot commit after undoing its full-text table")
+    func fullText() throws {
+        let schema = try folder.migrator([
+            "1_first.sql": "CREATE TABLE a(x);",
+            "2_second.sql": """
+            CREATE VIRTUAL TABLE search USING fts5(body);
+            INSERT INTO search(body) VALUES ('text');
+            INSERT INTO nowhere VALUES (1);
+            """,
+        ])
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "2_second.sql:3: no such table: nowhere (SQLite 1).")
+        #expect(error.committed == [1])
+        #expect(try queue.tables() == ["a"])
+        #expect(try queue.ledger() == [1])
+    }
+
     @Test(
         "reports the line, the statement and SQLite's message",
         arguments: [

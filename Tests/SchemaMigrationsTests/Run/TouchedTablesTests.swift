@@ -48,6 +48,10 @@ struct TouchedTablesTests {
             "DROP TRIGGER log_child; INSERT INTO log VALUES (1);",
             "SELECT * FROM child;", "CREATE VIEW v AS SELECT * FROM child;", "ALTER TABLE log ADD COLUMN y;",
             "CREATE TABLE b(x REFERENCES a(y)); DROP TABLE b;",
+            // These change no row's reference.
+            "ALTER TABLE child ADD COLUMN x;", "ALTER TABLE parent ADD COLUMN x;",
+            "ALTER TABLE parent DROP COLUMN name;", "ALTER TABLE parent RENAME COLUMN name TO title;",
+            "ALTER TABLE child ADD COLUMN x; ALTER TABLE child DROP COLUMN x; ANALYZE;",
         ])
     func untouched(sql: String) throws {
         #expect(try migrate(["2_x.sql": sql]).warnings == [])
@@ -60,9 +64,9 @@ struct TouchedTablesTests {
             "INSERT INTO child VALUES (2, 1);", "UPDATE child SET parent_id = parent_id WHERE id = 1;",
             "DELETE FROM child WHERE id = 1;", "UPDATE parent SET name = 'B';",
             "INSERT INTO parent VALUES (2, 'B');",
-            "INSERT INTO log VALUES (1);", "ALTER TABLE child ADD COLUMN x;",
-            "ALTER TABLE parent ADD COLUMN x;",
-            "ALTER TABLE parent DROP COLUMN name;", "ALTER TABLE parent RENAME COLUMN name TO title;",
+            "INSERT INTO log VALUES (1);", "ALTER TABLE child ADD COLUMN x; UPDATE child SET x = 1;",
+            "ALTER TABLE child ADD COLUMN x REFERENCES parent(id);",
+            "ALTER TABLE parent RENAME COLUMN id TO i;",
             "CREATE INDEX i ON child(parent_id);", "REPLACE INTO \"Child\" VALUES (1, 1);",
             """
             DROP TRIGGER log_child;
@@ -163,6 +167,17 @@ struct TouchedTablesTests {
         let report = try migrate(["2_x.sql": sql, "3_y.sql": "CREATE TABLE a(x);"])
         #expect(report.applied == [2, 3])
         #expect(report.warnings == [warning])
+    }
+
+    @Test("finds orphans of a column that is added with a default")
+    func addedColumn() throws {
+        let error = try failure {
+            try migrate(["2_x.sql": "ALTER TABLE child ADD COLUMN elder_id REFERENCES parent(id) DEFAULT 98;"]
+            )
+        }
+        #expect(
+            error.message
+                == "2_x.sql: leaves 2 rows of table child whose elder_id refer to no row of parent.")
     }
 
     @Test("names the migration that leaves orphans, and keeps earlier ones")

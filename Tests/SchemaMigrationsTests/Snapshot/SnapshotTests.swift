@@ -108,7 +108,14 @@ struct SnapshotTests {
         try loaded.execute("INSERT INTO search(search) VALUES ('integrity-check')")
     }
 
-    @Test("holds tables that are named like those of a virtual table, but are the app's")
+    /// Whether SQLite lets an app give a table the name of a virtual table's, as it does not in its defensive mode.
+    private static let allowsShadowNames =
+        (try? DatabaseQueue().execute(
+            "CREATE VIRTUAL TABLE doc USING fts5(title, content=''); CREATE TABLE doc_content(id)")) != nil
+
+    @Test(
+        "holds tables that are named like those of a virtual table, but are the app's",
+        .enabled(if: allowsShadowNames))
     func shadows() throws {
         let schema = try migrator([
             "1_docs.sql": """

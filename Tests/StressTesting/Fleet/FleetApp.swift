@@ -1,4 +1,5 @@
 import MigrationTesting
+import MigrationTools
 
 /// An app that the devices of the fleet have: its builds, and what each of them registers.
 ///

@@ -1,4 +1,5 @@
 import MigrationTesting
+import MigrationTools
 
 /// Something that happens to a device.
 enum FleetEvent: Sendable, Equatable {

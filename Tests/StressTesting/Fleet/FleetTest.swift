@@ -1,6 +1,7 @@
 public import AppMigrations
 import Foundation
 import MigrationTesting
+import MigrationTools
 
 /// Devices with random histories of launches, deaths, restores and downgrades do what a model says.
 public struct FleetTest: StressTest {

@@ -2,17 +2,32 @@ import Foundation
 
 /// The runs of four letters or digits of texts, found without the code that makes the noise.
 struct LetterRuns {
-    private(set) var runs: Set<[UInt32]> = []
+    private(set) var runs: Set<SIMD4<UInt32>> = []
 
     init() {}
 
     init(_ scalars: some Sequence<Unicode.Scalar>) { add(scalars) }
 
     mutating func add(_ scalars: some Sequence<Unicode.Scalar>) {
-        var run: [UInt32] = []
+        Self.forEach(in: scalars) { runs.insert($0) }
+    }
+
+    /// Returns those of the runs that are in texts.
+    func found(in scalars: some Sequence<Unicode.Scalar>) -> LetterRuns {
+        var found = LetterRuns()
+        Self.forEach(in: scalars) { if runs.contains($0) { found.runs.insert($0) } }
+        return found
+    }
+
+    private static func forEach(
+        in scalars: some Sequence<Unicode.Scalar>, _ body: (SIMD4<UInt32>) -> Void
+    ) {
+        var run = SIMD4<UInt32>()
+        var length = 0
         for scalar in scalars {
-            run = Self.isLetterOrDigit(scalar) ? run.suffix(3) + [scalar.value] : []
-            if run.count == 4 { runs.insert(run) }
+            length = isLetterOrDigit(scalar) ? length + 1 : 0
+            run = SIMD4(run.y, run.z, run.w, scalar.value)
+            if length >= 4 { body(run) }
         }
     }
 
@@ -22,17 +37,17 @@ struct LetterRuns {
     mutating func removeHexadecimalDigits() {
         func isDigit(_ value: UInt32) -> Bool { Unicode.Scalar(value)?.properties.isASCIIHexDigit == true }
         runs = runs.filter { run in
-            !(run.dropFirst().allSatisfy(isDigit) && (isDigit(run[0]) || run[0] == 0x75))
+            !((1...3).allSatisfy { isDigit(run[$0]) } && (isDigit(run[0]) || run[0] == 0x75))
         }
     }
 
     func common(with other: LetterRuns) -> [String] {
         runs.intersection(other.runs).map { run in
-            String(String.UnicodeScalarView(run.compactMap(Unicode.Scalar.init)))
+            String(String.UnicodeScalarView((0...3).compactMap { Unicode.Scalar(run[$0]) }))
         }.sorted()
     }
 
-    mutating func keepCommon(with other: LetterRuns) { runs.formIntersection(other.runs) }
+    mutating func formUnion(_ other: LetterRuns) { runs.formUnion(other.runs) }
 
     private static func isLetterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII {

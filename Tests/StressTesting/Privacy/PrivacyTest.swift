@@ -13,15 +13,18 @@ public struct PrivacyTest: StressTest {
 
     /// Tries a million values, or three thousand.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        var outcome = StressOutcome(unit: "values")
-        var seed: UInt64 = 1
-        while outcome.tried < (size == .short ? 3_000 : 1_000_000), outcome.failures.count < 20 {
-            var trial = try PrivacyTrial(seed: seed)
-            try trial.run()
-            outcome.tried += trial.values
-            outcome.failures += trial.leaks.map { "seed \(seed): \($0)" }
-            seed += 1
+        let trials = UInt64((size == .short ? 3_000 : 1_000_000) / PrivacyTrial.values)
+        var outcome = (1..<trials + 2).tryEach(unit: "values") { seed in
+            do {
+                var trial = try PrivacyTrial(seed: seed)
+                try trial.run()
+                return trial.leaks.isEmpty
+                    ? nil : "seed \(seed): \(trial.leaks.joined(separator: "; "))"
+            } catch {
+                return "seed \(seed): \(error)"
+            }
         }
+        outcome.tried *= PrivacyTrial.values
         return outcome
     }
 }

@@ -5,8 +5,10 @@ import TestSupport
 
 /// One database full of private texts, and the search for them in its fixture.
 struct PrivacyTrial {
-    /// How many values of people the database had.
-    private(set) var values = 0
+    /// How many values of people a database has.
+    static let values = rows * 15
+    private static let rows = 100
+
     /// A sentence for each text that is in the fixture.
     private(set) var leaks: [String] = []
 
@@ -53,8 +55,8 @@ struct PrivacyTrial {
         try fill()
         let first = try fixture("first.sqlite")
         var kept = try keptRuns(in: first)
-        // Noise repeats a run by chance; a run that three fixtures keep comes from the database.
-        for _ in 0..<2 where !kept.isEmpty {
+        // Noise repeats a run by chance; a run that five fixtures keep comes from the database.
+        for _ in 0..<4 where !kept.isEmpty {
             let again = try keptRuns(in: fixture("again.sqlite"))
             kept = kept.filter { value, runs in !runs.isDisjoint(with: again[value] ?? []) }
         }
@@ -71,7 +73,7 @@ struct PrivacyTrial {
         }
         var rows: [[DatabaseValue]] = []
         var names: [String] = []
-        for id in 1...40 {
+        for id in 1...Self.rows {
             let text = texts.text()
             let code = texts.code()
             let json = texts.json()
@@ -86,7 +88,6 @@ struct PrivacyTrial {
             names.append(texts.text() + "\(id)")
             for text in [text, mail, names[id - 1]] { secrets.add(text.unicodeScalars) }
             for text in [loose, json] { secrets.add(text.unescapedJSON) }
-            values += 15
         }
         try real.write { db in
             for row in rows {
@@ -160,32 +161,33 @@ struct PrivacyTrial {
         var suspects = secrets
         suspects.removeHexadecimalDigits()
         suspects.subtract(LetterRuns((Self.schema + " true false null format 3 SQLite").unicodeScalars))
-        suspects.subtract(try runsWithoutRows())
+        suspects.subtract(try namesInSchema(among: suspects))
         var fixture = first
         for attempt in 0..<20 where !suspects.runs.isEmpty {
             if attempt > 0 { fixture = try self.fixture("again.sqlite") }
-            suspects.keepCommon(with: try runs(in: fixture))
+            suspects = try found(suspects, in: fixture)
         }
         leaks += suspects.common(with: suspects).map { "the fixture's bytes hold \($0.debugDescription)" }
     }
 
-    /// The runs in the bytes of a database, which is closed.
-    private func runs(in fixture: DatabaseQueue) throws -> LetterRuns {
+    /// Returns those of the runs that are in the bytes of a database, which is closed.
+    private func found(_ runs: LetterRuns, in fixture: DatabaseQueue) throws -> LetterRuns {
         try fixture.close()
         let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: fixture.path)))
-        var found = LetterRuns(String(decoding: bytes, as: UTF8.self).unicodeScalars)
+        var found = runs.found(in: String(decoding: bytes, as: UTF8.self).unicodeScalars)
         guard isUTF16 else { return found }
         for start in [0, 1] {
             let units = stride(from: start, to: bytes.count - 1, by: 2).map {
                 UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8
             }
-            found.add(String(decoding: units, as: UTF16.self).unicodeScalars)
+            found.formUnion(runs.found(in: String(decoding: units, as: UTF16.self).unicodeScalars))
         }
         return found
     }
 
-    /// The runs in a fixture without rows: names stand side by side in a schema, as in `tablelog`.
-    private func runsWithoutRows() throws -> LetterRuns {
+    /// Returns those of the runs that a fixture without rows has: names stand side by side in a schema, as in
+    /// `tablelog`.
+    private func namesInSchema(among runs: LetterRuns) throws -> LetterRuns {
         let empty = try DatabaseQueue(path: folder.file("empty.sqlite").path)
         try empty.writeWithoutTransaction { [isUTF16] db in
             if isUTF16 { try db.execute(sql: "PRAGMA encoding = 'UTF-16le'") }
@@ -193,6 +195,6 @@ struct PrivacyTrial {
         }
         let url = folder.file("empty-fixture.sqlite")
         try maker.write(empty, to: url)
-        return try runs(in: DatabaseQueue(path: url.path))
+        return try found(runs, in: DatabaseQueue(path: url.path))
     }
 }

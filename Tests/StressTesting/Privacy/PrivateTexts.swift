@@ -1,5 +1,6 @@
 import Foundation
 import MigrationTesting
+import MigrationTools
 
 /// Makes random texts of all kinds that people write, and of kinds that nobody would.
 struct PrivateTexts {

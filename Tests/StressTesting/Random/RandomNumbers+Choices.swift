@@ -1,4 +1,5 @@
 import MigrationTesting
+import MigrationTools
 
 extension RandomNumbers {
     /// Whether something happens that does so that often in a hundred times.

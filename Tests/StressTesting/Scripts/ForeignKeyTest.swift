@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 

@@ -1,5 +1,6 @@
 import GRDB
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 
 /// Random files of SQL, which use every kind of statement, pragma and name.

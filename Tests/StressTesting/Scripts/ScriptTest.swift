@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 
@@ -94,6 +95,8 @@ private struct ScriptState: Equatable {
 }
 
 /// What plain SQLite makes of the files, each in a transaction.
+///
+/// The database has a table like the ledger, whose index `REINDEX` finds as well.
 private struct PlainRun {
     /// The state after each number of files.
     private(set) var states: [ScriptState] = []
@@ -104,6 +107,7 @@ private struct PlainRun {
             let defaults = try RandomScript.settings.map { setting in
                 (setting.name, try DatabaseValue.fetchOne(db, sql: "PRAGMA \(setting.name)") ?? .null)
             }
+            try db.execute(sql: "CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)")
             var states = [try ScriptState(db)]
             for file in files {
                 let isApplied = try Self.apply(file, db)

@@ -53,6 +53,25 @@ enum GeneratedValue {
         }
     }
 
+    /// Few values, of which some are easily taken for the same: a conversion that loses values makes two of them one.
+    var awkwardValues: [DatabaseValue] {
+        switch self {
+        case .integer:
+            // The greatest integer that a real can tell from its neighbours, and the next (floatingpoint.html).
+            [0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993].map { (number: Int64) in number.databaseValue
+            }
+        case .real: [0.25, 0.5, 1].map(\.databaseValue)
+        case .boolean: [0, 1].map(\.databaseValue)
+        case .text: ["", "7", "007", "a", "A"].map(\.databaseValue)
+        case .day: [1, 2].map { (number: Int64) in Self.day(number).databaseValue }
+        case .moment: [1, 2].map { (number: Int64) in "\(Self.day(number)) 08:30:00.000".databaseValue }
+        case .identifier:
+            [1, 2].map { "00000000-0000-4000-8000-00000000000\($0)".databaseValue }
+        case .json: [1, 2].map { #"{"number":\#($0)}"#.databaseValue }
+        case .blob: [Data([1]), Data([255])].map(\.databaseValue)
+        }
+    }
+
     /// Words that include cases that break careless code: quotes, accents, other scripts, emoji, and an empty
     /// text.
     private static let words = [

@@ -1,14 +1,17 @@
 import Foundation
-import GRDB
-import SchemaMigrations
+package import GRDB
+package import SchemaMigrations
 
 /// A `CHECK` constraint of a table, read for values that may satisfy it.
-struct CheckConstraint: Sendable {
+package struct CheckConstraint: Sendable {
     /// The constraint's words, which include the columns that it mentions.
-    let names: Set<SQLName>
+    package let names: Set<SQLName>
 
     /// The values that the constraint mentions.
-    let literals: [DatabaseValue]
+    package let literals: [DatabaseValue]
+
+    /// The constraint's tokens, so that white space and the case of keywords make no difference.
+    let tokens: [String]
 
     /// Returns the constraints in a table's SQL, in order.
     static func all(in sql: String) -> [CheckConstraint] {
@@ -36,6 +39,9 @@ struct CheckConstraint: Sendable {
     }
 
     private init(_ tokens: [(kind: SQLLexer.Kind, text: String)]) {
+        self.tokens = tokens.map { token in
+            [.word, .quotedName].contains(token.kind) ? SQLName(token: token.text).folded : token.text
+        }
         names = Set(
             tokens.filter { $0.kind == .word || $0.kind == .quotedName }
                 .map { SQLName(token: $0.text) })
@@ -52,7 +58,7 @@ struct CheckConstraint: Sendable {
     /// Values that may satisfy the constraint, besides those that it mentions.
     ///
     /// They are neighbours of a number, texts of that length, and texts that match a pattern.
-    var examples: [DatabaseValue] {
+    package var examples: [DatabaseValue] {
         literals.flatMap { literal -> [DatabaseValue] in
             switch literal.storage {
             case .int64(let number):

@@ -1,0 +1,63 @@
+package import SchemaMigrations
+
+/// One change of a schema.
+package enum SchemaAlteration: Sendable {
+    case renameTable(SQLName, to: SQLName)
+    case renameColumn(SQLName, of: SQLName, to: SQLName)
+    case drop(SchemaObject)
+    case dropColumn(SQLName, of: SQLName)
+    /// Adds a column, whose definition begins with its name.
+    case addColumn(SQLName, of: SQLName, definition: String)
+    case rebuild(TableRebuild)
+    case create(SchemaObject)
+    /// Indexes the texts of another table again.
+    case reindex(SQLName)
+}
+
+/// A table that is created again under another name, filled, and put in the place of the old one.
+///
+/// These are the steps that SQLite's documentation recommends (lang_altertable.html, 7).
+package struct TableRebuild: Sendable {
+    /// A column of the new table, and the expression over the old one that gives its values.
+    package struct Copy: Sendable {
+        package let column: SQLName
+        package let expression: String
+        /// Whether the values may differ from the old ones.
+        package let converts: Bool
+    }
+
+    package let table: SQLName
+    /// The new table's name, until it takes the old one's.
+    package let temporaryName: SQLName
+    /// The SQL that creates the new table under that name.
+    package let sql: String
+    package let copies: [Copy]
+    /// Whether the new table goes on from the highest id that the old one ever had.
+    package let keepsSequence: Bool
+    /// The changes that need a rebuild, such as ``column `text` ``.
+    package let reasons: [String]
+}
+
+/// A difference that a generated migration leaves out, because it would lose data or cannot be decided.
+package struct SchemaQuestion: Sendable, Hashable {
+    /// The object, such as ``column `note.mood` ``.
+    package let subject: String
+    /// The reason, and what to do.
+    package let text: String
+    /// Statements that do it, for people to add to the file.
+    package let statements: [String]
+    /// Other objects that are left out with it.
+    package fileprivate(set) var waiting: [String] = []
+
+    init(_ subject: String, _ text: String, statements: [String] = []) {
+        self.subject = subject
+        self.text = text
+        self.statements = statements
+    }
+
+    func waiting(_ objects: [String]) -> SchemaQuestion {
+        var copy = self
+        copy.waiting = objects
+        return copy
+    }
+}

@@ -1,0 +1,56 @@
+package import GRDB
+import SchemaMigrations
+
+/// The objects of a schema, from which a migration to another schema can be worked out.
+package struct SchemaDescription: Sendable {
+    /// The tables, indexes, views and triggers, in the order of creation.
+    package let objects: [SchemaObject]
+    /// The names that the SQL may mean.
+    let names: Set<SQLName>
+
+    /// Reads the schema of a database.
+    package init(_ db: Database) throws {
+        objects = try SchemaObject.fetchAll(db)
+        var names = Set(objects.map(\.name))
+        for object in objects where object.type == "table" {
+            names.formUnion(
+                try SQLName.fetchAll(
+                    db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [object.name]))
+        }
+        self.names = names
+    }
+
+    /// Creates a description of some objects.
+    init(_ objects: [SchemaObject], names: Set<SQLName>) {
+        self.objects = objects
+        self.names = names
+    }
+
+    /// Returns the objects in which two schemas differ, each in words such as ``table `note` ``.
+    ///
+    /// The order of a table's columns makes no difference, and neither does that of a column's constraints.
+    package func differences(from other: SchemaDescription) -> [String] {
+        let names = names.union(other.names)
+        let (mine, others) = (byKey, other.byKey)
+        return Set(mine.keys).union(others.keys).filter { key in
+            guard let one = mine[key], let two = others[key] else { return true }
+            return !one.isSame(as: two, names: names)
+        }.map(\.title).sorted()
+    }
+
+    /// The objects by type and name.
+    var byKey: [DatabaseSchema.Key: SchemaObject] {
+        Dictionary(objects.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    }
+}
+
+extension SchemaObject {
+    var key: DatabaseSchema.Key { .init(type: type, name: name) }
+
+    /// Returns whether two objects differ in nothing but the writing of their SQL, and the order of columns.
+    func isSame(as other: SchemaObject, names: Set<SQLName>) -> Bool {
+        if comparable(names) == other.comparable(names) { return true }
+        guard type == "table", other.type == "table", !isVirtual, !other.isVirtual else { return false }
+        return TableOutline(self, names: names).isSame(as: TableOutline(other, names: names))
+    }
+}

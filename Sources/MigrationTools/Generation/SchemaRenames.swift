@@ -1,0 +1,126 @@
+import GRDB
+import SchemaMigrations
+import TextOutput
+
+/// The renames that a person has named, since they cannot be told from a drop and an addition.
+package struct SchemaRenames: Sendable {
+    private let tables: [String]
+    private let columns: [String]
+
+    /// Creates renames from texts such as `note=entry` and `note.body=text`.
+    package init(tables: [String] = [], columns: [String] = []) {
+        self.tables = tables
+        self.columns = columns
+    }
+
+    /// Renames what the texts name in a scratch database.
+    ///
+    /// A column's table may be given by its old or by its new name.
+    ///
+    /// - Returns: the changes, in order.
+    /// - Throws: `SchemaMigrationError`, if a text names nothing that exists.
+    func apply(to db: Database) throws -> [SchemaAlteration] {
+        var changes: [SchemaAlteration] = []
+        var renamed: [SQLName: SQLName] = [:]
+        for text in tables {
+            let known = Set(try SchemaObject.fetchAll(db).filter { $0.type == "table" }.map(\.name))
+            guard let (old, new) = text.splits(at: "=").first(where: { known.contains(SQLName($0.0)) }) else {
+                throw Self.failure("--rename-table \(text)", "names no table that the migrations make", "old=new")
+            }
+            renamed[SQLName(old)] = SQLName(new)
+            try run(.renameTable(SQLName(old), to: SQLName(new)), "--rename-table \(text)", db, &changes)
+        }
+        for text in columns {
+            let found = try text.splits(at: "=").lazy.flatMap { left, new in
+                left.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1), new: SQLName(new)) }
+            }.map { (table: renamed[$0.table] ?? $0.table, column: $0.column, new: $0.new) }.first {
+                try Bool.fetchOne(
+                    db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
+                    arguments: [$0.table, $0.column]) == true
+            }
+            guard let found else {
+                throw Self.failure("--rename \(text)", "names no column that the migrations make", "table.old=new")
+            }
+            let change = SchemaAlteration.renameColumn(found.column, of: found.table, to: found.new)
+            do {
+                try run(change, "--rename \(text)", db, &changes)
+            } catch let error as SchemaMigrationError {
+                // SQLite renames the column in a view, and not in a view on that view.
+                let dependents = try dependents(of: found.table, db)
+                guard !dependents.isEmpty else { throw error }
+                for object in dependents { try run(.drop(object), "--rename \(text)", db, &changes) }
+                try run(change, "--rename \(text)", db, &changes)
+            }
+        }
+        return changes
+    }
+
+    /// Returns the views that show a table, and the triggers that name such a view, in an order for dropping them.
+    private func dependents(of table: SQLName, _ db: Database) throws -> [SchemaObject] {
+        let schema = try SchemaDescription(db)
+        var names: Set<SQLName> = [table]
+        var views: [SchemaObject] = []
+        func mentions(_ object: SchemaObject, _ names: Set<SQLName>) -> Bool {
+            SQLTokens(object, names: schema.names).tokens.contains { $0.isName && names.contains($0.name) }
+        }
+        while let view = schema.objects.first(where: { object in
+            object.type == "view" && !names.contains(object.name) && mentions(object, names)
+        }) {
+            names.insert(view.name)
+            views.append(view)
+        }
+        names.remove(table)
+        return schema.objects.filter { $0.type == "trigger" && mentions($0, names) } + views.reversed()
+    }
+
+    private func run(
+        _ change: SchemaAlteration, _ option: String, _ db: Database, _ changes: inout [SchemaAlteration]
+    ) throws {
+        do {
+            try db.execute(sql: GeneratedSQL([change]).text)
+            changes.append(change)
+        } catch let error as DatabaseError {
+            throw Self.failure(
+                option, "cannot be done: \(error.message ?? "SQLite refuses it")",
+                change.isOfTable ? "old=new" : "table.old=new")
+        }
+    }
+
+    private static func failure(_ option: String, _ problem: String, _ form: String) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .invalidRequest, "\(option) \(problem)",
+            remedy: "Pass \(option.prefix { $0 != " " }) \(form), with names as the migrations have them. Nothing was written.")
+    }
+}
+
+extension SchemaAlteration {
+    fileprivate var isOfTable: Bool { if case .renameTable = self { true } else { false } }
+
+    /// The change that reverses a rename.
+    var reversed: SchemaAlteration {
+        switch self {
+        case .renameTable(let old, let new): .renameTable(new, to: old)
+        case .renameColumn(let old, let table, let new): .renameColumn(new, of: table, to: old)
+        case .drop(let object): .create(object)
+        default: self
+        }
+    }
+
+    /// The change in the words of a summary; nil for all but renames.
+    var renameSummary: String? {
+        switch self {
+        case .renameTable(let old, let new): "~ table \(old.text.quoted) is \(new.text.quoted) now"
+        case .renameColumn(let old, let table, let new):
+            "~ column " + "\(table).\(old)".quoted + " is \(new.text.quoted) now"
+        default: nil
+        }
+    }
+}
+
+extension String {
+    /// Returns both sides of each occurrence of a character, since names may contain it.
+    fileprivate func splits(at separator: Character) -> [(String, String)] {
+        indices.filter { self[$0] == separator }.map { (String(self[..<$0]), String(self[index(after: $0)...])) }
+            .filter { !$0.0.isEmpty && !$0.1.isEmpty }
+    }
+}

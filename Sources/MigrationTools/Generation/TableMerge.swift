@@ -1,0 +1,176 @@
+import SchemaMigrations
+import TextOutput
+
+/// The table that a migration makes of an old one: the wanted one, as far as no data is lost.
+struct TableMerge {
+    /// The table as the migration leaves it.
+    private(set) var object: SchemaObject
+    private(set) var questions: [SchemaQuestion] = []
+    /// The columns of the wanted table that are left out.
+    private(set) var missing: Set<SQLName> = []
+    /// The changes that rows may not fit, in words.
+    private(set) var tightened: [String] = []
+
+    private let old: TableOutline
+    private let wanted: TableOutline
+    private let losses: GeneratedMigration.Losses
+
+    init(_ old: TableOutline, _ wanted: TableOutline, _ losses: GeneratedMigration.Losses, names: Set<SQLName>) {
+        self.old = old
+        self.wanted = wanted
+        self.losses = losses
+        object = wanted.object
+        var texts: [(name: SQLName, text: String)] = []
+        var isEdited = false
+        for column in wanted.columns {
+            if let before = old.column(column.name) {
+                let keeps = keepsOld(before, column)
+                isEdited = isEdited || keeps
+                texts.append((column.name, keeps ? before.text : column.text))
+            } else if canBeAdded(column) {
+                texts.append((column.name, column.text))
+            } else {
+                missing.insert(column.name)
+                isEdited = true
+            }
+        }
+        for (index, column) in old.columns.enumerated()
+        where losses == .ask && column.generation == nil && wanted.column(column.name) == nil {
+            askAboutDropping(column)
+            let place = old.columns[..<index].last { before in texts.contains { $0.name == before.name } }
+            let position = place.flatMap { before in texts.firstIndex { $0.name == before.name } }
+            texts.insert((column.name, column.text), at: position.map { $0 + 1 } ?? 0)
+            isEdited = true
+        }
+        noteTightenedConstraints()
+        guard isEdited else { return }
+        object = object.with(sql: wanted.sql(columns: texts.map(\.text)))
+        let merged = TableOutline(object, names: names)
+        if let reason = conflict(in: merged) {
+            object = old.object
+            missing = Set(wanted.columns.map(\.name)).subtracting(old.columns.map(\.name))
+            questions.append(
+                SchemaQuestion(
+                    "table \(wanted.name.text.quoted)",
+                    "It stays as it is, because \(reason). Answer the questions about its columns, or rebuild it by hand."))
+        }
+    }
+
+    /// Returns why the columns that are kept or left out do not fit the wanted table; nil if they do.
+    private func conflict(in merged: TableOutline) -> String? {
+        if let column = missing.first(where: { merged.uses($0) }) {
+            return "the rest of its definition needs column \(column.text.quoted)"
+        }
+        if merged.columns.count(where: \.isPrimaryKey) > 1
+            || merged.columns.contains(where: \.isPrimaryKey) && Set(merged.primaryKey) != Set(wanted.primaryKey)
+            || merged.primaryKey.contains(where: { merged.column($0) == nil })
+        {
+            return "it would have two primary keys"
+        }
+        let types: Set<String> = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
+        if merged.isStrict, let column = merged.columns.first(where: { !types.contains($0.type.uppercasedASCII) }) {
+            return "STRICT does not allow the type of column \(column.name.text.quoted)"
+        }
+        let gone = old.columns.filter { merged.column($0.name) == nil }
+        if let column = merged.columns.first(where: { column in gone.contains { column.uses($0.name) } }) {
+            return "column \(column.name.text.quoted) needs a column that is generated no more"
+        }
+        return nil
+    }
+
+    /// Notes the new constraints that rows may break.
+    private mutating func noteTightenedConstraints() {
+        let title = "table \(wanted.name.text.quoted)"
+        if wanted.isStrict, !old.isStrict { tightened.append("\(title) becomes STRICT") }
+        if !Set(wanted.constraints).isSubset(of: old.constraints) {
+            tightened.append("\(title) gets other constraints")
+        }
+        for column in wanted.columns {
+            guard let before = old.column(column.name) else { continue }
+            let words = ["UNIQUE", "CHECK", "REFERENCES"].filter {
+                column.words.contains($0) && !before.words.contains($0)
+            }
+            if !words.isEmpty {
+                tightened.append("\(self.title(column.name)) gets \(words.asList)")
+            }
+        }
+    }
+
+    // MARK: Columns
+
+    private func title(_ column: SQLName) -> String { "column " + "\(wanted.name).\(column)".quoted }
+
+    /// Returns whether a column can be added to rows that exist, and asks if it cannot.
+    private mutating func canBeAdded(_ column: ColumnOutline) -> Bool {
+        if column.generation != nil || wanted.rowIDAlias == column.name { return true }
+        let isKey = wanted.primaryKey.contains(column.name)
+        guard column.isNotNull || isKey, column.defaultValue == nil else { return true }
+        questions.append(
+            SchemaQuestion(
+                title(column.name),
+                """
+                \(isKey ? "It is part of the primary key" : "It is NOT NULL"), and has no default for the rows that exist. \
+                Give it a DEFAULT, or \(isKey ? "leave it out of the key" : "allow NULL"), in the schema.
+                """))
+        return false
+    }
+
+    /// Returns whether a column stays as it was, and asks if something would be lost otherwise.
+    private mutating func keepsOld(_ before: ColumnOutline, _ after: ColumnOutline) -> Bool {
+        if after.generation != nil {
+            guard before.generation == nil, losses == .ask else { return false }
+            questions.append(
+                SchemaQuestion(
+                    title(after.name),
+                    "It would be generated: the values that it has would be lost. Give the generated column another name."))
+            return true
+        }
+        if !before.affinity(isStrict: old.isStrict).keepsValues(in: after.affinity(isStrict: wanted.isStrict)) {
+            if losses == .ask {
+                questions.append(
+                    SchemaQuestion(
+                        title(after.name),
+                        """
+                        \(before.type.isEmpty ? "A column without a type" : before.type) becomes \
+                        \(after.type.isEmpty ? "one without a type" : after.type), which may change values. \
+                        Add a column of the new type, or rebuild the table by hand.
+                        """))
+                return true
+            }
+            tightened.append("\(title(after.name)) becomes \(after.type)")
+        }
+        let isRequired = after.isNotNull || wanted.primaryKey.contains(after.name) && wanted.rowIDAlias != after.name
+        let wasRequired = before.isNotNull || old.rowIDAlias == before.name
+            || old.primaryKey.contains(before.name) && (!old.hasRowID || old.isStrict)
+        guard isRequired, !wasRequired, after.defaultValue == nil || !after.isNotNull else { return false }
+        guard losses == .ask, after.isNotNull else {
+            tightened.append("\(title(after.name)) takes no NULL")
+            return false
+        }
+        questions.append(
+            SchemaQuestion(
+                title(after.name),
+                """
+                It becomes NOT NULL, and has no default for rows in which it is NULL. Give it a DEFAULT in the schema, or \
+                rebuild the table by hand.
+                """))
+        return true
+    }
+
+    private mutating func askAboutDropping(_ column: ColumnOutline) {
+        let path = "\(old.name).\(column.name)"
+        let added = wanted.columns.filter { old.column($0.name) == nil }
+        let rename = added.first.map { " If it is \($0.name.text.quoted) now, pass --rename \(path)=\($0.name)." } ?? ""
+        questions.append(
+            SchemaQuestion(
+                title(column.name), "The schema has no such column. It stays, because dropping it loses its values.\(rename)",
+                statements: [
+                    "-- allow: drop-column",
+                    "ALTER TABLE \(old.name.plain) DROP COLUMN \(column.name.plain);",
+                ]))
+    }
+}
+
+extension SchemaObject {
+    func with(sql: String) -> SchemaObject { SchemaObject(type: type, name: name, table: table, sql: sql) }
+}

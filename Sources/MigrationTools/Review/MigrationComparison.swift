@@ -1,0 +1,320 @@
+import SchemaMigrations
+import TextOutput
+
+/// Judges the changes of one migration: what it silently loses, as far as its file does not say so.
+///
+/// It is a function of the file's words, the schema before and after, and the effects on generated rows.
+struct MigrationComparison {
+    private let outline: ScriptOutline
+    private let before: ReviewedSchema
+    private let after: ReviewedSchema
+    private let rows: RowFacts?
+    private(set) var findings: [ReviewFinding] = []
+
+    /// - Parameter rows: the effects on generated rows; nil if the migration failed over them.
+    init(
+        _ outline: ScriptOutline, from before: ReviewedSchema, to after: ReviewedSchema, rows: RowFacts?
+    ) {
+        self.outline = outline
+        self.before = before
+        self.after = after
+        self.rows = rows
+        for rebuild in outline.rebuilds {
+            guard let old = before.tables[rebuild.table], let new = after.tables[rebuild.table] else {
+                continue
+            }
+            compareColumns(rebuild, old, new)
+            compareConstraints(rebuild, old, new)
+            compareOptions(rebuild, old, new)
+            compareIndexes(rebuild, old, new)
+            compareTriggers(of: rebuild.table, rebuild.drop, "Rebuilding table \(rebuild.table.text.quoted)")
+            if let rows { compareRows(rebuild, rows) }
+        }
+        compareViews()
+        if let rows { compareFullText(rows) }
+    }
+
+    private mutating func report(
+        _ rule: ReviewRule, _ statement: ScriptOutline.Statement, _ problem: String, _ remedy: String? = nil
+    ) {
+        findings.append(
+            ReviewFinding(
+                file: outline.script.fileName, line: statement.line, rule: rule,
+                reason: "\(problem) \(remedy ?? rule.remedy)"))
+    }
+
+    // MARK: Tables
+
+    private mutating func compareColumns(
+        _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
+    ) {
+        let table = rebuild.table.text.quoted
+        for column in old.columns {
+            let name = column.name.text.quoted
+            guard let kept = new.column(named: column.name) else {
+                let isRead = rebuild.copies.contains { $0.selectsAll || $0.mentions(column.name) }
+                if !isRead, !new.generatedColumns.contains(column.name) {
+                    report(
+                        .dropColumn, rebuild.creation,
+                        "Rebuilding table \(table) drops column \(name), and nothing reads its values.")
+                }
+                continue
+            }
+            if column.isNotNull, !kept.isNotNull, !kept.isRowID, !(kept.isKey && !new.hasRowID) {
+                report(
+                    .lostNotNull, rebuild.creation,
+                    "Rebuilding table \(table) loses the NOT NULL of column \(name).",
+                    "Declare \(name) NOT NULL in the new table.")
+            }
+            if let value = column.defaultValue, value.uppercasedASCII != "NULL", kept.defaultValue == nil {
+                report(
+                    .lostDefault, rebuild.creation,
+                    "Rebuilding table \(table) loses the DEFAULT of column \(name).",
+                    "Declare \(name) with DEFAULT \(value) in the new table.")
+            }
+            if column.collation != "BINARY", kept.collation == "BINARY" {
+                report(
+                    .lostCollation, rebuild.creation,
+                    "Rebuilding table \(table) loses the collation of column \(name): it compares other values as equal.",
+                    "Declare \(name) with COLLATE \(column.collation) in the new table.")
+            }
+        }
+        for column in old.generatedColumns where !new.generatedColumns.contains(column) {
+            report(
+                .lostGenerated, rebuild.creation,
+                "Rebuilding table \(table) loses the expression of generated column \(column.text.quoted).")
+        }
+    }
+
+    private mutating func compareConstraints(
+        _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
+    ) {
+        let table = rebuild.table.text.quoted
+        if !old.primaryKey.isEmpty, new.primaryKey.isEmpty, new.hasAll(old.primaryKey) {
+            report(
+                .lostPrimaryKey, rebuild.creation,
+                "Rebuilding table \(table) loses its primary key, \(old.primaryKey.asNames).",
+                "Declare PRIMARY KEY (\(old.primaryKey.asList)) in the new table.")
+        }
+        for index in old.indexes where index.origin == .unique {
+            let columns = index.columns.compactMap(\.self)
+            guard new.hasAll(columns), !new.isUnique(columns) else { continue }
+            report(
+                .lostUnique, rebuild.creation,
+                "Rebuilding table \(table) loses the UNIQUE of \(columns.asNames).",
+                "Declare UNIQUE (\(columns.asList)) in the new table.")
+        }
+        for key in old.references where new.hasAll(key.columns) {
+            let name = "foreign key \(key.columns.asNames) to table \(key.parent.text.quoted)"
+            guard let kept = new.references.first(where: { Set($0.columns) == Set(key.columns) }) else {
+                report(
+                    .lostForeignKey, rebuild.creation, "Rebuilding table \(table) loses the \(name).",
+                    "Declare FOREIGN KEY (\(key.columns.asList)) \(key.clause) in the new table.")
+                continue
+            }
+            let lost = key.actions.filter { action in
+                !kept.actions.contains { $0.hasPrefix(action.prefix(9)) }
+            }
+            if !lost.isEmpty {
+                report(
+                    .lostForeignKey, rebuild.creation,
+                    "Rebuilding table \(table) loses \(lost.asList) of the \(name).",
+                    "Declare FOREIGN KEY (\(key.columns.asList)) \(key.clause) in the new table.")
+            }
+        }
+        let columns = Set(old.columns.map(\.name) + old.generatedColumns)
+        let added = new.checks.filter { check in !old.checks.contains { $0.tokens == check.tokens } }
+        for check in old.checks where !new.checks.contains(where: { $0.tokens == check.tokens }) {
+            let concerned = check.names.intersection(columns)
+            // A new constraint on one of the columns takes its place.
+            guard new.hasAll(concerned), !added.contains(where: { !$0.names.isDisjoint(with: concerned) })
+            else { continue }
+            report(
+                .lostCheck, rebuild.creation, "Rebuilding table \(table) loses \(check.text.quoted).",
+                "Declare \(check.text) in the new table.")
+        }
+    }
+
+    private mutating func compareOptions(
+        _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
+    ) {
+        let table = rebuild.table.text.quoted
+        if old.isStrict, !new.isStrict {
+            report(
+                .lostStrict, rebuild.creation,
+                "Rebuilding table \(table) loses STRICT: its columns take values of any type.")
+        }
+        if !old.hasRowID, new.hasRowID {
+            report(.lostWithoutRowID, rebuild.creation, "Rebuilding table \(table) loses WITHOUT ROWID.")
+        }
+        if old.hasSequence, !new.hasSequence {
+            report(
+                .lostAutoincrement, rebuild.creation,
+                "Rebuilding table \(table) loses AUTOINCREMENT: ids of deleted rows may be given again.")
+        }
+    }
+
+    private mutating func compareIndexes(
+        _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
+    ) {
+        let columns = Set(old.columns.map(\.name) + old.generatedColumns)
+        let kept = after.indexes.values.filter { $0.table == rebuild.table }
+        for object in before.indexes.values.sorted(by: { $0.name.text < $1.name.text })
+        where object.table == rebuild.table && after.indexes[object.name] == nil {
+            let index = old.indexes.first { $0.name == object.name }
+            let isKept =
+                kept.contains { $0.definition == object.definition }
+                || index.map { $0.isUnique && !$0.isPartial && new.isUnique($0.columns.compactMap(\.self)) }
+                    == true
+                    && index?.columns.contains(nil) == false
+            guard !isKept, !outline.drops("INDEX", object.name),
+                new.hasAll(object.names.intersection(columns))
+            else { continue }
+            report(
+                .lostIndex, rebuild.drop,
+                """
+                Rebuilding table \(rebuild.table.text.quoted) loses index \(object.name.text.quoted), which goes with the old table.
+                """, object.creationRemedy("Create it again after the rename"))
+        }
+    }
+
+    private mutating func compareTriggers(
+        of table: SQLName, _ drop: ScriptOutline.Statement, _ act: String
+    ) {
+        let kept = after.triggers.values.filter { $0.table == table }
+        for trigger in before.triggers.values.sorted(by: { $0.name.text < $1.name.text })
+        where trigger.table == table && after.triggers[trigger.name] == nil {
+            guard !kept.contains(where: { $0.definition == trigger.definition }),
+                !outline.drops("TRIGGER", trigger.name)
+            else { continue }
+            report(
+                .lostTrigger, drop,
+                "\(act) loses trigger \(trigger.name.text.quoted), which goes with the old one.",
+                "Create the trigger again at the end of the file.")
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func compareRows(_ rebuild: ScriptOutline.Rebuild, _ rows: RowFacts) {
+        let table = rebuild.table.text.quoted
+        let old = rows.before[rebuild.table, default: 0]
+        let new = rows.after[rebuild.table, default: 0]
+        if new < old, !outline.statements.contains(where: { $0.reducedTable == rebuild.table }) {
+            report(
+                .lostRows, rebuild.copies[0],
+                "Rebuilding table \(table) loses rows: of \(old.counting("generated row")), it keeps \(new).")
+        }
+        if rows.lostSequences.contains(rebuild.table) {
+            report(
+                .lostSequence, rebuild.drop,
+                "Rebuilding table \(table) loses its AUTOINCREMENT sequence: ids of deleted rows may be given again.",
+                rebuild.creation.createdTable.flatMap { $0 == rebuild.table ? nil : $0 }.map { new in
+                    """
+                    Before DROP TABLE, add DELETE FROM sqlite_sequence WHERE name = '\(new)'; INSERT INTO \
+                    sqlite_sequence(name, seq) SELECT '\(new)', seq FROM sqlite_sequence WHERE name = '\(rebuild.table)';
+                    """
+                })
+        }
+        for merged in rows.mergedValues where merged.table == rebuild.table {
+            report(
+                .lostValues, rebuild.creation,
+                """
+                Column \(merged.column.text.quoted) of table \(table) changes its type: \(merged.first.sql) and \
+                \(merged.second.sql) both become \(merged.result.sql).
+                """)
+        }
+    }
+
+    private mutating func compareFullText(_ rows: RowFacts) {
+        for name in rows.staleFullText.sorted(by: { $0.text < $1.text }) {
+            guard let source = after.fullTextSources[name] ?? before.fullTextSources[name],
+                let statement = outline.rebuilds.first(where: { $0.table == source })?.drop
+                    ?? outline.statements.first(where: { $0.createdTable == name })
+                    ?? outline.statements.first(where: { $0.mentions(source) }) ?? outline.statements.first
+            else { continue }
+            report(
+                .staleFullText, statement,
+                "Full-text table \(name.text.quoted) no longer matches table \(source.text.quoted).",
+                "Add INSERT INTO \(name.text)(\(name.text)) VALUES ('rebuild').")
+        }
+    }
+
+    // MARK: Views
+
+    private mutating func compareViews() {
+        for statement in outline.statements {
+            guard let (table, old, new) = statement.renamedColumn else { continue }
+            for (view, columns) in before.views.sorted(by: { $0.key.text < $1.key.text }) {
+                guard let renamed = after.views[view], columns.contains(old), !renamed.contains(old),
+                    renamed.contains(new), !outline.drops("VIEW", view)
+                else { continue }
+                report(
+                    .renamedViewColumn, statement,
+                    """
+                    Renaming column \(old.text.quoted) of table \(table.text.quoted) renames column \(old.text.quoted) of view \
+                    \(view.text.quoted) as well: queries that name it fail.
+                    """)
+            }
+        }
+        for statement in outline.statements {
+            guard let view = statement.dropped("VIEW"), before.views[view] != nil, after.views[view] != nil
+            else { continue }
+            compareTriggers(of: view, statement, "Creating view \(view.text.quoted) again")
+        }
+    }
+}
+
+extension [SQLName] {
+    /// The names in a sentence.
+    var asNames: String { "(\(asList))" }
+
+    fileprivate var asList: String {
+        let names: [String] = map(\.text)
+        return names.joined(separator: ", ")
+    }
+}
+
+extension TableLayout.Reference {
+    fileprivate var clause: String {
+        let columns: [String] = parentColumns.map(\.text)
+        return (["REFERENCES \(parent.text)(\(columns.joined(separator: ", ")))"] + actions).joined(
+            separator: " ")
+    }
+}
+
+extension CheckConstraint {
+    /// The constraint as SQL.
+    fileprivate var text: String {
+        tokens.reduce(into: "CHECK") { text, token in
+            let isTight = [")", ",", "."].contains(token) || text.hasSuffix("(") || text.hasSuffix(".")
+            text += (isTight ? "" : " ") + token
+        }
+    }
+}
+
+extension SchemaObject {
+    /// The object's definition without its name, for comparing objects of different names.
+    fileprivate var definition: [[UInt8]] {
+        let tokens = comparable([])
+        let name = Array(name.folded.utf8)
+        let quoted = Array("\"\(self.name.text)\"".utf8)
+        guard let position = tokens.firstIndex(where: { $0 == name || $0 == quoted }) else { return tokens }
+        return Array(tokens[..<position] + tokens[(position + 1)...])
+    }
+
+    /// The names in the object's SQL.
+    fileprivate var names: Set<SQLName> {
+        let bytes = Array(sql.utf8)
+        return Set(
+            SQLLexer(bytes).filter { $0.kind == .word || $0.kind == .quotedName }.map {
+                SQLName(token: String(decoding: bytes[$0.range], as: UTF8.self))
+            })
+    }
+
+    /// The remedy that shows the SQL, if it is short.
+    fileprivate func creationRemedy(_ remedy: String) -> String {
+        sql.contains(where: \.isNewline) || sql.contains("--") || sql.utf8.count > 150
+            ? "\(remedy)." : "\(remedy): \(sql);"
+    }
+}

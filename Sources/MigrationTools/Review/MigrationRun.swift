@@ -1,0 +1,156 @@
+import GRDB
+import MigrationDiagnostics
+import SchemaMigrations
+import TextOutput
+
+/// Runs migrations one after the other on an empty database in memory, and judges each.
+struct MigrationRun {
+    private let migrator: SchemaMigrator
+    private let database: DatabaseQueue
+    /// The migrations that ran, with the schema after each.
+    private var looks: [(outline: ScriptOutline, schema: ReviewedSchema)] = []
+    /// Whether a migration failed, so that those after it cannot run.
+    private(set) var hasFailed = false
+
+    init(_ migrator: SchemaMigrator, _ database: DatabaseQueue) {
+        self.migrator = migrator
+        self.database = database
+    }
+
+    /// Runs a migration, and returns what it breaks.
+    mutating func apply(_ migration: any SchemaMigration, _ outline: ScriptOutline) -> [ReviewFinding] {
+        do {
+            let before = try looks.last?.schema ?? database.read(ReviewedSchema.init)
+            let (rows, problems) = try tryRows(migration, outline)
+            try migrator.migrate(database, upTo: migration.version)
+            let after = try database.read(ReviewedSchema.init)
+            looks.append((outline, after))
+            return problems + MigrationComparison(outline, from: before, to: after, rows: rows).findings
+        } catch let error as SchemaMigrationError {
+            hasFailed = true
+            return [failure(error, outline)]
+        } catch {
+            hasFailed = true
+            return [finding(.doesNotApply, outline, 1, "\(error)")]
+        }
+    }
+
+    private func finding(
+        _ rule: ReviewRule, _ outline: ScriptOutline, _ line: Int?, _ reason: String
+    ) -> ReviewFinding {
+        ReviewFinding(file: outline.script.fileName, line: line ?? 1, rule: rule, reason: reason)
+    }
+
+    private func failure(_ error: SchemaMigrationError, _ outline: ScriptOutline) -> ReviewFinding {
+        // SQLite compiles every view and trigger when it renames a table (lang_altertable.html, 2).
+        let statement = outline.statements.last { $0.line <= error.line ?? 0 }
+        if statement?.rename != nil,
+            ["rror in view ", "rror in trigger "].contains(where: error.message.contains)
+        {
+            return finding(
+                .renameFails, outline, error.line,
+                "\(error.diagnostic.sentence) \(ReviewRule.renameFails.remedy)")
+        }
+        return finding(.doesNotApply, outline, error.line, error.diagnostic.sentence)
+    }
+
+    // MARK: Rows
+
+    /// Runs a migration over generated rows in a copy.
+    ///
+    /// - Returns: the effects on the rows, and the constraints that they break. The effects are nil if the migration
+    ///   fails over any generated rows, which may be the rows' fault.
+    private func tryRows(
+        _ migration: any SchemaMigration, _ outline: ScriptOutline
+    ) throws -> (facts: RowFacts?, problems: [ReviewFinding]) {
+        let trial = RowTrial(
+            database: database, migrator: migrator, migration: migration,
+            rebuilt: Set(outline.rebuilds.map(\.table)))
+        do {
+            return (try trial.run(over: .awkward), [])
+        } catch let error as SchemaMigrationError {
+            return (try? trial.run(over: .typical), brokenConstraint(error, outline).map { [$0] } ?? [])
+        } catch {
+            return (nil, [])
+        }
+    }
+
+    /// Judges why a migration fails over rows.
+    ///
+    /// - Returns: nil, if a constraint that existed before refuses a row, or if a value is at fault: the generator
+    ///   does not know what an app writes.
+    private func brokenConstraint(_ error: SchemaMigrationError, _ outline: ScriptOutline) -> ReviewFinding? {
+        guard error.code == .migrationFailed, error.file == outline.script.fileName else { return nil }
+        guard let code = error.sqliteCode else {
+            // Of these foreign keys, another rule says that they refer to the wrong table.
+            let stoodAside = outline.rebuilds.contains {
+                if case .oldStoodAside = $0.order { true } else { false }
+            }
+            guard !stoodAside else { return nil }
+            let reason = "Over generated rows, it \(error.diagnostic.problem)."
+            return finding(
+                .orphans, outline, outline.firstLoss?.line, "\(reason) \(ReviewRule.orphans.remedy)")
+        }
+        if error.message.contains("annot add a ") {
+            return finding(
+                .addColumn, outline, error.line, "\(error.diagnostic.sentence) \(ReviewRule.addColumn.remedy)"
+            )
+        }
+        guard let rule = ReviewRule.newConstraint(code),
+            let statement = outline.statements.last(where: { $0.line <= error.line ?? 0 }),
+            statement.addsConstraint || statement.tokens.contains(where: { outline.creates($0.name) })
+        else { return nil }
+        return finding(
+            rule, outline, error.line, "Over generated rows: \(error.diagnostic.sentence) \(rule.remedy)")
+    }
+
+    // MARK: Foreign keys
+
+    /// A finding for each foreign key that no index serves in the end, at the statement that declares it.
+    var unindexedForeignKeys: [ReviewFinding] {
+        guard let last = looks.last else { return [] }
+        return last.schema.unindexedForeignKeys.compactMap { key in
+            let first = looks.reversed().prefix { $0.schema.unindexedForeignKeys.contains(key) }.last
+            guard let outline = first?.outline, let statement = outline.statement(shaping: key.table) else {
+                return nil
+            }
+            let columns: [String] = key.columns.map(\.text)
+            return finding(
+                .unindexedForeignKey, outline, statement.line,
+                """
+                No index serves foreign key \(key.columns.asNames) of table \(key.table.text.quoted): deleting a row of \
+                \(key.parent.text.quoted) reads the whole table. Add CREATE INDEX \
+                \(([key.table.text] + columns).joined(separator: "_")) ON \(key.table.text)(\(columns.joined(separator: ", "))).
+                """)
+        }
+    }
+}
+
+extension ReviewRule {
+    /// The rule about a new constraint of the kind that SQLite's extended result code names (rescode.html).
+    fileprivate static func newConstraint(_ code: Int32) -> ReviewRule? {
+        switch ResultCode(rawValue: code) {
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: .newUnique
+        case .SQLITE_CONSTRAINT_NOTNULL: .newNotNull
+        case .SQLITE_CONSTRAINT_CHECK: .newCheck
+        default: nil
+        }
+    }
+}
+
+extension ScriptOutline {
+    /// Returns whether the file creates a table.
+    fileprivate func creates(_ table: SQLName) -> Bool { statements.contains { $0.createdTable == table } }
+
+    /// The first statement that deletes rows or drops a table, or else the first.
+    fileprivate var firstLoss: Statement? {
+        statements.first { $0.reducedTable != nil || $0.dropped("TABLE") != nil } ?? statements.first
+    }
+}
+
+extension ScriptOutline.Statement {
+    /// Whether the statement adds a constraint to a table that has rows.
+    fileprivate var addsConstraint: Bool {
+        tokens.opens(with: "CREATE", "UNIQUE") || alteration != nil
+    }
+}

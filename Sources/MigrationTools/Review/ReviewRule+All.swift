@@ -1,0 +1,188 @@
+extension ReviewRule {
+    /// Every rule, in the order in which help lists them.
+    package static let all: [ReviewRule] = files + statements + rebuilds + rows + comparisons
+
+    // MARK: Files and their names
+
+    private static let files = [
+        malformedName, doubleVersion, futureVersion, unreadableFile, refusedStatement, noStatement,
+        missingDown,
+        doesNotApply, downDoesNotApply, unknownRule, ignoredPragma,
+    ]
+
+    static let malformedName = ReviewRule(
+        "malformed-name", .error, "a file name is malformed",
+        remedy: "Name the file <version>_<name>.sql.", scope: .file)
+    static let doubleVersion = ReviewRule(
+        "double-version", .error, "two files have the same version",
+        remedy: "Give the newer file a version of its own.", scope: .file)
+    static let futureVersion = ReviewRule(
+        "future-version", .error, "a version is a date in the future",
+        remedy: "Name the file after the time at which it was written.", scope: .file)
+    static let unreadableFile = ReviewRule(
+        "unreadable-file", .error, "a file is empty, incomplete or not UTF-8 text",
+        remedy: "Save the whole file as UTF-8.", scope: .file)
+    static let refusedStatement = ReviewRule(
+        "refused-statement", .error, "a statement cannot run in a migration's transaction",
+        remedy: "Remove the statement, or begin the file with `-- migrations: transaction=none`.",
+        scope: .file)
+    static let noStatement = ReviewRule(
+        "no-statement", .warning, "a file holds nothing but comments",
+        remedy: "Write the statements, or remove the file.", scope: .file)
+    static let missingDown = ReviewRule(
+        "missing-down", .warning, "a migration is irreversible, but older ones are not",
+        remedy: "Write a .down.sql file.", scope: .file)
+    static let doesNotApply = ReviewRule(
+        "does-not-apply", .error, "the migrations do not run on an empty database",
+        remedy: "Fix the statement.", scope: .file)
+    static let downDoesNotApply = ReviewRule(
+        "down-does-not-apply", .error, "the down migrations do not run after that",
+        remedy: "Fix the down migration.", scope: .file)
+    static let unknownRule = ReviewRule(
+        "unknown-rule", .warning, "an allow: comment names an unknown rule",
+        remedy: "Name a rule that `app-migrations help check` lists.", scope: .file)
+    static let ignoredPragma = ReviewRule(
+        "ignored-pragma", .note, "a PRAGMA foreign_keys has no effect",
+        remedy: "Remove it, or begin the file with `-- migrations: foreign-keys=immediate`.", scope: .file)
+
+    // MARK: Statements
+
+    private static let statements = [
+        dropTable, dropColumn, deleteWithoutWhere, rebuildForeignKeys, renameFails, renamedViewColumn,
+        unindexedForeignKey, recentSQLite,
+    ]
+
+    static let dropTable = ReviewRule(
+        "drop-table", .error, "a table is dropped, with its rows",
+        remedy: "Keep the table, or copy its rows first.")
+    static let dropColumn = ReviewRule(
+        "drop-column", .error, "a column is dropped, with its values",
+        remedy: "Keep the column, or copy its values first.")
+    static let deleteWithoutWhere = ReviewRule(
+        "delete-without-where", .error, "every row of a table is deleted",
+        remedy: "Add a WHERE.")
+    static let rebuildForeignKeys = ReviewRule(
+        "rebuild-foreign-keys", .error, "a rebuild breaks foreign keys that refer to the table",
+        remedy:
+            "Create the new table under another name, copy the rows, drop the old table, and rename the new one."
+    )
+    static let renameFails = ReviewRule(
+        "rename-fails", .error, "a view or a trigger makes a rename fail",
+        remedy: "Drop it before the table, and create it again after the rename.")
+    static let renamedViewColumn = ReviewRule(
+        "renamed-view-column", .warning, "renaming a column renames a view's column as well",
+        remedy: "Name the view's columns: CREATE VIEW name(column, …) AS ….")
+    static let unindexedForeignKey = ReviewRule(
+        "unindexed-foreign-key", .note, "no index serves a foreign key",
+        remedy: "Create an index whose first columns are those of the foreign key.")
+    static let recentSQLite = ReviewRule(
+        "recent-sqlite", .warning, "a statement needs SQLite 3.53, which few systems have",
+        remedy: "Where users have an older one, rebuild the table instead.")
+
+    // MARK: What a rebuild loses
+
+    private static let rebuilds = [
+        lostIndex, lostTrigger, lostForeignKey, lostCheck, lostNotNull, lostUnique, lostPrimaryKey,
+        lostDefault,
+        lostCollation, lostGenerated, lostAutoincrement, lostSequence, lostStrict, lostWithoutRowID, lostRows,
+    ]
+
+    static let lostIndex = ReviewRule(
+        "lost-index", .error, "a rebuild loses an index",
+        remedy: "Create the index again after the rename.")
+    static let lostTrigger = ReviewRule(
+        "lost-trigger", .error, "a rebuild loses a trigger",
+        remedy: "Create the trigger again after the rename.")
+    static let lostForeignKey = ReviewRule(
+        "lost-foreign-key", .error, "a rebuild loses a foreign key",
+        remedy: "Declare the foreign key in the new table.")
+    static let lostCheck = ReviewRule(
+        "lost-check", .error, "a rebuild loses a CHECK",
+        remedy: "Declare the CHECK in the new table.")
+    static let lostNotNull = ReviewRule(
+        "lost-not-null", .error, "a rebuild loses a NOT NULL",
+        remedy: "Declare the column NOT NULL in the new table.")
+    static let lostUnique = ReviewRule(
+        "lost-unique", .error, "a rebuild loses a UNIQUE",
+        remedy: "Declare the columns UNIQUE in the new table.")
+    static let lostPrimaryKey = ReviewRule(
+        "lost-primary-key", .error, "a rebuild loses the primary key",
+        remedy: "Declare the primary key in the new table.")
+    static let lostDefault = ReviewRule(
+        "lost-default", .error, "a rebuild loses a DEFAULT",
+        remedy: "Declare the DEFAULT in the new table.")
+    static let lostCollation = ReviewRule(
+        "lost-collation", .error, "a rebuild loses a collation",
+        remedy: "Declare the collation in the new table.")
+    static let lostGenerated = ReviewRule(
+        "lost-generated-column", .error, "a rebuild loses a generated column",
+        remedy: "Declare the column with its expression in the new table.")
+    static let lostAutoincrement = ReviewRule(
+        "lost-autoincrement", .error, "a rebuild loses AUTOINCREMENT",
+        remedy: "Declare the primary key AUTOINCREMENT in the new table.")
+    static let lostSequence = ReviewRule(
+        "lost-sequence", .warning, "a rebuild forgets the highest id ever given",
+        remedy: "Copy the table's row in sqlite_sequence.")
+    static let lostStrict = ReviewRule(
+        "lost-strict", .error, "a rebuild loses STRICT",
+        remedy: "End the new table's definition with STRICT.")
+    static let lostWithoutRowID = ReviewRule(
+        "lost-without-rowid", .warning, "a rebuild loses WITHOUT ROWID",
+        remedy: "End the new table's definition with WITHOUT ROWID.")
+    static let lostRows = ReviewRule(
+        "lost-rows", .error, "a rebuild does not copy every row",
+        remedy: "Copy every row, or delete rows with a DELETE that says which.")
+
+    // MARK: What rows show
+
+    private static let rows = [
+        addColumn, lostValues, newUnique, newNotNull, newCheck, orphans, staleFullText,
+    ]
+
+    static let addColumn = ReviewRule(
+        "add-column", .error, "a column cannot be added to a table that has rows",
+        remedy: "Give the column a constant DEFAULT, or rebuild the table.")
+    static let lostValues = ReviewRule(
+        "lost-values", .warning, "a change of type makes different values the same",
+        remedy: "Convert the values explicitly, or keep the type.")
+    static let newUnique = ReviewRule(
+        "new-unique", .warning, "rows from before may break a new UNIQUE",
+        remedy: "Merge or delete the duplicates first.")
+    static let newNotNull = ReviewRule(
+        "new-not-null", .warning, "rows from before may break a new NOT NULL",
+        remedy: "Give the column a value in every row first: coalesce(column, …), or a DEFAULT.")
+    static let newCheck = ReviewRule(
+        "new-check", .warning, "rows from before may break a new CHECK",
+        remedy: "Correct the values first.")
+    static let orphans = ReviewRule(
+        "orphans", .warning, "rows are left that refer to missing rows",
+        remedy:
+            "Delete the rows that refer to them, or begin the file with `-- migrations: foreign-keys=immediate`."
+    )
+    static let staleFullText = ReviewRule(
+        "stale-full-text", .error, "a full-text index no longer matches its table",
+        remedy: "Rebuild the full-text index.")
+
+    // MARK: Comparisons
+
+    private static let comparisons = [edited, renamed, removed, olderThanBranch, unknownVersion, outOfOrder]
+
+    static let edited = ReviewRule(
+        "edited", .error, "a file was edited after it was applied or merged",
+        remedy: "Undo the edit, and write a new migration.", scope: .file)
+    static let renamed = ReviewRule(
+        "renamed", .error, "a file was renamed after it was merged",
+        remedy: "Give the file its name back.", scope: .file)
+    static let removed = ReviewRule(
+        "removed", .error, "a file was removed after it was merged",
+        remedy: "Put the file back, and undo its change in a new migration.", scope: .file)
+    static let olderThanBranch = ReviewRule(
+        "older-than-branch", .error, "a new file is older than a merged one",
+        remedy: "Rename the file to the present time.", scope: .file)
+    static let unknownVersion = ReviewRule(
+        "unknown-version", .warning, "an applied migration has no file",
+        remedy: "Put the file back.", scope: .file)
+    static let outOfOrder = ReviewRule(
+        "out-of-order", .warning, "a pending migration is older than an applied one",
+        remedy: "Rename the file to the present time.", scope: .file)
+}

@@ -1,0 +1,82 @@
+import GRDB
+import SchemaMigrations
+
+/// The schema of a database at one moment, as the rules for migrations compare it.
+struct ReviewedSchema {
+    let tables: [SQLName: TableLayout]
+    /// The indexes that `CREATE INDEX` made, by name.
+    let indexes: [SQLName: SchemaObject]
+    let triggers: [SQLName: SchemaObject]
+    /// The columns of each view that compiles.
+    let views: [SQLName: [SQLName]]
+    /// The tables whose texts a full-text table indexes, by the name of that one.
+    let fullTextSources: [SQLName: SQLName]
+
+    /// Reads the schema of a database.
+    init(_ db: Database) throws {
+        db.clearSchemaCache()
+        let objects = try SchemaObject.fetchAll(db)
+        func named(_ type: String) -> [SQLName: SchemaObject] {
+            Dictionary(
+                objects.filter { $0.type == type }.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        }
+        tables = try Dictionary(
+            TableLayout.fetchAll(db).map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        indexes = named("index")
+        triggers = named("trigger")
+        views = named("view").compactMapValues { view in
+            try? SQLName.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [view.name])
+        }
+        fullTextSources = Dictionary(
+            objects.compactMap { object in
+                FullTextTable(object)?.contentTable.map { (object.name, $0) }
+            }, uniquingKeysWith: { $1 })
+    }
+
+    /// The foreign keys that no index serves, by table.
+    ///
+    /// Without one, deleting or updating a row of the parent reads every row of the child (foreignkeys.html, 3).
+    var unindexedForeignKeys: [ForeignKeyName] {
+        tables.values.flatMap { table in
+            table.references.filter { !table.hasIndex(startingWith: $0.columns) }
+                .map { ForeignKeyName(table: table.name, columns: $0.columns, parent: $0.parent) }
+        }
+    }
+
+    /// A foreign key, by its table and columns.
+    struct ForeignKeyName: Hashable {
+        let table: SQLName
+        let columns: [SQLName]
+        let parent: SQLName
+    }
+}
+
+extension TableLayout {
+    /// Returns whether an index begins with these columns, in any order, or is unique on some of them.
+    func hasIndex(startingWith columns: [SQLName]) -> Bool {
+        let wanted = Set(columns)
+        if !primaryKey.isEmpty, wanted.isSuperset(of: primaryKey) { return true }
+        if Set(primaryKey.prefix(wanted.count)) == wanted { return true }
+        return indexes.contains { index in
+            guard !index.isPartial else { return false }
+            let indexed = index.columns.compactMap(\.self)
+            return Set(index.columns.prefix(wanted.count)) == Set(wanted.map(Optional.some))
+                || index.isUnique && indexed.count == index.columns.count && wanted.isSuperset(of: indexed)
+        }
+    }
+
+    /// Returns whether no two rows can have the same values in these columns.
+    func isUnique(_ columns: [SQLName]) -> Bool {
+        let wanted = Set(columns)
+        if !primaryKey.isEmpty, wanted.isSuperset(of: primaryKey) { return true }
+        return indexes.contains { index in
+            index.isUnique && !index.isPartial && index.columns.allSatisfy { $0.map(wanted.contains) == true }
+        }
+    }
+
+    /// Whether every one of the columns exists, generated ones included.
+    func hasAll(_ names: some Sequence<SQLName>) -> Bool {
+        names.allSatisfy { column(named: $0) != nil || generatedColumns.contains($0) }
+    }
+}

@@ -1,0 +1,203 @@
+import SchemaMigrations
+
+/// The statements of a file that make, change and drop tables, as its words say.
+struct ScriptOutline {
+    /// A statement and its line.
+    struct Statement {
+        let tokens: [SQLScript.Token]
+        let line: Int
+    }
+
+    /// A table that a file drops after it has copied its rows into a table that takes its place.
+    struct Rebuild {
+        /// How the new table comes to the old one's name.
+        enum Order {
+            /// The new table is made under another name, and renamed.
+            case newTakesItsPlace
+            /// The old table is renamed first, and dropped under the other name.
+            case oldStoodAside(name: SQLName)
+            /// The rows wait in a third table.
+            case rowsStoodAside
+        }
+
+        /// The name that both tables have.
+        let table: SQLName
+        let order: Order
+        /// The statement that creates the new table.
+        let creation: Statement
+        /// The statements that copy the rows.
+        let copies: [Statement]
+        /// The statement that drops the old table.
+        let drop: Statement
+    }
+
+    let script: SQLScript
+    let statements: [Statement]
+
+    init(_ script: SQLScript) {
+        self.script = script
+        statements = script.statements.map { Statement(tokens: script.tokens(of: $0), line: $0.line) }
+    }
+
+    /// The tables that the file rebuilds.
+    var rebuilds: [Rebuild] { statements.indices.compactMap(rebuild(at:)) }
+
+    /// Returns whether the file drops an index, a trigger or a view by its name.
+    func drops(_ type: String, _ name: SQLName) -> Bool {
+        statements.contains { $0.dropped(type.uppercasedASCII) == name }
+    }
+
+    /// Returns the first statement that creates a table or changes its columns.
+    func statement(shaping table: SQLName) -> Statement? {
+        if let rebuild = rebuilds.first(where: { $0.table == table }) { return rebuild.creation }
+        return statements.first { $0.createdTable == table || $0.alteration?.table == table }
+            ?? statements.first { $0.rename?.to == table }
+    }
+
+    /// Returns whether an earlier statement creates a table.
+    func isMade(_ table: SQLName, before index: Int) -> Bool { creation(of: table, before: index) != nil }
+
+    private func creation(of table: SQLName, before index: Int) -> Statement? {
+        statements[..<index].last { $0.createdTable == table }
+    }
+
+    /// Reads a statement that drops a table as a part of a rebuild.
+    func rebuild(at index: Int) -> Rebuild? {
+        guard let dropped = statements[index].dropped("TABLE") else { return nil }
+        let later = statements[(index + 1)...]
+        for (from, to) in later.compactMap(\.rename) where to == dropped {
+            let copies = copies(from: dropped, to: from, before: index)
+            guard !copies.isEmpty, let creation = creation(of: from, before: index) else { continue }
+            return Rebuild(
+                table: dropped, order: .newTakesItsPlace, creation: creation, copies: copies,
+                drop: statements[index])
+        }
+        for (from, to) in statements[..<index].compactMap(\.rename) where to == dropped {
+            let copies = copies(from: dropped, to: from, before: index)
+            guard !copies.isEmpty, let creation = creation(of: from, before: index) else { continue }
+            return Rebuild(
+                table: from, order: .oldStoodAside(name: from), creation: creation, copies: copies,
+                drop: statements[index])
+        }
+        guard let creation = later.first(where: { $0.createdTable == dropped }) else { return nil }
+        // The rows wait in a table that the file makes before, and come back after.
+        for scratch in statements[..<index].compactMap(\.createdTable) {
+            let away = copies(from: dropped, to: scratch, before: index)
+            let back = copies(from: scratch, to: dropped, before: statements.count)
+            guard !away.isEmpty, !back.isEmpty else { continue }
+            return Rebuild(
+                table: dropped, order: .rowsStoodAside, creation: creation, copies: away + back,
+                drop: statements[index])
+        }
+        return nil
+    }
+
+    private func copies(from old: SQLName, to new: SQLName, before index: Int) -> [Statement] {
+        statements[..<index].filter { $0.copies && $0.mentions(new) && $0.mentions(old) }
+    }
+}
+
+extension ScriptOutline.Statement {
+    /// Returns the name of a table, index, view or trigger that the statement drops.
+    func dropped(_ type: String) -> SQLName? {
+        guard tokens.opens(with: "DROP", type) else { return nil }
+        return tokens.dropFirst(tokens.opens(with: "DROP", type, "IF", "EXISTS") ? 4 : 2).qualifiedName
+    }
+
+    /// The table and the column that the statement drops.
+    var droppedColumn: (table: SQLName, column: SQLName)? {
+        guard let (table, change) = alteration, change.first?.isWord("DROP") == true else { return nil }
+        let rest = change.dropFirst().drop { $0.isWord("COLUMN") }
+        return rest.first.flatMap { $0.isWord("CONSTRAINT") ? nil : (table, $0.name) }
+    }
+
+    /// The column that the statement renames.
+    var renamedColumn: (table: SQLName, from: SQLName, to: SQLName)? {
+        guard let (table, change) = alteration, change.first?.isWord("RENAME") == true else { return nil }
+        let words = Array(change.dropFirst().drop { $0.isWord("COLUMN") })
+        guard words.count == 3, words[1].isWord("TO") else { return nil }
+        return (table, words[0].name, words[2].name)
+    }
+
+    /// The table of an `ALTER TABLE`, and what comes after its name.
+    var alteration: (table: SQLName, change: ArraySlice<SQLScript.Token>)? {
+        let rest = tokens.dropFirst(2)
+        guard tokens.opens(with: "ALTER", "TABLE"), let table = rest.qualifiedName else { return nil }
+        return (table, rest.dropFirst(rest.dropFirst().first?.keyword == "." ? 3 : 1))
+    }
+
+    /// The names before and after a rename of a table.
+    var rename: (from: SQLName, to: SQLName)? {
+        guard let (table, change) = alteration, change.count == 3 else { return nil }
+        let words = Array(change)
+        return words[0].isWord("RENAME") && words[1].isWord("TO") ? (table, words[2].name) : nil
+    }
+
+    /// The table of which the statement deletes every row.
+    var emptiedTable: SQLName? {
+        guard tokens.opens(with: "DELETE") || tokens.opens(with: "WITH"),
+            let delete = tokens.outside.firstIndex(where: { $0.isWord("DELETE") })
+        else { return nil }
+        let statement = tokens.outside[delete...]
+        guard statement.dropFirst().first?.keyword == "FROM",
+            !statement.contains(where: { $0.isWord("WHERE") })
+        else { return nil }
+        return statement.dropFirst(2).qualifiedName
+    }
+
+    /// The table from which the statement deletes rows.
+    var reducedTable: SQLName? {
+        guard let delete = tokens.outside.firstIndex(where: { $0.isWord("DELETE") }),
+            !tokens.opens(with: "CREATE")
+        else { return nil }
+        return tokens.outside[(delete + 1)...].drop { $0.isWord("FROM") }.qualifiedName
+    }
+
+    /// The table that the statement creates.
+    var createdTable: SQLName? {
+        var rest = tokens.dropFirst()
+        guard tokens.opens(with: "CREATE") else { return nil }
+        if ["TEMP", "TEMPORARY", "VIRTUAL"].contains(rest.first?.keyword) { rest.removeFirst() }
+        guard rest.first?.keyword == "TABLE" else { return nil }
+        rest.removeFirst()
+        if rest.map(\.keyword).starts(with: ["IF", "NOT", "EXISTS"]) { rest = rest.dropFirst(3) }
+        return rest.qualifiedName
+    }
+
+    /// Whether the statement writes what it selects.
+    fileprivate var copies: Bool {
+        let first = tokens.first?.keyword ?? ""
+        return ["INSERT", "REPLACE", "CREATE", "WITH"].contains(first)
+            && !tokens.opens(with: "CREATE", "TRIGGER") && !tokens.opens(with: "CREATE", "VIEW")
+            && tokens.contains { $0.isWord("SELECT") }
+    }
+
+    /// Returns whether a name stands in the statement.
+    func mentions(_ name: SQLName) -> Bool { tokens.contains { $0.name == name } }
+
+    /// Whether the statement selects all columns.
+    var selectsAll: Bool {
+        zip(tokens, tokens.dropFirst()).contains { token, next in
+            next.keyword == "*"
+                && (token.isWord("SELECT") || token.isWord("DISTINCT") || token.keyword == ".")
+        }
+    }
+}
+
+extension SQLScript.Token {
+    func isWord(_ word: String) -> Bool { isWord && keyword == word }
+}
+
+extension [SQLScript.Token] {
+    func opens(with words: String...) -> Bool { map(\.keyword).starts(with: words) }
+
+    /// The tokens outside parentheses.
+    var outside: [SQLScript.Token] {
+        var depth = 0
+        return filter { token in
+            if token.keyword == "(" { depth += 1 }
+            if token.keyword == ")" { depth -= 1 }
+            return depth == 0
+        }
+    }
+}

@@ -1,0 +1,233 @@
+package import GRDB
+import SchemaMigrations
+import TextOutput
+
+/// The state of filling a table with generated rows.
+package struct TableFilling {
+    /// The kind of rows to generate.
+    package enum Style: Sendable {
+        /// Rows as users write them.
+        case typical
+        /// Rows that the schema accepts, and few authors expect.
+        ///
+        /// Values repeat wherever they may, every column that may be null is null in some row, and texts look like
+        /// numbers.
+        case awkward
+    }
+
+    /// Adds rows to every table, and fills a table before those that refer to it.
+    ///
+    /// - Returns: a sentence for each table that accepted no row, which says why.
+    @discardableResult
+    package static func fillAll(
+        _ db: Database, rowsPerTable: Int, seed: UInt64, style: Style = .typical
+    ) throws -> [String] {
+        guard rowsPerTable > 0 else { return [] }
+        db.clearSchemaCache()
+        return try TableLayout.fetchAll(db).compactMap { table in
+            var filling = TableFilling(table, seed: seed, style: style)
+            return try filling.insert(rowsPerTable, db)
+        }
+    }
+
+    /// Returns the number of attempts for a row.
+    ///
+    /// The first row has to find values that satisfy the constraints; later rows use them again.
+    private func attempts(_ index: Int) -> Int { index == 0 && !table.checks.isEmpty ? 1_000 : 60 }
+
+    private let table: TableLayout
+    private let style: Style
+    private var random: RandomNumbers
+    /// The parent rows that each foreign key can refer to.
+    private var parents: [[[DatabaseValue]]] = []
+    private var nextID: Int64 = 1
+    /// The values that satisfied the constraints on a column, by its position.
+    private var accepted: [Int: [DatabaseValue]] = [:]
+
+    /// The row before, for rows that repeat its values.
+    private var previous: [DatabaseValue] = []
+
+    private init(_ table: TableLayout, seed: UInt64, style: Style) {
+        self.table = table
+        self.style = style
+        random = RandomNumbers(seed: seed, subject: table.name.text)
+    }
+
+    /// - Returns: the reason if the table has no rows; otherwise nil.
+    private mutating func insert(_ count: Int, _ db: Database) throws -> String? {
+        let name = table.name.inMain
+        var refusal = "none was tried"
+        var inserted = 0
+        do {
+            try prepare(db)
+            // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
+            try db.inSavepoint {
+                rows: for index in 0..<count {
+                    for attempt in 0..<attempts(index) {
+                        guard let row = row(index, attempt: attempt, of: count) else {
+                            refusal = "it refers to rows of a table that has none"
+                            break rows
+                        }
+                        do {
+                            try db.execute(sql: sql(name), arguments: StatementArguments(row))
+                            remember(row)
+                            inserted += 1
+                            continue rows
+                        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                            refusal = error.message ?? "a constraint failed"
+                        }
+                    }
+                    break rows
+                }
+                let isWhole =
+                    try Row.fetchOne(
+                        db, sql: "SELECT 1 FROM pragma_foreign_key_check(?, 'main')", arguments: [table.name])
+                    == nil
+                if !isWhole {
+                    refusal = "a foreign key failed"
+                    inserted = 0
+                }
+                return isWhole ? .commit : .rollback
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            refusal = error.message ?? "SQLite refused it"
+            inserted = 0
+        }
+        return inserted > 0 ? nil : "table \(table.name.text.quoted) was given no rows: \(refusal)"
+    }
+
+    private func sql(_ name: String) -> String {
+        guard !table.columns.isEmpty else { return "INSERT INTO \(name) DEFAULT VALUES" }
+        let columns = table.columns.map(\.name).sql
+        let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+        return "INSERT INTO \(name)(\(columns)) VALUES (\(places))"
+    }
+
+    private mutating func prepare(_ db: Database) throws {
+        for reference in table.references {
+            let isThere = reference.parentColumns.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
+            // A parent that does not exist, or has no such key, has no rows to refer to.
+            let rows = try? Row.fetchAll(
+                db,
+                sql: """
+                    SELECT \(reference.parentColumns.sql) FROM \(reference.parent.inMain)
+                    WHERE \(isThere) LIMIT 500
+                    """)
+            parents.append((rows ?? []).map { Array($0.databaseValues) })
+        }
+        if let id = table.columns.first(where: \.isRowID) {
+            let highest = try Int64.fetchOne(
+                db,
+                sql: "SELECT max(\(id.name.sql)) FROM \(table.name.inMain)")
+            nextID = (highest ?? 0) + 1
+        }
+    }
+
+    // MARK: Values
+
+    /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
+    private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
+        let number = Int64(index + attempt * count + 1)
+        if style == .awkward, !index.isMultiple(of: 2), attempt <= table.columns.count {
+            return repeated(index, attempt, number: number)
+        }
+        var values = table.columns.indices.map { value(at: $0, index: index, number: number) }
+        for (key, reference) in table.references.enumerated() {
+            let positions = reference.columns.map(position)
+            guard let found = target(of: key, index + attempt, positions, values) else { return nil }
+            for (position, value) in zip(positions, found) { if let position { values[position] = value } }
+        }
+        return values
+    }
+
+    /// Returns the row before, with as few other values as uniqueness may allow.
+    ///
+    /// The columns of a key take turns, so that each of them repeats a value in some row.
+    private mutating func repeated(_ index: Int, _ attempt: Int, number: Int64) -> [DatabaseValue]? {
+        var values = previous
+        var changed: Set<Int> = []
+        let unique = table.columns.indices.filter { table.columns[$0].isUnique }
+        for (turn, position) in unique.enumerated()
+        where table.columns[position].isRowID || attempt >= unique.count
+            || turn == (index / 2 + attempt) % unique.count
+        {
+            values[position] = value(at: position, index: index, number: number)
+            changed.insert(position)
+        }
+        for (key, reference) in table.references.enumerated() {
+            let positions = reference.columns.map(position)
+            guard !changed.isDisjoint(with: positions.compactMap(\.self)) else { continue }
+            guard let found = target(of: key, index + attempt, positions, values) else { return nil }
+            for (position, value) in zip(positions, found) { if let position { values[position] = value } }
+        }
+        return values
+    }
+
+    private mutating func value(at position: Int, index: Int, number: Int64) -> DatabaseValue {
+        let column = table.columns[position]
+        if column.isRowID { return (nextID + number - 1).databaseValue }
+        if style == .awkward, !column.isUnique, table.checks(of: column).isEmpty {
+            let values = GeneratedValue(column).awkwardValues + (column.isRequired ? [] : [.null])
+            return values[(index / 2 + position) % values.count]
+        }
+        if !column.isRequired, random.oneIn(6) { return .null }
+        let kind = GeneratedValue(column)
+        let checks = table.checks(of: column)
+        if !column.isUnique, let known = accepted[position], !random.oneIn(5), let value = random.pick(known)
+        {
+            return value
+        }
+        let literals = checks.flatMap(\.literals)
+        if !checks.isEmpty, !random.oneIn(4) {
+            let known = literals + (random.oneIn(2) ? checks.flatMap(\.examples) + Self.usual : [])
+            if let value = random.pick(known) { return value }
+        }
+        return kind.value(number: number, isUnique: column.isUnique, using: &random)
+    }
+
+    /// Values that constraints often require.
+    private static let usual: [DatabaseValue] = [
+        0.databaseValue, 1.databaseValue, "a".databaseValue, "{}".databaseValue, "[]".databaseValue,
+        "2024-05-17".databaseValue, "08:30:00".databaseValue, "2024-05-17 08:30:00".databaseValue,
+    ]
+
+    /// Returns a foreign key's values: nulls if it allows them, those of a parent row, or those of the row
+    /// itself.
+    private mutating func target(
+        of key: Int, _ turn: Int, _ positions: [Int?], _ values: [DatabaseValue]
+    ) -> [DatabaseValue]? {
+        let reference = table.references[key]
+        let mayBeNull = positions.contains { $0.map { !table.columns[$0].isRequired } ?? true }
+        let choice = parents[key]
+        if choice.isEmpty || mayBeNull && random.oneIn(6) {
+            if mayBeNull {
+                return positions.enumerated().map { index, position in
+                    guard let position, table.columns[position].isRequired else { return .null }
+                    return choice.first?[index] ?? values[position]
+                }
+            }
+            guard reference.parent == table.name else { return nil }
+            return reference.parentColumns.map { name in position(of: name).map { values[$0] } ?? .null }
+        }
+        // The first key takes the parents in turn, so that a table whose keys are unique together uses them
+        // all.
+        return key == 0 ? choice[turn % choice.count] : random.pick(choice)
+    }
+
+    private func position(of column: SQLName) -> Int? {
+        table.columns.firstIndex { $0.name == column }
+    }
+
+    /// Remembers a row, so that later rows can refer to it and use values of it that are hard to find.
+    private mutating func remember(_ row: [DatabaseValue]) {
+        previous = row
+        for (position, column) in table.columns.enumerated() where !table.checks(of: column).isEmpty {
+            accepted[position, default: []].append(row[position])
+        }
+        for (key, reference) in table.references.enumerated()
+        where reference.parent == table.name {
+            parents[key].append(
+                reference.parentColumns.map { name in position(of: name).map { row[$0] } ?? .null })
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import MigrationTesting
+import MigrationTools
+import SchemaMigrations
+import TextOutput
+
+/// A migration that leads to the schema of a file, with what people read about it.
+struct Generation {
+    private let file: String
+    private let generator: MigrationGenerator
+    private let goesBack: Bool
+    private let trial: MigrationGenerator.Trial?
+
+    /// Compares a folder's migrations with a file, and tries the migration between them on generated rows.
+    init(from file: String, _ folder: DirectoryOption, _ renames: RenameOptions, goingBack goesBack: Bool) throws {
+        self.file = file
+        self.goesBack = goesBack
+        generator = try MigrationGenerator(
+            folder.migratorIfAny(), to: SchemaFile(contentsOf: URL(fileURLWithPath: file)),
+            renaming: renames.renames)
+        trial =
+            generator.sql.isEmpty
+            ? nil : try generator.check(goingBack: goesBack) { _ = try RowGenerator().fill($0) }
+    }
+
+    /// Whether the migrations make the schema of the file already.
+    var isEmpty: Bool { generator.isEmpty }
+
+    /// The statements of the migration.
+    var sql: String { generator.sql }
+
+    /// The statements of the down migration.
+    var downSQL: String { generator.downSQL }
+
+    /// Throws an error if there is nothing to write.
+    func checkIsWritable() throws {
+        guard generator.sql.isEmpty else { return }
+        guard generator.questions.isEmpty else {
+            throw Failure(
+                """
+                Nothing can be written, because everything that differs would lose data or cannot be decided: \
+                \(generator.questions.map { "\($0.subject). \($0.text)" }.joined(separator: " "))
+                """,
+                remedy: "Answer the questions, or write the migration by hand. Nothing was written.")
+        }
+        throw Failure(
+            "The migrations make the schema of \(file) already", remedy: "Edit \(file) first. Nothing was written.")
+    }
+
+    /// Returns the text of the migration's file.
+    func text(named name: String) -> String {
+        """
+        -- \(name)
+        --
+        -- Written by `app-migrations new --from \(file.split(whereSeparator: \.isNewline).joined(separator: " "))`, and \
+        tried on generated rows.
+
+        \(generator.sql)
+        """
+    }
+
+    /// The text of the down migration's file, below its first line.
+    var downText: String { "\n\(generator.downSQL)" }
+
+    /// Returns what the migration does and leaves out, for people.
+    func report(_ style: Style) -> String {
+        var lines = generator.summary.map { "  \($0)" }
+        if let trial {
+            let result = generator.questions.isEmpty ? "the schema of \(file)" : "what it should"
+            let rows = "on \(trial.rows.counting("generated row")) in \(trial.tables.counting("table"))"
+            lines.append(
+                style.good("✓")
+                    + (trial.rows == 0
+                        ? " Tried: it makes \(result)."
+                        : " Tried \(rows): it makes \(result), and every row stays."))
+        }
+        if !generator.tightened.isEmpty {
+            lines += ["", style.heading("Rows may not fit, and then the migration fails and changes nothing:")]
+            lines += generator.tightened.map { "  \(style.notable("!")) \($0)" }
+        }
+        lines += list(generator.questions, "Left out, because it would lose data or cannot be decided:", style)
+        if goesBack {
+            lines += list(generator.downQuestions, "Left out of the down migration:", style)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private func list(_ questions: [SchemaQuestion], _ title: String, _ style: Style) -> [String] {
+        guard !questions.isEmpty else { return [] }
+        return ["", style.heading(title)]
+            + questions.flatMap { question in
+                ["  \(style.notable("?")) \(question.subject): \(question.text)"]
+                    + (question.statements.isEmpty ? [] : ["    To drop it, add to the file:"])
+                    + question.statements.map { "      \($0)" }
+                    + (question.waiting.isEmpty
+                        ? [] : ["    Left out with it: \(question.waiting.asList)."])
+            }
+    }
+}

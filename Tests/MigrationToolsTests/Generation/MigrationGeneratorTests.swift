@@ -1,0 +1,290 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import Testing
+
+@testable import MigrationTools
+
+@Suite("A generated migration")
+struct MigrationGeneratorTests {
+    private func generator(
+        _ old: String, _ new: String, renaming renames: SchemaRenames = SchemaRenames()
+    ) throws -> MigrationGenerator {
+        let first = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "first", sql: old)])
+        return try MigrationGenerator(
+            first, to: SchemaFile(Data(new.utf8), name: "schema.sql"), renaming: renames)
+    }
+
+    @Test(
+        "uses ALTER TABLE where SQLite can",
+        arguments: [
+            (
+                "CREATE TABLE a(x INTEGER, UNIQUE (x))", "CREATE TABLE a(x INTEGER, y TEXT NOT NULL DEFAULT '', UNIQUE (x))",
+                "ALTER TABLE a ADD COLUMN y TEXT NOT NULL DEFAULT '';\n"
+            ),
+            // The order of columns is worth no rebuild.
+            (
+                "CREATE TABLE a(x INTEGER)", "CREATE TABLE a(y TEXT REFERENCES a(x), x INTEGER)",
+                "ALTER TABLE a ADD COLUMN y TEXT REFERENCES a(x);\n"
+            ),
+            (
+                "CREATE TABLE a(x, y AS (x + 1))", "CREATE TABLE a(x)", "ALTER TABLE a DROP COLUMN y;\n"
+            ),
+            (
+                #"CREATE TABLE "na me"(x); CREATE INDEX i ON "na me"(x)"#,
+                #"CREATE TABLE "na me"(x, "select" INT); CREATE INDEX i ON "na me"(x) WHERE x > 1"#,
+                """
+                DROP INDEX i;
+
+                ALTER TABLE "na me" ADD COLUMN "select" INT;
+
+                CREATE INDEX i ON "na me"(x) WHERE x > 1;
+
+                """
+            ),
+            (
+                "CREATE TABLE a(x); CREATE VIEW v AS SELECT 1",
+                "CREATE TABLE b(y); CREATE VIEW v AS SELECT 2; CREATE TABLE a(x)",
+                """
+                DROP VIEW v;
+
+                CREATE TABLE b(y);
+
+                CREATE VIEW v AS SELECT 2;
+
+                """
+            ),
+            // Only the writing differs.
+            ("CREATE TABLE a(x INTEGER NOT NULL DEFAULT 1)", "create table \"A\" (X integer default 1 not null)", ""),
+        ])
+    func alter(old: String, new: String, sql: String) throws {
+        let generator = try generator(old, new)
+        #expect(generator.sql == sql)
+        #expect(generator.questions == [])
+        if !sql.isEmpty { _ = try generator.check(goingBack: true) { _ in } }
+    }
+
+    @Test("rebuilds a table with all that belongs to it")
+    func rebuild() throws {
+        let rest = """
+            CREATE INDEX note_by_text ON note(text);
+            CREATE VIEW recent AS SELECT text FROM note;
+            CREATE VIEW newest AS SELECT text FROM recent;
+            CREATE TABLE tag(note INTEGER REFERENCES note(id));
+            CREATE TRIGGER tagged AFTER INSERT ON tag BEGIN
+                UPDATE note SET text = text WHERE id = new.note;
+            END;
+            CREATE TRIGGER noted AFTER INSERT ON note BEGIN SELECT 1; END;
+            """
+        let generator = try generator(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);" + rest,
+            "CREATE TABLE note(\n    id INTEGER PRIMARY KEY AUTOINCREMENT,\n    text TEXT NOT NULL DEFAULT '',\n    CHECK (note.id > 0)\n);"
+                + rest)
+        #expect(
+            generator.sql == """
+                DROP TRIGGER tagged;
+                DROP VIEW newest;
+                DROP VIEW recent;
+
+                -- Rebuild note: column `text` changes, its constraints change.
+                CREATE TABLE note_new(
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    text TEXT NOT NULL DEFAULT '',
+                    CHECK (note_new.id > 0)
+                );
+                -- No id is given twice.
+                INSERT INTO sqlite_sequence(name, seq) SELECT 'note_new', seq FROM sqlite_sequence WHERE name = 'note';
+                INSERT INTO note_new(id, text) SELECT id, coalesce(text, '') FROM note;
+                DROP TABLE note;
+                ALTER TABLE note_new RENAME TO note;
+
+                CREATE INDEX note_by_text ON note(text);
+
+                CREATE VIEW recent AS SELECT text FROM note;
+                CREATE VIEW newest AS SELECT text FROM recent;
+
+                CREATE TRIGGER tagged AFTER INSERT ON tag BEGIN
+                    UPDATE note SET text = text WHERE id = new.note;
+                END;
+
+                CREATE TRIGGER noted AFTER INSERT ON note BEGIN SELECT 1; END;
+
+                """)
+        #expect(generator.summary == ["~ table `note`, rebuilt: column `text` changes, its constraints change"])
+        #expect(generator.tightened == ["table `note` gets other constraints"])
+        let trial = try generator.check(goingBack: true) { db in
+            try db.execute(
+                sql: "INSERT INTO note(text) VALUES ('a'), (NULL), ('c'); DELETE FROM note WHERE id = 3; INSERT INTO tag VALUES (1)")
+        }
+        #expect(trial.rows == 3)
+        #expect(trial.tables == 2)
+    }
+
+    @Test("keeps the ids that an AUTOINCREMENT table has given")
+    func sequence() throws {
+        let generator = try generator(
+            "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x)",
+            "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x INTEGER)")
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x);
+                    INSERT INTO a(x) VALUES (1), (2);
+                    DELETE FROM a;
+                    """)
+        }
+        #expect(generator.sql == "")
+        #expect(generator.questions.map(\.subject) == ["column `a.x`"])
+        let wider = try self.generator(
+            "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x INTEGER)",
+            "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x)")
+        try queue.write { db in
+            try db.execute(sql: wider.sql)
+            try db.execute(sql: "INSERT INTO a(x) VALUES (3)")
+            #expect(try Int.fetchAll(db, sql: "SELECT id FROM a") == [3])
+        }
+    }
+
+    @Test(
+        "asks about what would lose data, and leaves it out",
+        arguments: [
+            ("CREATE TABLE a(x); CREATE TABLE b(y)", "CREATE TABLE a(x)", "table `b`", ""),
+            ("CREATE TABLE a(x, y)", "CREATE TABLE a(x)", "column `a.y`", ""),
+            ("CREATE TABLE a(x)", "CREATE TABLE a(x, y TEXT NOT NULL)", "column `a.y`", ""),
+            ("CREATE TABLE a(x TEXT)", "CREATE TABLE a(x TEXT NOT NULL)", "column `a.x`", ""),
+            ("CREATE TABLE a(x TEXT)", "CREATE TABLE a(x INTEGER)", "column `a.x`", ""),
+            ("CREATE TABLE a(x REAL)", "CREATE TABLE a(x TEXT)", "column `a.x`", ""),
+            ("CREATE TABLE a(x, y)", "CREATE TABLE a(x, y AS (x))", "column `a.y`", ""),
+            (
+                "CREATE VIRTUAL TABLE a USING fts5(x, y)", "CREATE VIRTUAL TABLE a USING fts5(x)", "table `a`", ""
+            ),
+            // What can be done is done, and what needs the rest waits.
+            (
+                "CREATE TABLE a(x, y)",
+                "CREATE TABLE a(x, z TEXT NOT NULL, w); CREATE INDEX i ON a(z); CREATE VIEW v AS SELECT z FROM a; CREATE INDEX j ON a(w)",
+                "column `a.z` column `a.y`", "ALTER TABLE a ADD COLUMN w;\n\nCREATE INDEX j ON a(w);\n"
+            ),
+            // A column that stays is part of a rebuild.
+            (
+                "CREATE TABLE a(x, y TEXT)", "CREATE TABLE a(x, CHECK (x > 0))", "column `a.y`",
+                """
+                -- Rebuild a: its constraints change.
+                CREATE TABLE a_new(x, y TEXT, CHECK (x > 0));
+                INSERT INTO a_new(x, y) SELECT x, y FROM a;
+                DROP TABLE a;
+                ALTER TABLE a_new RENAME TO a;
+
+                """
+            ),
+        ])
+    func questions(old: String, new: String, subjects: String, sql: String) throws {
+        let generator = try generator(old, new)
+        #expect(generator.questions.map(\.subject).joined(separator: " ") == subjects)
+        #expect(generator.sql == sql)
+        #expect(!generator.isEmpty)
+    }
+
+    @Test("renames what a person names, and nothing else")
+    func renames() throws {
+        let old = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); CREATE VIEW v AS SELECT body FROM note; CREATE VIEW w AS SELECT body FROM v"
+        let new = "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT); CREATE VIEW v AS SELECT text FROM entry; CREATE VIEW w AS SELECT text FROM v"
+        let generator = try generator(
+            old, new, renaming: SchemaRenames(tables: ["note=entry"], columns: ["note.body=text"]))
+        #expect(
+            generator.sql == """
+                ALTER TABLE note RENAME TO entry;
+
+                DROP VIEW w;
+                DROP VIEW v;
+
+                ALTER TABLE entry RENAME COLUMN body TO text;
+
+                CREATE VIEW v AS SELECT text FROM entry;
+                CREATE VIEW w AS SELECT text FROM v;
+
+                """)
+        _ = try generator.check(goingBack: true) { try $0.execute(sql: "INSERT INTO note(body) VALUES ('a')") }
+        #expect(try self.generator(old, new).questions.map(\.subject) == ["table `note`"])
+        for (renames, message) in [
+            (
+                SchemaRenames(columns: ["note.boby=text"]),
+                "--rename note.boby=text names no column that the migrations make. Pass --rename table.old=new, with names as the migrations have them. Nothing was written."
+            ),
+            (
+                SchemaRenames(tables: ["note"]),
+                "--rename-table note names no table that the migrations make. Pass --rename-table old=new, with names as the migrations have them. Nothing was written."
+            ),
+        ] {
+            #expect {
+                _ = try self.generator(old, new, renaming: renames)
+            } throws: { "\($0)" == message }
+        }
+    }
+
+    @Test("indexes texts again when a full-text table changes, or the rows get other ids")
+    func fullText() throws {
+        let generator = try generator(
+            """
+            CREATE TABLE note(text TEXT);
+            CREATE VIRTUAL TABLE note_fts USING fts5(text, content='note');
+            CREATE VIRTUAL TABLE search USING fts5(title);
+            """,
+            """
+            CREATE TABLE note(text TEXT, UNIQUE (text));
+            CREATE VIRTUAL TABLE note_fts USING fts5(text, content='note');
+            CREATE VIRTUAL TABLE search USING fts5(title, body);
+            """)
+        #expect(
+            generator.sql == """
+                -- Rebuild note: its constraints change.
+                CREATE TABLE note_new(text TEXT, UNIQUE (text));
+                INSERT INTO note_new(text) SELECT text FROM note;
+                DROP TABLE note;
+                ALTER TABLE note_new RENAME TO note;
+
+                -- Rebuild search: its definition changes.
+                CREATE VIRTUAL TABLE search_new USING fts5(title, body);
+                INSERT INTO search_new(rowid, title) SELECT rowid, title FROM search;
+                DROP TABLE search;
+                ALTER TABLE search_new RENAME TO search;
+
+                INSERT INTO note_fts(note_fts) VALUES ('rebuild');
+
+                """)
+        // The second row breaks the new constraint, and so says nothing about the migration.
+        let trial = try generator.check(goingBack: false) {
+            try $0.execute(sql: "INSERT INTO note VALUES ('a'), ('a'); INSERT INTO search VALUES ('b')")
+        }
+        #expect(trial.rows == 1)
+    }
+
+    @Test("is not accepted if it loses a row, or makes another schema")
+    func trial() throws {
+        let generator = try generator("CREATE TABLE a(x TEXT)", "CREATE TABLE a(x TEXT CHECK (x <> ''))")
+        #expect {
+            _ = try generator.check(goingBack: false) { db in
+                // A trigger of the app's keeps the rows that the new schema does not accept.
+                try db.execute(
+                    sql: """
+                        INSERT INTO a VALUES ('');
+                        CREATE TEMP TRIGGER keep BEFORE DELETE ON main.a BEGIN SELECT RAISE(ABORT, 'kept'); END;
+                        """)
+            }
+        } throws: {
+            "\($0)" == """
+                The migration to schema.sql was not written, because it failed on generated rows: CHECK constraint failed: \
+                x <> '' (SQLite 275). Look at it with `app-migrations diff --from schema.sql`, and write it by hand.
+                """
+        }
+    }
+
+    @Test("says where the wanted schema does not run")
+    func badFile() throws {
+        #expect {
+            _ = try generator("CREATE TABLE a(x)", "CREATE TABLE a(x);\nCREATE TABLE a(y);")
+        } throws: {
+            "\($0)" == "schema.sql:2: table a already exists (SQLite 1). Correct it. Nothing was written."
+        }
+    }
+}

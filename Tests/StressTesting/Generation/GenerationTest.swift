@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import MigrationTesting
+import MigrationTools
+import SchemaMigrations
+
+/// A generated migration makes the schema that is asked for, and keeps every row.
+public struct GenerationTest: StressTest {
+    /// Selects it on the command line.
+    public let name = "generate"
+    /// As the README words it.
+    public let promise = "A generated migration makes the wanted schema, and keeps every row and reference"
+
+    /// Makes the test.
+    public init() {}
+
+    /// Tries ten thousand pairs of schemas, or sixty.
+    public func run(_ size: StressSize) throws -> StressOutcome {
+        run(seeds: size == .short ? 1..<61 : 1..<10_001)
+    }
+
+    /// Tries a pair of schemas for each seed.
+    public func run(seeds: Range<UInt64>) -> StressOutcome {
+        seeds.tryEach(unit: "pairs of schemas") { seed in
+            var random = RandomNumbers(seed: seed)
+            let old = RandomSchema.random(&random)
+            let new = RandomSchema.changed(old, &random)
+            let parts = old.map { Side(isOld: true, part: $0) } + new.map { Side(isOld: false, part: $0) }
+            guard let first = deviation(parts) else { return nil }
+            // A shorter pair may fail in other ways.
+            func kind(_ failure: String) -> Substring {
+                (failure.range(of: "rows: ").map { failure[$0.upperBound...] } ?? failure[...]).prefix(20)
+            }
+            let shortest = parts.shrunk(simpler: { side in
+                side.part.simpler.map { Side(isOld: side.isOld, part: $0) }
+            }) { deviation($0).map { kind($0) == kind(first) } ?? false }
+            func text(_ isOld: Bool) -> String {
+                shortest.filter { $0.isOld == isOld }.map(\.part.sql).joined(separator: "; ")
+            }
+            return "seed \(seed). From: \(text(true)). To: \(text(false)). \(deviation(shortest) ?? "")"
+        }
+    }
+
+    private struct Side: Sendable {
+        let isOld: Bool
+        let part: RandomSchema.Part
+    }
+
+    private func deviation(_ parts: [Side]) -> String? {
+        do {
+            let old = try RandomSchema.statements(parts.filter(\.isOld).map(\.part))
+            let new = try RandomSchema.statements(parts.filter { !$0.isOld }.map(\.part))
+            guard !old.isEmpty, !new.isEmpty else { return nil }
+            return try GenerationCase(old, new).deviation()
+        } catch {
+            return "error: \(error)"
+        }
+    }
+}
+
+/// One pair of schemas.
+private struct GenerationCase {
+    let first: SQLMigration
+    let wanted: String
+
+    init(_ old: [String], _ new: [String]) {
+        first = SQLMigration(version: 1, name: "first", sql: old.map { "\($0);\n" }.joined())
+        wanted = new.map { "\($0);\n" }.joined()
+    }
+
+    /// Returns what is wrong with the migration from one schema to the other; nil if nothing is.
+    func deviation() throws -> String? {
+        let before = try SchemaMigrator(migrations: [first])
+        let generator = try MigrationGenerator(
+            before, to: SchemaFile(Data(wanted.utf8), name: "schema.sql"), renaming: SchemaRenames())
+        guard !generator.sql.isEmpty else { return nil }
+        do {
+            _ = try generator.check(goingBack: true) { _ = try RowGenerator(rowsPerTable: 8).fill($0) }
+        } catch {
+            return "check: \(error) \(generator.sql)"
+        }
+        // The check above is the generator's own. Look at the result with other eyes.
+        return try result(of: generator).map { "result: \($0) \(generator.sql)" }
+    }
+
+    private func result(of generator: MigrationGenerator) throws -> String? {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(configuration: configuration)
+        try SchemaMigrator(migrations: [first]).migrate(queue)
+        let before = try queue.writeWithoutTransaction { db -> (orphans: Int, rows: [SQLName: Int]) in
+            _ = try RowGenerator(rowsPerTable: 5).fill(db)
+            return (try self.orphans(db), try self.counts(db))
+        }
+        do {
+            try SchemaMigrator(
+                migrations: [first, SQLMigration(version: 2, name: "generated", sql: generator.sql)]
+            ).migrate(queue)
+        } catch let error as SchemaMigrationError {
+            // Rows may break a new constraint; then nothing changes.
+            return isConstraint(error) ? nil : "\(error)"
+        }
+        return try queue.read { db in
+            if try orphans(db) > before.orphans { return "rows refer to missing rows" }
+            let after = try counts(db)
+            for (table, count) in before.rows where after[table] != count {
+                return "table \(table) has \(after[table].map(String.init) ?? "no") rows, and had \(count)"
+            }
+            guard generator.questions.isEmpty else { return nil }
+            let expected = try DatabaseQueue(configuration: configuration)
+            try expected.writeWithoutTransaction { try $0.execute(sql: wanted) }
+            let differences = try DatabaseSchema(db).difference(to: expected.read(DatabaseSchema.init)).changes
+                .filter { !$0.subject.hasSuffix("order of the columns") }
+            return differences.isEmpty ? nil : differences.map(\.sentence).joined(separator: "; ")
+        }
+    }
+
+    private func isConstraint(_ error: SchemaMigrationError) -> Bool {
+        ["constraint", "refer", "mismatch", "cannot store"].contains { error.message.contains($0) }
+    }
+
+    private func orphans(_ db: Database) throws -> Int {
+        try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count
+    }
+
+    private func counts(_ db: Database) throws -> [SQLName: Int] {
+        let tables = try SQLName.fetchAll(
+            db,
+            sql: """
+                SELECT name FROM pragma_table_list
+                WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'schema%'
+                """)
+        return try Dictionary(
+            tables.map { ($0, try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0.sql)") ?? 0) },
+            uniquingKeysWith: max)
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("app-migrations new --from and diff")
+struct GenerateTests {
+    private static let schema = """
+        CREATE TABLE shelf(id INTEGER PRIMARY KEY, name TEXT NOT NULL, color TEXT);
+        CREATE TABLE book(
+            id INTEGER PRIMARY KEY,
+            title TEXT NOT NULL CHECK (title <> ''),
+            shelf_id INTEGER REFERENCES shelf(id)
+        );
+        CREATE INDEX book_by_shelf ON book(shelf_id);
+
+        """
+
+    private static let sql = """
+        ALTER TABLE shelf ADD COLUMN color TEXT;
+
+        -- Rebuild book: column `title` changes.
+        CREATE TABLE book_new(
+            id INTEGER PRIMARY KEY,
+            title TEXT NOT NULL CHECK (title <> ''),
+            shelf_id INTEGER REFERENCES shelf(id)
+        );
+        INSERT INTO book_new(id, title, shelf_id) SELECT id, title, shelf_id FROM book;
+        DROP TABLE book;
+        ALTER TABLE book_new RENAME TO book;
+
+        CREATE INDEX book_by_shelf ON book(shelf_id);
+
+        """
+
+    @Test("new writes the migration to a schema, tries it, and says what it does")
+    func new() async throws {
+        let tool = try Tool(Tool.books)
+        try tool.write(Self.schema, to: "schema.sql")
+        let run = try await tool("new check_titles --from schema.sql --down")
+        #expect(run.errors == "")
+        let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let path = try #require(lines.first)
+        #expect(path.contains("_check_titles.sql"))
+        #expect(
+            lines.dropFirst(2).joined(separator: "\n").replacing(#/\d+ generated rows/#, with: "ROWS") == """
+                  + column `shelf.color`
+                  ~ table `book`, rebuilt: column `title` changes
+                  + index `book_by_shelf`
+                ✓ Tried on ROWS in 2 tables: it makes the schema of schema.sql, and every row stays.
+
+                Rows may not fit, and then the migration fails and changes nothing:
+                  ! column `book.title` gets CHECK
+
+                """)
+        #expect(
+            try String(contentsOf: tool.folder.file(path), encoding: .utf8) == """
+                -- check_titles
+                --
+                -- Written by `app-migrations new --from schema.sql`, and tried on generated rows.
+
+                \(Self.sql)
+                """)
+        let down = path.replacingOccurrences(of: ".sql", with: ".down.sql")
+        let stem = try #require(path.split(separator: "/").last)
+        #expect(
+            try String(contentsOf: tool.folder.file(down), encoding: .utf8) == """
+                -- Reverts \(stem).
+
+                -- Rebuild book: column `title` changes.
+                CREATE TABLE book_new(id INTEGER PRIMARY KEY, title TEXT NOT NULL, shelf_id INTEGER REFERENCES shelf(id));
+                INSERT INTO book_new(id, title, shelf_id) SELECT id, title, shelf_id FROM book;
+                DROP TABLE book;
+                ALTER TABLE book_new RENAME TO book;
+
+                ALTER TABLE shelf DROP COLUMN color;
+
+                """)
+        #expect(try await tool("check").output == "✓ 3 migrations checked: nothing found\n")
+        #expect(try await tool("migrate --database app.sqlite --quiet").status == 0)
+        #expect(try await tool("rollback --database app.sqlite --to 20240601120000000").status == 0)
+        let again = try await tool("new again --from schema.sql")
+        #expect(
+            again.errors == """
+                error: The migrations make the schema of schema.sql already.
+                Edit schema.sql first. Nothing was written.
+
+                """)
+        #expect(again.status == 1)
+    }
+
+    @Test("diff prints the migration, and what it leaves out")
+    func diff() async throws {
+        let tool = try Tool(Tool.books)
+        try tool.write(Self.schema, to: "schema.sql")
+        let run = try await tool("diff --from schema.sql")
+        #expect(run.output == Self.sql)
+        #expect(run.status == 0)
+        #expect(try await tool("diff --from schema.sql --exit-code").status == 2)
+        #expect(try tool.folder.fileNames.sorted() == ["Migrations", "schema.sql"])
+
+        try tool.write(
+            "CREATE TABLE shelf(id INTEGER PRIMARY KEY, label TEXT NOT NULL); CREATE INDEX by_label ON shelf(label);",
+            to: "schema.sql")
+        let questions = try await tool("diff --from schema.sql")
+        #expect(questions.output == "")
+        #expect(
+            questions.errors == """
+
+                Left out, because it would lose data or cannot be decided:
+                  ? column `shelf.label`: It is NOT NULL, and has no default for the rows that exist. Give it a DEFAULT, or allow \
+                NULL, in the schema.
+                    Left out with it: index `by_label`.
+                  ? column `shelf.name`: The schema has no such column. It stays, because dropping it loses its values. If it is \
+                `label` now, pass --rename shelf.name=label.
+                    To drop it, add to the file:
+                      -- allow: drop-column
+                      ALTER TABLE shelf DROP COLUMN name;
+                  ? table `book`: The schema has no such table. It stays, because dropping it loses its rows.
+                    To drop it, add to the file:
+                      -- allow: drop-table
+                      DROP TABLE book;
+
+                """)
+        let new = try await tool("new less --from schema.sql")
+        #expect(new.status == 1)
+        #expect(new.errors.hasPrefix("error: Nothing can be written, because everything that differs would lose data"))
+
+        let renamed = try await tool("diff --from schema.sql --rename shelf.name=label")
+        #expect(
+            renamed.output == """
+                ALTER TABLE shelf RENAME COLUMN name TO label;
+
+                CREATE INDEX by_label ON shelf(label);
+
+                """)
+    }
+
+    @Test("new --from writes the first migration too")
+    func first() async throws {
+        let tool = try Tool()
+        try tool.write("CREATE TABLE a(x);", to: "schema.sql")
+        let run = try await tool("new first --from schema.sql")
+        #expect(run.errors == "")
+        #expect(run.output.hasSuffix("  + table `a`\n✓ Tried: it makes the schema of schema.sql.\n"))
+        let same = try await tool("diff --from schema.sql")
+        #expect(same.output == "")
+        #expect(same.errors == "✓ The migrations make the schema of schema.sql\n")
+    }
+
+    @Test("--rename needs --from")
+    func renameAlone() async throws {
+        let tool = try Tool()
+        let run = try await tool("new first --rename a.b=c")
+        #expect(run.status == 64)
+        #expect(run.errors.hasPrefix("Error: --rename and --rename-table need --from."))
+    }
+}
