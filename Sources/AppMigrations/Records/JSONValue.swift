@@ -23,9 +23,10 @@ extension JSONValue {
     private init(_ object: Any) {
         switch object {
         case let text as String: self = .string(text)
-        case let number as NSNumber: self.init(number)
-        case let list as [Any]: self = .array(list.map(JSONValue.init))
+        // Before numbers: to ask whether a container is an `NSNumber` bridges everything in it.
         case let object as [String: Any]: self = .object(object.mapValues(JSONValue.init))
+        case let list as [Any]: self = .array(list.map(JSONValue.init))
+        case let number as NSNumber: self.init(number)
         default: self = .null
         }
     }

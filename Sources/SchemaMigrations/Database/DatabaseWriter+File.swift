@@ -9,5 +9,10 @@ extension DatabaseWriter {
     }
 
     /// The database's name in messages.
-    var displayName: String { file?.lastPathComponent ?? "the database in memory" }
+    var displayName: String { file.databaseName }
+}
+
+extension URL? {
+    /// The name in messages of the database in this file.
+    var databaseName: String { self?.lastPathComponent ?? "the database in memory" }
 }

@@ -24,15 +24,19 @@ public struct SQLiteStore: MigrationStore {
     /// The database's file, determined once because that asks the file system.
     private let file: URL?
 
+    package let placeID: PlaceID
+
     private let writer: any DatabaseWriter
 
     /// Creates a store in a database that the app has opened.
     ///
     /// The store creates the table with the first record.
     public init(_ database: any DatabaseWriter) {
+        let file = database.file
         writer = database
-        file = database.file
-        name = database.displayName
+        self.file = file
+        placeID = file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(database))
+        name = file.databaseName
     }
 
     /// Creates a store in a database file, and the file if it does not exist.
@@ -128,10 +132,6 @@ extension SQLiteStore: WaitingStore {
 }
 
 extension SQLiteStore: PlaceStore {
-    package var placeID: PlaceID {
-        file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(writer))
-    }
-
     package func look(_ manager: String) throws -> PlaceState {
         // Nearly always there is a record, which one statement has read.
         let known = try PlaceState(of: manager, in: read(manager), evidence: .empty)
