@@ -20,7 +20,8 @@ struct AppMigrationsTool: ParsableCommand {
               app-migrations status --database library.sqlite
             """,
         subcommands: [
-            NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self, RollbackCommand.self,
+            NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self,
+            RollbackCommand.self,
             CheckCommand.self, RehearseCommand.self, FixtureCommand.self, SnapshotCommand.self,
             DumpCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
         ])

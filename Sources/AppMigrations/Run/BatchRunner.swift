@@ -31,7 +31,7 @@ struct BatchRunner: Sendable {
             do {
                 let outcome = try work.runBatch(DeferredBatch(settlement: settlement, size: size))
                 duration = .now - start
-                adapt()
+                adapt(to: outcome.duration)
                 return outcome.state
             } catch let failure as DeferredBatch.Failure where failure.isDivisible && size > 1 {
                 guard Obstacle(failure.cause) == nil, !(failure.cause is CancellationError) else {
@@ -70,7 +70,9 @@ struct BatchRunner: Sendable {
     }
 
     /// At most twice as large as the last batch, so that one slow row does not make a batch of seconds.
-    private mutating func adapt() {
+    ///
+    /// Only what the rows took counts: where a commit takes longer than the target, smaller batches would not help.
+    private mutating func adapt(to duration: Duration) {
         if let fixedSize {
             size = fixedSize
             return

@@ -18,8 +18,13 @@ package struct DeferredBatch: Sendable {
     package struct Outcome: Sendable {
         /// How far the step is; nil when it is done.
         package let state: DeferredState?
+        /// How long its rows took, without waiting for the database and without the commit.
+        package let duration: Duration
 
-        package init(state: DeferredState?) { self.state = state }
+        package init(state: DeferredState?, duration: Duration = .zero) {
+            self.state = state
+            self.duration = duration
+        }
     }
 
     /// The body threw, and the batch was rolled back.

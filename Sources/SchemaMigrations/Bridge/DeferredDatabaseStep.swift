@@ -22,16 +22,18 @@ struct DeferredDatabaseStep: DeferredWork {
                     }
                     var state = record.deferred[settlement.version] ?? DeferredState()
                     var isDone = false
+                    let start = ContinuousClock.now
                     try TransactionWatch().keepOpen(db, orThrow: place.stepEndedTransaction) {
                         isDone = try batches.runNext(db, &state, size: batch.size)
                     }
+                    let duration = ContinuousClock.now - start
                     try records.update(settlement.manager, db) { stored in
                         if isDone { return try settlement.record(in: &stored) }
                         try stored.changeRecord(of: settlement.manager) { record in
                             record?.deferred[settlement.version] = state
                         }
                     }
-                    return .init(state: isDone ? nil : state)
+                    return .init(state: isDone ? nil : state, duration: duration)
                 }
             }
         }
