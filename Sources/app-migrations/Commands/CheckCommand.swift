@@ -27,7 +27,7 @@ struct CheckCommand: ParsableCommand {
             a new file has to be newer than all of them. Without --since, that branch is the default branch of the \
             remote origin, if the repository knows it.
 
-            With --oldest, forms of SQL that this SQLite lacks are errors: users' systems have older ones.
+            With --oldest, a form of SQL that the named version of SQLite lacks is an error.
 
             EXAMPLE
               app-migrations check
@@ -64,7 +64,7 @@ struct CheckCommand: ParsableCommand {
         })
     var oldest: SQLiteVersion?
 
-    @Option(help: "The format of the output: text, json, sarif, or github for a workflow of GitHub.")
+    @Option(help: "The format of the output; github is for workflows.")
     var format = CheckFormat.text
 
     @Flag(help: "Print JSON, as --format json does.")
