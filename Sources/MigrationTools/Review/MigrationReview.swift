@@ -24,12 +24,13 @@ package struct MigrationReview: Sendable {
     /// - Parameters:
     ///   - database: a database to compare them with.
     ///   - branch: a branch to compare them with.
+    ///   - oldest: the oldest SQLite on which the migrations run; nil if it is not known.
     ///   - now: the date after which a version is in the future.
     /// - Throws: `SchemaMigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
     ///   migrations.
     package init(
         directory: URL, database: (any DatabaseReader)? = nil, branch: BranchMigrations? = nil,
-        now: Date = Date()
+        oldest: SQLiteVersion? = nil, now: Date = Date()
     ) throws {
         let names = try MigrationFolder.names(in: directory)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
@@ -45,6 +46,7 @@ package struct MigrationReview: Sendable {
         reviewVersions(set, now: now)
         reviewDowns(set)
         reviewStatements(of: set.entries.map(\.fileName))
+        for outline in outlines.values { findings += SQLiteFeature.findings(in: outline, oldest: oldest) }
         // The set can run only if all names are valid.
         if let migrator = try? SchemaMigrator(sourcesIn: directory) {
             if !findings.contains(where: { [.unreadableFile, .refusedStatement].contains($0.rule) }) {

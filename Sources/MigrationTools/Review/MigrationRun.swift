@@ -20,10 +20,10 @@ struct MigrationRun {
     /// Runs a migration, and returns what it breaks.
     mutating func apply(_ migration: any SchemaMigration, _ outline: ScriptOutline) -> [ReviewFinding] {
         do {
-            let before = try looks.last?.schema ?? database.read(ReviewedSchema.init)
-            let (rows, problems) = try tryRows(migration, outline)
+            let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
+            let (rows, problems) = tryRows(migration, outline, before)
             try migrator.migrate(database, upTo: migration.version)
-            let after = try database.read(ReviewedSchema.init)
+            let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append((outline, after))
             return problems + MigrationComparison(outline, from: before, to: after, rows: rows).findings
         } catch let error as SchemaMigrationError {
@@ -61,11 +61,14 @@ struct MigrationRun {
     /// - Returns: the effects on the rows, and the constraints that they break. The effects are nil if the migration
     ///   fails over any generated rows, which may be the rows' fault.
     private func tryRows(
-        _ migration: any SchemaMigration, _ outline: ScriptOutline
-    ) throws -> (facts: RowFacts?, problems: [ReviewFinding]) {
+        _ migration: any SchemaMigration, _ outline: ScriptOutline, _ before: ReviewedSchema
+    ) -> (facts: RowFacts?, problems: [ReviewFinding]) {
+        let names = outline.statements.filter { !$0.onlyDeclares }.flatMap { $0.tokens.map(\.name) }
+        let tables = before.tables(concernedBy: Set(names))
+        guard !tables.isEmpty else { return (nil, []) }
         let trial = RowTrial(
             database: database, migrator: migrator, migration: migration,
-            rebuilt: Set(outline.rebuilds.map(\.table)))
+            rebuilt: Set(outline.rebuilds.map(\.table)), tables: tables)
         do {
             return (try trial.run(over: .awkward), [])
         } catch let error as SchemaMigrationError {
@@ -79,7 +82,9 @@ struct MigrationRun {
     ///
     /// - Returns: nil, if a constraint that existed before refuses a row, or if a value is at fault: the generator
     ///   does not know what an app writes.
-    private func brokenConstraint(_ error: SchemaMigrationError, _ outline: ScriptOutline) -> ReviewFinding? {
+    private func brokenConstraint(_ error: SchemaMigrationError, _ outline: ScriptOutline)
+        -> ReviewFinding?
+    {
         guard error.code == .migrationFailed, error.file == outline.script.fileName else { return nil }
         guard let code = error.sqliteCode else {
             // Of these foreign keys, another rule says that they refer to the wrong table.
@@ -93,7 +98,8 @@ struct MigrationRun {
         }
         if error.message.contains("annot add a ") {
             return finding(
-                .addColumn, outline, error.line, "\(error.diagnostic.sentence) \(ReviewRule.addColumn.remedy)"
+                .addColumn, outline, error.line,
+                "\(error.diagnostic.sentence) \(ReviewRule.addColumn.remedy)"
             )
         }
         guard let rule = ReviewRule.newConstraint(code),
@@ -111,7 +117,8 @@ struct MigrationRun {
         guard let last = looks.last else { return [] }
         return last.schema.unindexedForeignKeys.compactMap { key in
             let first = looks.reversed().prefix { $0.schema.unindexedForeignKeys.contains(key) }.last
-            guard let outline = first?.outline, let statement = outline.statement(shaping: key.table) else {
+            guard let outline = first?.outline, let statement = outline.statement(shaping: key.table)
+            else {
                 return nil
             }
             let columns: [String] = key.columns.map(\.text)
@@ -130,7 +137,8 @@ extension ReviewRule {
     /// The rule about a new constraint of the kind that SQLite's extended result code names (rescode.html).
     fileprivate static func newConstraint(_ code: Int32) -> ReviewRule? {
         switch ResultCode(rawValue: code) {
-        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: .newUnique
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
+            .newUnique
         case .SQLITE_CONSTRAINT_NOTNULL: .newNotNull
         case .SQLITE_CONSTRAINT_CHECK: .newCheck
         default: nil
@@ -140,7 +148,9 @@ extension ReviewRule {
 
 extension ScriptOutline {
     /// Returns whether the file creates a table.
-    fileprivate func creates(_ table: SQLName) -> Bool { statements.contains { $0.createdTable == table } }
+    fileprivate func creates(_ table: SQLName) -> Bool {
+        statements.contains { $0.createdTable == table }
+    }
 
     /// The first statement that deletes rows or drops a table, or else the first.
     fileprivate var firstLoss: Statement? {
@@ -149,6 +159,17 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline.Statement {
+    /// Whether the statement only declares something, whatever rows there are.
+    fileprivate var onlyDeclares: Bool {
+        if createdTable != nil, !tokens.opens(with: "CREATE", "VIRTUAL") {
+            return !tokens.contains { $0.isWord("SELECT") }
+        }
+        return [["CREATE", "VIEW"], ["CREATE", "TRIGGER"], ["CREATE", "INDEX"], ["PRAGMA"]].contains {
+            words in
+            tokens.prefix(words.count).map(\.keyword) == words
+        }
+    }
+
     /// Whether the statement adds a constraint to a table that has rows.
     fileprivate var addsConstraint: Bool {
         tokens.opens(with: "CREATE", "UNIQUE") || alteration != nil

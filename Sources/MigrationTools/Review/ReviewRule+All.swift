@@ -49,7 +49,7 @@ extension ReviewRule {
 
     private static let statements = [
         dropTable, dropColumn, deleteWithoutWhere, rebuildForeignKeys, renameFails, renamedViewColumn,
-        unindexedForeignKey, recentSQLite,
+        unindexedForeignKey, recentSQLite, newerSQLite,
     ]
 
     static let dropTable = ReviewRule(
@@ -77,7 +77,13 @@ extension ReviewRule {
         remedy: "Create an index whose first columns are those of the foreign key.")
     static let recentSQLite = ReviewRule(
         "recent-sqlite", .warning, "a statement needs SQLite 3.53, which few systems have",
-        remedy: "Where users have an older one, rebuild the table instead.")
+        remedy:
+            "Where users have an older one, write it in another way: rebuild a table that ALTER TABLE cannot alter."
+    )
+
+    static let newerSQLite = ReviewRule(
+        "newer-sqlite", .error, "a statement needs a newer SQLite than --oldest",
+        remedy: "Write it in another way.")
 
     // MARK: What a rebuild loses
 

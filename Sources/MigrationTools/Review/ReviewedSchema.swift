@@ -11,17 +11,26 @@ struct ReviewedSchema {
     let views: [SQLName: [SQLName]]
     /// The tables whose texts a full-text table indexes, by the name of that one.
     let fullTextSources: [SQLName: SQLName]
+    /// The objects by table, to find the tables that have changed.
+    private let objects: [SQLName: [SchemaObject]]
 
     /// Reads the schema of a database.
-    init(_ db: Database) throws {
+    ///
+    /// - Parameter previous: an earlier schema of the database, from which tables that are the same are taken.
+    init(_ db: Database, since previous: ReviewedSchema? = nil) throws {
         db.clearSchemaCache()
         let objects = try SchemaObject.fetchAll(db)
         func named(_ type: String) -> [SQLName: SchemaObject] {
             Dictionary(
                 objects.filter { $0.type == type }.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         }
-        tables = try Dictionary(
-            TableLayout.fetchAll(db).map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        let byTable = Dictionary(grouping: objects, by: \.table)
+        self.objects = byTable
+        var tables = previous?.tables.filter { byTable[$0.key] == previous?.objects[$0.key] } ?? [:]
+        for table in try TableLayout.fetchAll(db, of: Set(byTable.keys).subtracting(tables.keys)) {
+            tables[table.name] = table
+        }
+        self.tables = tables
         indexes = named("index")
         triggers = named("trigger")
         views = named("view").compactMapValues { view in
@@ -42,6 +51,27 @@ struct ReviewedSchema {
             table.references.filter { !table.hasIndex(startingWith: $0.columns) }
                 .map { ForeignKeyName(table: table.name, columns: $0.columns, parent: $0.parent) }
         }
+    }
+
+    /// Returns the tables with these names, the tables that refer to them, and all that those refer to.
+    ///
+    /// A view reads tables that are hard to tell, so its name stands for all tables.
+    func tables(concernedBy names: Set<SQLName>) -> Set<SQLName> {
+        guard views.keys.allSatisfy({ !names.contains($0) }) else { return Set(tables.keys) }
+        let sources = fullTextSources.filter { names.contains($0.key) }.map(\.value)
+        let named = names.union(sources)
+        var found = Set(
+            tables.values.filter { table in
+                named.contains(table.name) || table.references.contains { named.contains($0.parent) }
+            }.map(\.name))
+        guard tables.keys.contains(where: named.contains) else { return [] }
+        var new = found
+        while !new.isEmpty {
+            let parents = new.flatMap { tables[$0]?.references.map(\.parent) ?? [] }
+            new = Set(parents.filter { tables[$0] != nil }).subtracting(found)
+            found.formUnion(new)
+        }
+        return found
     }
 
     /// A foreign key, by its table and columns.
@@ -71,7 +101,8 @@ extension TableLayout {
         let wanted = Set(columns)
         if !primaryKey.isEmpty, wanted.isSuperset(of: primaryKey) { return true }
         return indexes.contains { index in
-            index.isUnique && !index.isPartial && index.columns.allSatisfy { $0.map(wanted.contains) == true }
+            index.isUnique && !index.isPartial
+                && index.columns.allSatisfy { $0.map(wanted.contains) == true }
         }
     }
 

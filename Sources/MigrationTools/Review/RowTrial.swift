@@ -9,6 +9,8 @@ struct RowTrial {
     let migration: any SchemaMigration
     /// The tables that the migration rebuilds.
     let rebuilt: Set<SQLName>
+    /// The tables that get rows.
+    let tables: Set<SQLName>
 
     private static let rowsPerTable = 24
     /// The number of deleted rows to suppose in each table with `AUTOINCREMENT`.
@@ -22,12 +24,13 @@ struct RowTrial {
         defer { try? copy.close() }
         try database.backup(to: copy)
         try copy.write { db in
-            try TableFilling.fillAll(db, rowsPerTable: Self.rowsPerTable, seed: 1, style: style)
+            try TableFilling.fillAll(
+                db, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, tables: tables)
             try AutoincrementSequences.raise(db, by: Self.deletedRows)
         }
-        let before = try copy.writeWithoutTransaction { try Look($0, rebuilt: rebuilt) }
+        let before = try copy.writeWithoutTransaction { try Look($0, at: tables, rebuilt: rebuilt) }
         try migrator.migrate(copy, upTo: migration.version)
-        let after = try copy.writeWithoutTransaction { try Look($0, rebuilt: rebuilt) }
+        let after = try copy.writeWithoutTransaction { try Look($0, at: tables, rebuilt: rebuilt) }
         return RowFacts(from: before, to: after)
     }
 }
@@ -42,10 +45,10 @@ private struct Look {
     let rows: [SQLName: StoredRows]
 
     /// Reads a database, on a connection that may write.
-    init(_ db: Database, rebuilt: Set<SQLName>) throws {
+    init(_ db: Database, at wanted: Set<SQLName>, rebuilt: Set<SQLName>) throws {
         db.clearSchemaCache()
         tables = try Dictionary(
-            TableLayout.fetchAll(db).map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+            TableLayout.fetchAll(db, of: wanted).map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         counts = try tables.mapValues {
             try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0.name.inMain)") ?? 0
         }

@@ -1,7 +1,7 @@
 import SchemaMigrations
 import TextOutput
 
-/// Finds the statements of one file that destroy data, or that an older SQLite lacks.
+/// Finds the statements of one file that destroy data.
 ///
 /// It reads only the words of the file, so it can be wrong. An `allow:` comment allows an intended statement.
 struct StatementReview {
@@ -15,9 +15,6 @@ struct StatementReview {
         self.parents = parents
         for index in outline.statements.indices { review(index) }
     }
-
-    /// The first minor version of SQLite 3 that few systems have.
-    private static let recentMinor = 53
 
     /// Returns the tables that a file's foreign keys refer to.
     static func parents(in outline: ScriptOutline) -> Set<SQLName> {
@@ -33,12 +30,6 @@ struct StatementReview {
 
     private mutating func review(_ index: Int) {
         let statement = outline.statements[index]
-        for feature in SQLiteFeature.all where feature.minor >= Self.recentMinor && feature.isUsed(statement)
-        {
-            report(
-                .recentSQLite, statement,
-                "\(feature.name) needs SQLite 3.\(feature.minor), of 2026. \(ReviewRule.recentSQLite.remedy)")
-        }
         if let table = statement.dropped("TABLE") {
             reviewDrop(of: table, at: index)
         } else if let (table, column) = statement.droppedColumn {

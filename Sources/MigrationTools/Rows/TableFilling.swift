@@ -1,5 +1,5 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 import TextOutput
 
 /// The state of filling a table with generated rows.
@@ -15,16 +15,18 @@ package struct TableFilling {
         case awkward
     }
 
-    /// Adds rows to every table, and fills a table before those that refer to it.
+    /// Adds rows to tables, and fills a table before those that refer to it.
     ///
+    /// - Parameter tables: the tables, with those that they refer to; nil for all.
     /// - Returns: a sentence for each table that accepted no row, which says why.
     @discardableResult
     package static func fillAll(
-        _ db: Database, rowsPerTable: Int, seed: UInt64, style: Style = .typical
+        _ db: Database, rowsPerTable: Int, seed: UInt64, style: Style = .typical,
+        tables: Set<SQLName>? = nil
     ) throws -> [String] {
         guard rowsPerTable > 0 else { return [] }
         db.clearSchemaCache()
-        return try TableLayout.fetchAll(db).compactMap { table in
+        return try TableLayout.fetchAll(db, of: tables).compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
             return try filling.insert(rowsPerTable, db)
         }
@@ -105,7 +107,8 @@ package struct TableFilling {
 
     private mutating func prepare(_ db: Database) throws {
         for reference in table.references {
-            let isThere = reference.parentColumns.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
+            let isThere = reference.parentColumns.map { "\($0.sql) IS NOT NULL" }.joined(
+                separator: " AND ")
             // A parent that does not exist, or has no such key, has no rows to refer to.
             let rows = try? Row.fetchAll(
                 db,
@@ -135,7 +138,9 @@ package struct TableFilling {
         for (key, reference) in table.references.enumerated() {
             let positions = reference.columns.map(position)
             guard let found = target(of: key, index + attempt, positions, values) else { return nil }
-            for (position, value) in zip(positions, found) { if let position { values[position] = value } }
+            for (position, value) in zip(positions, found) {
+                if let position { values[position] = value }
+            }
         }
         return values
     }
@@ -158,7 +163,9 @@ package struct TableFilling {
             let positions = reference.columns.map(position)
             guard !changed.isDisjoint(with: positions.compactMap(\.self)) else { continue }
             guard let found = target(of: key, index + attempt, positions, values) else { return nil }
-            for (position, value) in zip(positions, found) { if let position { values[position] = value } }
+            for (position, value) in zip(positions, found) {
+                if let position { values[position] = value }
+            }
         }
         return values
     }
@@ -173,7 +180,8 @@ package struct TableFilling {
         if !column.isRequired, random.oneIn(6) { return .null }
         let kind = GeneratedValue(column)
         let checks = table.checks(of: column)
-        if !column.isUnique, let known = accepted[position], !random.oneIn(5), let value = random.pick(known)
+        if !column.isUnique, let known = accepted[position], !random.oneIn(5),
+            let value = random.pick(known)
         {
             return value
         }

@@ -80,14 +80,19 @@ package struct TableLayout: Sendable {
     /// Reads the tables of a database, each after those that it refers to if possible.
     ///
     /// It leaves out virtual tables and their shadow tables, SQLite's tables, and this package's.
-    package static func fetchAll(_ db: Database) throws -> [TableLayout] {
+    ///
+    /// - Parameter wanted: the tables to read; nil for all.
+    package static func fetchAll(_ db: Database, of wanted: Set<SQLName>? = nil) throws
+        -> [TableLayout]
+    {
         let names = try Row.fetchAll(
             db,
             sql:
                 "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow')"
         )
         let options = Dictionary(names.map { ($0["name"] as SQLName, $0) }, uniquingKeysWith: { $1 })
-        let tables = try SchemaObject.fetchAll(db).filter { $0.type == "table" && !$0.isVirtual }
+        let tables = try SchemaObject.fetchAll(db)
+            .filter { $0.type == "table" && !$0.isVirtual && wanted?.contains($0.name) ?? true }
             .map { table in
                 func isOn(_ option: String) -> Bool { options[table.name].map { $0[option] != 0 } ?? false }
                 return try TableLayout(db, table, hasRowID: !isOn("wr"), isStrict: isOn("strict"))
@@ -142,8 +147,10 @@ package struct TableLayout: Sendable {
 
     private static func references(of table: SQLName, _ db: Database) throws -> [Reference] {
         let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
-        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.map { _, rows in
+            db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq",
+            arguments: [table])
+        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.map {
+            _, rows in
             let parent: SQLName = rows[0]["table"]
             var targets = rows.compactMap { $0["to"] as SQLName? }
             if targets.isEmpty {

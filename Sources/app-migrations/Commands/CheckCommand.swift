@@ -27,10 +27,13 @@ struct CheckCommand: ParsableCommand {
             a new file has to be newer than all of them. Without --since, that branch is the default branch of the \
             remote origin, if the repository knows it.
 
+            With --oldest, a form of SQL that the named version of SQLite lacks is an error.
+
             EXAMPLE
               app-migrations check
               app-migrations check --directory Sources/Library/Migrations
               app-migrations check --since origin/main
+              app-migrations check --oldest 3.39 --format github
               app-migrations check --database library.sqlite --json
             """)
 
@@ -50,11 +53,28 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Compare the files with no branch.")
     var noSince = false
 
-    @Flag(help: "Print JSON.")
+    @Option(
+        help: ArgumentHelp(
+            "The oldest SQLite on which the migrations run: 3.39 or later.", valueName: "version"),
+        transform: { text in
+            guard let version = SQLiteVersion(text) else {
+                throw ValidationError("Pass a version of SQLite from 3.39, such as 3.39 or 3.46.1.")
+            }
+            return version
+        })
+    var oldest: SQLiteVersion?
+
+    @Option(help: "The format of the output; github is for workflows.")
+    var format = CheckFormat.text
+
+    @Flag(help: "Print JSON, as --format json does.")
     var json = false
 
     func validate() throws {
         if noSince, since != nil { throw ValidationError("Pass either --since or --no-since.") }
+        if json, ![.text, .json].contains(format) {
+            throw ValidationError("Pass either --json or --format \(format.rawValue).")
+        }
     }
 
     func run() throws {
@@ -62,14 +82,15 @@ struct CheckCommand: ParsableCommand {
         let review =
             if let database {
                 try passphrase.file(database).reading {
-                    try MigrationReview(directory: folder.url, database: $0, branch: branch)
+                    try MigrationReview(
+                        directory: folder.url, database: $0, branch: branch, oldest: oldest)
                 }
             } else {
-                try MigrationReview(directory: folder.url, branch: branch)
+                try MigrationReview(directory: folder.url, branch: branch, oldest: oldest)
             }
-        let output = CheckOutput(review, branch: branch?.name)
-        if json { try printJSON(output) } else { output.print(in: folder.directory) }
-        if output.errors > 0 { throw ExitCode.failure }
+        let report = CheckReport(review, since: branch?.name)
+        try report.print(json ? .json : format, of: folder.directory)
+        if report.errors > 0 { throw ExitCode.failure }
     }
 
     /// Returns the migrations that others may have applied; nil if there is no branch to compare with.
@@ -88,58 +109,5 @@ struct CheckCommand: ParsableCommand {
     private static func list(_ severity: ReviewRule.Severity) -> String {
         ReviewRule.all.filter { $0.severity == severity }
             .map { "  \($0.name.padded(to: 23))\($0.summary)" }.joined(separator: "\n")
-    }
-}
-
-/// The output of `check`.
-private struct CheckOutput: Encodable {
-    /// The branch with which the files were compared.
-    let since: String?
-    let migrations: Int
-    let errors: Int
-    let warnings: Int
-    let notes: Int
-    let findings: [Finding]
-
-    struct Finding: Encodable {
-        let file: String
-        let line: Int
-        let rule: String
-        let severity: String
-        let reason: String
-    }
-
-    init(_ review: MigrationReview, branch: String?) {
-        since = branch
-        migrations = review.count
-        errors = review.findings.count { $0.rule.severity == .error }
-        warnings = review.findings.count { $0.rule.severity == .warning }
-        notes = review.findings.count { $0.rule.severity == .note }
-        findings = review.findings.map {
-            Finding(
-                file: $0.file, line: $0.line, rule: $0.rule.name, severity: $0.rule.severity.rawValue,
-                reason: $0.reason)
-        }
-    }
-
-    /// Prints a line for each finding in the format of compilers, so that editors can jump to it.
-    func print(in directory: String) {
-        let style = Style()
-        for finding in findings {
-            let path = (directory as NSString).appendingPathComponent(finding.file)
-            let severity =
-                finding.severity == "error" ? style.bad("error:") : style.notable("\(finding.severity):")
-            Swift.print(
-                "\(path):\(finding.line): \(severity) \(finding.reason) \(style.faint("[\(finding.rule)]"))")
-        }
-        let comparison = since.map { ", and compared with \($0)" } ?? ""
-        let sum = "\(migrations.counting("migration")) checked\(comparison)"
-        if findings.isEmpty {
-            Swift.print("\(style.good("✓")) \(sum): nothing found")
-        } else {
-            let counts = [errors.counting("error"), warnings.counting("warning")]
-            let notes = notes == 0 ? [] : [notes.counting("note")]
-            Swift.print("\(sum): \((counts + notes).joined(separator: ", "))")
-        }
     }
 }

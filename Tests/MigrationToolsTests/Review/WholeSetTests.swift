@@ -28,6 +28,15 @@ struct WholeSetTests {
     }
 
     @Test(
+        "finds nothing that SQLite 3.39 lacks in sets that run on it",
+        arguments: [SampleMigrations.garden, RealMigrations.atuin, RealMigrations.eventCache])
+    func oldest(set: MigrationSet) throws {
+        guard FileManager.default.fileExists(atPath: set.folder.path) else { return }
+        let review = try MigrationReview(directory: set.folder, oldest: SQLiteVersion("3.39"))
+        #expect(review.findings.filter { $0.rule.name == "newer-sqlite" } == [])
+    }
+
+    @Test(
         "finds what the migrations of real applications lose, and nothing else",
         .enabled(if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository.")
     )

@@ -1,0 +1,109 @@
+import Foundation
+import MigrationTools
+import TextOutput
+
+/// The output of `check`.
+struct CheckReport: Encodable {
+    /// The branch with which the files were compared.
+    let since: String?
+    let migrations: Int
+    let errors: Int
+    let warnings: Int
+    let notes: Int
+    let findings: [Finding]
+
+    struct Finding: Encodable {
+        let file: String
+        let line: Int
+        let rule: String
+        let severity: String
+        let reason: String
+    }
+
+    init(_ review: MigrationReview, since branch: String?) {
+        since = branch
+        migrations = review.count
+        errors = review.findings.count { $0.rule.severity == .error }
+        warnings = review.findings.count { $0.rule.severity == .warning }
+        notes = review.findings.count { $0.rule.severity == .note }
+        findings = review.findings.map {
+            Finding(
+                file: $0.file, line: $0.line, rule: $0.rule.name, severity: $0.rule.severity.rawValue,
+                reason: $0.reason)
+        }
+    }
+
+    /// Prints the report about the migrations of a folder.
+    func print(_ format: CheckFormat, of directory: String) throws {
+        switch format {
+        case .text: printText(of: directory)
+        case .json: try printJSON(self)
+        case .sarif: try printJSON(SARIFLog(self, of: directory))
+        case .github: printWorkflowCommands(of: directory)
+        }
+    }
+
+    /// Prints a line for each finding in the format of compilers, so that editors can jump to it.
+    private func printText(of directory: String) {
+        let style = Style()
+        for finding in findings {
+            let path = (directory as NSString).appendingPathComponent(finding.file)
+            let severity =
+                finding.severity == "error" ? style.bad("error:") : style.notable("\(finding.severity):")
+            Swift.print(
+                "\(path):\(finding.line): \(severity) \(finding.reason) \(style.faint("[\(finding.rule)]"))")
+        }
+        Swift.print(findings.isEmpty ? "\(style.good("✓")) \(summary)" : summary)
+    }
+
+    /// Prints a workflow command for each finding (GitHub Actions, Workflow commands).
+    private func printWorkflowCommands(of directory: String) {
+        for finding in findings {
+            let command = finding.severity == "note" ? "notice" : finding.severity
+            let file = Self.path(of: finding.file, in: directory).escapedForWorkflows(",", ":")
+            let text = finding.reason.escapedForWorkflows()
+            Swift.print("::\(command) file=\(file),line=\(finding.line),title=\(finding.rule)::\(text)")
+        }
+        Swift.print(summary)
+    }
+
+    private var summary: String {
+        let comparison = since.map { ", and compared with \($0)" } ?? ""
+        let sum = "\(migrations.counting("migration")) checked\(comparison)"
+        guard !findings.isEmpty else { return "\(sum): nothing found" }
+        let counts = [errors.counting("error"), warnings.counting("warning")]
+        let notes = notes == 0 ? [] : [notes.counting("note")]
+        return "\(sum): \((counts + notes).joined(separator: ", "))"
+    }
+
+    /// Returns a file's path, from the root of the repository if a workflow of GitHub says where it is.
+    static func path(of file: String, in directory: String) -> String {
+        let path = (directory as NSString).appendingPathComponent(file)
+        guard let root = ProcessInfo.processInfo.environment["GITHUB_WORKSPACE"], !root.isEmpty else {
+            return path
+        }
+        let prefix = URL(fileURLWithPath: root, isDirectory: true).resolvingSymlinksInPath().path + "/"
+        let whole = URL(fileURLWithPath: directory, isDirectory: true).resolvingSymlinksInPath()
+            .appendingPathComponent(file).path
+        return whole.hasPrefix(prefix) ? String(whole.dropFirst(prefix.count)) : path
+    }
+}
+
+extension String {
+    /// The text with what would end a workflow command, or one of its properties, in codes.
+    fileprivate func escapedForWorkflows(_ others: Character...) -> String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "%", "\r", "\n": text += scalar.percentCode
+            case _ where others.contains(Character(scalar)): text += scalar.percentCode
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var percentCode: String { String(format: "%%%02X", value) }
+}
