@@ -123,7 +123,9 @@ struct GenerateTests {
                 """)
         let new = try await tool("new less --from schema.sql")
         #expect(new.status == 1)
-        #expect(new.errors.hasPrefix("error: Nothing can be written, because everything that differs would lose data"))
+        #expect(
+            new.errors.hasPrefix(
+                "error: Nothing can be written, because everything that differs would lose data"))
 
         let renamed = try await tool("diff --from schema.sql --rename shelf.name=label")
         #expect(

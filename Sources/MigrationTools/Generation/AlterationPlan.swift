@@ -82,7 +82,8 @@ struct AlterationPlan {
             tableChanges += changes
             for change in changes {
                 switch change {
-                case .addColumn(let column, let table, _): summary.append("+ column " + "\(table).\(column)".quoted)
+                case .addColumn(let column, let table, _):
+                    summary.append("+ column " + "\(table).\(column)".quoted)
                 case .dropColumn(let column, let table):
                     summary.append("- column " + "\(table).\(column)".quoted)
                     altersSchema = true
@@ -96,7 +97,8 @@ struct AlterationPlan {
         tableChanges.append(
             .rebuild(
                 TableRebuild(
-                    table: object.name, temporaryName: temporary, sql: new.sql(named: temporary), copies: copies,
+                    table: object.name, temporaryName: temporary, sql: new.sql(named: temporary),
+                    copies: copies,
                     keepsSequence: old.hasSequence && new.hasSequence, reasons: reasons)))
         summary.append("~ \(object.title), rebuilt: \(reasons.joined(separator: ", "))")
         moved.insert(object.name)
@@ -112,7 +114,9 @@ struct AlterationPlan {
         let gone = old.columns.filter { new.column($0.name) == nil }
         let added = new.columns.filter { old.column($0.name) == nil }
         let isAlterable =
-            new.columns.allSatisfy { column in old.column(column.name).map { $0.clauses == column.clauses } ?? true }
+            new.columns.allSatisfy { column in
+                old.column(column.name).map { $0.clauses == column.clauses } ?? true
+            }
             && gone.allSatisfy { column in
                 // lang_altertable.html, 5
                 !column.isPrimaryKey && !column.isUnique && !old.primaryKey.contains(column.name)
@@ -126,7 +130,8 @@ struct AlterationPlan {
                 // lang_altertable.html, 4
                 !$0.isPrimaryKey && !$0.isUnique && $0.generation != .stored && $0.hasConstantDefault
             }
-        guard isAlterable, old.columns.contains(where: { new.column($0.name) != nil && $0.generation == nil }) else {
+        guard isAlterable, old.columns.contains(where: { new.column($0.name) != nil && $0.generation == nil })
+        else {
             return nil
         }
         let drops = gone.filter { $0.generation != nil } + gone.filter { $0.generation == nil }
@@ -136,12 +141,18 @@ struct AlterationPlan {
 
     private static func reasons(from old: TableOutline, to new: TableOutline) -> [String] {
         var reasons = new.columns.compactMap { column -> String? in
-            guard let before = old.column(column.name) else { return "column \(column.name.text.quoted) is new" }
+            guard let before = old.column(column.name) else {
+                return "column \(column.name.text.quoted) is new"
+            }
             return before.clauses == column.clauses ? nil : "column \(column.name.text.quoted) changes"
         }
-        reasons += old.columns.filter { new.column($0.name) == nil }.map { "column \($0.name.text.quoted) goes" }
+        reasons += old.columns.filter { new.column($0.name) == nil }.map {
+            "column \($0.name.text.quoted) goes"
+        }
         if old.constraints != new.constraints { reasons.append("its constraints change") }
-        if old.isStrict != new.isStrict { reasons.append(new.isStrict ? "it becomes STRICT" : "it is STRICT no more") }
+        if old.isStrict != new.isStrict {
+            reasons.append(new.isStrict ? "it becomes STRICT" : "it is STRICT no more")
+        }
         if old.hasRowID != new.hasRowID {
             reasons.append(new.hasRowID ? "it gets a row id" : "it becomes WITHOUT ROWID")
         }
@@ -167,7 +178,9 @@ struct AlterationPlan {
         var number = 1
         while true {
             let name = SQLName(table.text + "_new" + (number == 1 ? "" : "\(number)"))
-            if !taken.contains(name), !taken.contains(where: { $0.folded.hasPrefix(name.folded + "_") }) { return name }
+            if !taken.contains(name), !taken.contains(where: { $0.folded.hasPrefix(name.folded + "_") }) {
+                return name
+            }
             number += 1
         }
     }
@@ -176,7 +189,8 @@ struct AlterationPlan {
 
     private mutating func changeVirtual(_ earlier: SchemaObject, _ object: SchemaObject) {
         let columns = FullTextTable.columns(of: earlier)
-        guard let old = FullTextTable(earlier), let new = FullTextTable(object), old.content == .own, new.content == .own,
+        guard let old = FullTextTable(earlier), let new = FullTextTable(object), old.content == .own,
+            new.content == .own,
             Set(columns).isSubset(of: FullTextTable.columns(of: object))
         else {
             recreate(earlier, object)
@@ -247,7 +261,9 @@ struct AlterationPlan {
             changes.append(.drop(object))
         }
         for object in old.objects where object.type == "index" && isChanged(object) {
-            if !moved.contains(object.table), !dropped.contains(object.table) { changes.append(.drop(object)) }
+            if !moved.contains(object.table), !dropped.contains(object.table) {
+                changes.append(.drop(object))
+            }
         }
         for object in old.objects where object.type != "table" && after[object.key] == nil {
             summary.append("- \(object.title)")

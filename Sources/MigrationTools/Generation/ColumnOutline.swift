@@ -40,12 +40,17 @@ struct ColumnOutline {
             return tokens[clause.lowerBound + (isNamed ? 2 : 0)].word
         }
         func first(_ words: String...) -> Range<Int>? { clauses.first { words.contains(keyword($0)) } }
-        let typeClause = clauses.first.flatMap { Self.openings.contains(tokens[$0.lowerBound].word) ? nil : $0 }
+        let typeClause = clauses.first.flatMap {
+            Self.openings.contains(tokens[$0.lowerBound].word) ? nil : $0
+        }
         type = typeClause.map(sql.text) ?? ""
         self.clauses = clauses.map { tokens[$0].map(\.key) }.sorted { first, second in
             first.lexicographicallyPrecedes(second) { $0.lexicographicallyPrecedes($1) }
         }
-        words = Set(clauses.dropFirst(typeClause == nil ? 0 : 1).flatMap { tokens[$0].prefix { $0.word != "(" }.map(\.word) })
+        words = Set(
+            clauses.dropFirst(typeClause == nil ? 0 : 1).flatMap {
+                tokens[$0].prefix { $0.word != "(" }.map(\.word)
+            })
         isNotNull = first("NOT") != nil
         generation =
             first("GENERATED", "AS").map { tokens[$0].last?.word == "STORED" ? .stored : .virtual }
@@ -61,7 +66,8 @@ struct ColumnOutline {
     func uses(_ column: SQLName) -> Bool { names.contains(column) }
 
     private static let openings: Set<String> = [
-        "CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES", "GENERATED",
+        "CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES",
+        "GENERATED",
         "AS",
     ]
 
@@ -137,7 +143,8 @@ extension ColumnOutline.Affinity {
     /// An integer becomes the text of its digits, which means the same.
     func keepsValues(in other: ColumnOutline.Affinity) -> Bool {
         switch (self, other) {
-        case _ where self == other, (_, .blob), (.integer, .numeric), (.numeric, .integer), (.integer, .text): true
+        case _ where self == other, (_, .blob), (.integer, .numeric), (.numeric, .integer), (.integer, .text):
+            true
         default: false
         }
     }

@@ -20,7 +20,9 @@ struct FittingRows {
         for _ in 0..<1_000 {
             var misfits = try misfits(among: db)
             misfits += try Self.orphans(in: db).compactMap { orphan in
-                orphan.id.map { Misfit(table: orphan.table, condition: "rowid = ?", values: [$0.databaseValue]) }
+                orphan.id.map {
+                    Misfit(table: orphan.table, condition: "rowid = ?", values: [$0.databaseValue])
+                }
                     ?? Misfit(table: orphan.table, condition: "1", values: [])
             }
             if misfits.isEmpty { return }
@@ -84,7 +86,8 @@ struct FittingRows {
     ) throws -> [(row: Misfit, values: [DatabaseValue])] {
         let hasRowID =
             try Bool.fetchOne(
-                db, sql: "SELECT NOT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
+                db,
+                sql: "SELECT NOT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
                 arguments: [table]) ?? true
         let keys =
             hasRowID
@@ -93,7 +96,8 @@ struct FittingRows {
                 db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0", arguments: [table])
         let condition = keys.map { "\(hasRowID ? $0.text : $0.sql) IS ?" }.joined(separator: " AND ")
         let columns = keys.map { hasRowID ? $0.text : $0.sql } + copies.map(\.expression)
-        return try Row.fetchAll(db, sql: "SELECT \(columns.joined(separator: ", ")) FROM \(table.inMain)").map { row in
+        return try Row.fetchAll(db, sql: "SELECT \(columns.joined(separator: ", ")) FROM \(table.inMain)").map
+        { row in
             let values = Array(row.databaseValues)
             return (
                 Misfit(table: table, condition: condition, values: Array(values.prefix(keys.count))),

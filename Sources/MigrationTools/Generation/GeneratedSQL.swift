@@ -44,11 +44,14 @@ package struct GeneratedSQL: Sendable {
         let (old, new) = (rebuild.table.plain, rebuild.temporaryName.plain)
         let columns = rebuild.copies.map(\.column.plain).joined(separator: ", ")
         let values = rebuild.copies.map(\.expression).joined(separator: ", ")
-        var lines = ["-- Rebuild \(rebuild.table.text.inOneLine): \(rebuild.reasons.joined(separator: ", ").inOneLine)."]
+        var lines = [
+            "-- Rebuild \(rebuild.table.text.inOneLine): \(rebuild.reasons.joined(separator: ", ").inOneLine)."
+        ]
         lines.append(rebuild.sql.contains("--") ? "\(rebuild.sql)\n;" : "\(rebuild.sql);")
         if rebuild.keepsSequence {
             let (from, to) = (
-                StoredValue(rebuild.table.databaseValue).sql, StoredValue(rebuild.temporaryName.databaseValue).sql
+                StoredValue(rebuild.table.databaseValue).sql,
+                StoredValue(rebuild.temporaryName.databaseValue).sql
             )
             lines += [
                 "-- No id is given twice.",

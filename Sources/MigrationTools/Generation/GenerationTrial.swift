@@ -80,7 +80,8 @@ struct GenerationTrial {
     }
 
     /// Compares the values that the migration should keep as they are.
-    private func lostRows(of table: SQLName, _ copies: [TableRebuild.Copy], _ db: Database) throws -> String? {
+    private func lostRows(of table: SQLName, _ copies: [TableRebuild.Copy], _ db: Database) throws -> String?
+    {
         guard let before = rows[table] else { return nil }
         let after = try Self.rows(db, table)
         guard before.count == after.count else {
@@ -89,8 +90,10 @@ struct GenerationTrial {
         let kept = copies.filter { !$0.converts }.map(\.column)
         func values(_ found: Rows) -> [[StoredValue]: Int] {
             let places = kept.compactMap { column in found.columns.firstIndex(of: column) }
-            return Dictionary(found.rows.map { row, count in (places.map { row[$0] }, count) }, uniquingKeysWith: +)
+            return Dictionary(
+                found.rows.map { row, count in (places.map { row[$0] }, count) }, uniquingKeysWith: +)
         }
-        return values(before) == values(after) ? nil : "table \(table.text.quoted) has other values than before"
+        return values(before) == values(after)
+            ? nil : "table \(table.text.quoted) has other values than before"
     }
 }

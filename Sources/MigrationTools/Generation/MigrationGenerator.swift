@@ -75,18 +75,23 @@ package struct MigrationGenerator {
     ///   - fill: adds rows to the tables of a database.
     /// - Throws: `SchemaMigrationError`, if the migration does not do what it should.
     package func check(goingBack goesBack: Bool, fill: (Database) throws -> Void) throws -> Trial {
-        let (before, version) = (migrator?.migrations ?? [], min(migrator?.migrations.last?.version ?? 0, .max - 1) + 1)
+        let (before, version) = (
+            migrator?.migrations ?? [], min(migrator?.migrations.last?.version ?? 0, .max - 1) + 1
+        )
         do {
             let trial = try GenerationTrial(migrator, generated, renames: renames, fill: fill)
             let all = try SchemaMigrator(
-                migrations: before + [SQLMigration(version: version, name: "generated", sql: sql, down: downSQL)])
+                migrations: before + [
+                    SQLMigration(version: version, name: "generated", sql: sql, down: downSQL)
+                ])
             var problems = try trial.migrate(with: all, generated)
             if problems.isEmpty, goesBack, !downSQL.isEmpty, back.questions.isEmpty {
                 problems = try trial.rollBack(with: all, to: version - 1).map { "going back, \($0)" }
             }
             guard problems.isEmpty else { throw failure(problems.joined(separator: "; ")) }
             return Trial(rows: trial.count, tables: trial.tableCount)
-        } catch let error as SchemaMigrationError where error.code != .invalidRequest || error.version != nil {
+        } catch let error as SchemaMigrationError where error.code != .invalidRequest || error.version != nil
+        {
             throw failure(error.diagnostic.problem)
         } catch let error as DatabaseError {
             throw failure(error.message ?? "\(error)")
@@ -95,7 +100,8 @@ package struct MigrationGenerator {
 
     private func failure(_ problem: String) -> SchemaMigrationError {
         SchemaMigrationError(
-            .invalidRequest, "The migration to \(name) was not written, because it failed on generated rows: \(problem)",
+            .invalidRequest,
+            "The migration to \(name) was not written, because it failed on generated rows: \(problem)",
             remedy: "Look at it with `app-migrations diff --from \(name)`, and write it by hand.")
     }
 }

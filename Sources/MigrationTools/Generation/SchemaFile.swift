@@ -18,8 +18,11 @@ package struct SchemaFile: Sendable {
             data = try Data(contentsOf: url)
         } catch {
             throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent), "cannot be read: \(error.localizedDescription)",
-                remedy: "Pass the file that creates the schema you want. `app-migrations dump` writes a first one.")
+                .invalidRequest, at: .file(url.lastPathComponent),
+                "cannot be read: \(error.localizedDescription)",
+                remedy:
+                    "Pass the file that creates the schema you want. `app-migrations dump` writes a first one."
+            )
         }
         try self.init(data, name: url.lastPathComponent)
     }

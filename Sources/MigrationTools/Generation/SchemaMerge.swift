@@ -18,7 +18,8 @@ struct SchemaMerge {
     private var asked: [SQLName: Int] = [:]
 
     init(
-        _ old: SchemaDescription, _ wanted: SchemaDescription, _ losses: GeneratedMigration.Losses, names: Set<SQLName>
+        _ old: SchemaDescription, _ wanted: SchemaDescription, _ losses: GeneratedMigration.Losses,
+        names: Set<SQLName>
     ) {
         self.old = old
         self.names = names
@@ -33,7 +34,8 @@ struct SchemaMerge {
                 mergeVirtual(earlier, object, losses)
             } else {
                 let merge = TableMerge(
-                    TableOutline(earlier, names: names), TableOutline(object, names: names), losses, names: names)
+                    TableOutline(earlier, names: names), TableOutline(object, names: names), losses,
+                    names: names)
                 objects.append(merge.object)
                 missing[object.name] = merge.missing
                 tightened += merge.tightened
@@ -42,12 +44,15 @@ struct SchemaMerge {
             }
         }
         if losses == .ask {
-            for object in old.objects where object.type == "table" && after[object.key] == nil { keep(object, after) }
+            for object in old.objects where object.type == "table" && after[object.key] == nil {
+                keep(object, after)
+            }
             keepWhatKeptTriggersName(after)
         }
         for object in wanted.objects where object.type == "index" && before[object.key] == nil {
             let tokens = SQLTokens(object, names: names).tokens
-            guard tokens.dropFirst().first?.word == "UNIQUE", before[.init(type: "table", name: object.table)] != nil
+            guard tokens.dropFirst().first?.word == "UNIQUE",
+                before[.init(type: "table", name: object.table)] != nil
             else { continue }
             tightened.append("\(object.key.title) is UNIQUE")
         }
@@ -63,14 +68,17 @@ struct SchemaMerge {
             .filter { name in !old.objects.contains { $0.type == "table" && $0.name == name } }
             .sorted { $0.text < $1.text }
         let rename =
-            added.first.map { " If it is \($0.text.quoted) now, pass --rename-table \(table.name)=\($0)." } ?? ""
+            added.first.map { " If it is \($0.text.quoted) now, pass --rename-table \(table.name)=\($0)." }
+            ?? ""
         questions.append(
             SchemaQuestion(
                 "table \(table.name.text.quoted)",
                 "The schema has no such table. It stays, because dropping it loses its rows.\(rename)",
                 statements: ["-- allow: drop-table", "DROP TABLE \(table.name.plain);"]))
         objects.append(table)
-        objects += old.objects.filter { $0.type != "table" && $0.table == table.name && wanted[$0.key] == nil }
+        objects += old.objects.filter {
+            $0.type != "table" && $0.table == table.name && wanted[$0.key] == nil
+        }
     }
 
     /// Keeps the views and full-text indexes without which the triggers of kept tables would not compile.
@@ -81,7 +89,8 @@ struct SchemaMerge {
         var named = objects.filter { kept.contains($0.table) }
         while let object = named.popLast() {
             let tokens = SQLTokens(object, names: names)
-            for more in spare where tokens.mention(more.name) && !objects.contains(where: { $0.key == more.key }) {
+            for more in spare
+            where tokens.mention(more.name) && !objects.contains(where: { $0.key == more.key }) {
                 objects.append(more)
                 named.append(more)
             }
@@ -96,20 +105,21 @@ struct SchemaMerge {
             return
         }
         let (old, new) = (FullTextTable(earlier), FullTextTable(object))
-        if let old, let new, old.content == .external, new.content == .external
-            || old.content == .own && new.content == .own
-                && Set(FullTextTable.columns(of: earlier)).isSubset(of: FullTextTable.columns(of: object))
-        {
+        let isWider = Set(FullTextTable.columns(of: earlier)).isSubset(of: FullTextTable.columns(of: object))
+        let contents = [old, new].compactMap { $0?.content }
+        if contents == [.external, .external] || contents == [.own, .own] && isWider {
             objects.append(object)
             return
         }
         objects.append(earlier)
         asked[object.name] = questions.count
-        missing[object.name] = Set(FullTextTable.columns(of: object)).subtracting(FullTextTable.columns(of: earlier))
+        missing[object.name] = Set(FullTextTable.columns(of: object)).subtracting(
+            FullTextTable.columns(of: earlier))
         questions.append(
             SchemaQuestion(
                 "table \(object.name.text.quoted)",
-                "It is a virtual table whose contents cannot be copied into the new one. Rebuild it by hand."))
+                "It is a virtual table whose contents cannot be copied into the new one. Rebuild it by hand.")
+        )
     }
 
     // MARK: Dependents
@@ -137,7 +147,8 @@ struct SchemaMerge {
 
     /// Returns the table because of which an object cannot be as it is wanted; nil if there is none.
     private func cause(for object: SchemaObject, _ left: Set<DatabaseSchema.Key>) -> SQLName? {
-        if object.type == "table" || object.type == "view" || object.type == "index", kept.contains(object.name),
+        if object.type == "table" || object.type == "view" || object.type == "index",
+            kept.contains(object.name),
             old.byKey[object.key] == nil
         {
             return object.name
@@ -149,11 +160,13 @@ struct SchemaMerge {
             if columns.contains(where: tokens.mention) { return table }
         }
         let leftView = left.first { key in
-            (key.type == "view" || key.type == "table") && (tokens.mention(key.name) || object.table == key.name)
+            (key.type == "view" || key.type == "table")
+                && (tokens.mention(key.name) || object.table == key.name)
                 && key != object.key
         }
         return leftView.map { view in
-            asked.keys.first { old.byKey[view].map { SQLTokens($0, names: names) }?.mention($0) == true } ?? view.name
+            asked.keys.first { old.byKey[view].map { SQLTokens($0, names: names) }?.mention($0) == true }
+                ?? view.name
         }
     }
 }
@@ -164,6 +177,8 @@ extension FullTextTable {
         let sql = SQLTokens(object, names: [])
         guard let start = sql.tokens.firstIndex(where: { $0.word == "(" }) else { return [] }
         return sql.parts(of: start + 1..<max(start + 1, sql.end(ofParenthesisAt: start) - 1))
-            .filter { part in !sql.tokens[part].contains { $0.word == "=" } }.map { sql.tokens[$0.lowerBound].name }
+            .filter { part in !sql.tokens[part].contains { $0.word == "=" } }.map {
+                sql.tokens[$0.lowerBound].name
+            }
     }
 }

@@ -25,7 +25,8 @@ package struct SchemaRenames: Sendable {
         for text in tables {
             let known = Set(try SchemaObject.fetchAll(db).filter { $0.type == "table" }.map(\.name))
             guard let (old, new) = text.splits(at: "=").first(where: { known.contains(SQLName($0.0)) }) else {
-                throw Self.failure("--rename-table \(text)", "names no table that the migrations make", "old=new")
+                throw Self.failure(
+                    "--rename-table \(text)", "names no table that the migrations make", "old=new")
             }
             renamed[SQLName(old)] = SQLName(new)
             try run(.renameTable(SQLName(old), to: SQLName(new)), "--rename-table \(text)", db, &changes)
@@ -35,11 +36,14 @@ package struct SchemaRenames: Sendable {
                 left.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1), new: SQLName(new)) }
             }.map { (table: renamed[$0.table] ?? $0.table, column: $0.column, new: $0.new) }.first {
                 try Bool.fetchOne(
-                    db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
+                    db,
+                    sql:
+                        "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
                     arguments: [$0.table, $0.column]) == true
             }
             guard let found else {
-                throw Self.failure("--rename \(text)", "names no column that the migrations make", "table.old=new")
+                throw Self.failure(
+                    "--rename \(text)", "names no column that the migrations make", "table.old=new")
             }
             let change = SchemaAlteration.renameColumn(found.column, of: found.table, to: found.new)
             do {
@@ -89,7 +93,9 @@ package struct SchemaRenames: Sendable {
     private static func failure(_ option: String, _ problem: String, _ form: String) -> SchemaMigrationError {
         SchemaMigrationError(
             .invalidRequest, "\(option) \(problem)",
-            remedy: "Pass \(option.prefix { $0 != " " }) \(form), with names as the migrations have them. Nothing was written.")
+            remedy:
+                "Pass \(option.prefix { $0 != " " }) \(form), with names as the migrations have them. Nothing was written."
+        )
     }
 }
 
@@ -120,7 +126,9 @@ extension SchemaAlteration {
 extension String {
     /// Returns both sides of each occurrence of a character, since names may contain it.
     fileprivate func splits(at separator: Character) -> [(String, String)] {
-        indices.filter { self[$0] == separator }.map { (String(self[..<$0]), String(self[index(after: $0)...])) }
-            .filter { !$0.0.isEmpty && !$0.1.isEmpty }
+        indices.filter { self[$0] == separator }.map {
+            (String(self[..<$0]), String(self[index(after: $0)...]))
+        }
+        .filter { !$0.0.isEmpty && !$0.1.isEmpty }
     }
 }

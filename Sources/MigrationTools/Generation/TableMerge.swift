@@ -15,7 +15,9 @@ struct TableMerge {
     private let wanted: TableOutline
     private let losses: GeneratedMigration.Losses
 
-    init(_ old: TableOutline, _ wanted: TableOutline, _ losses: GeneratedMigration.Losses, names: Set<SQLName>) {
+    init(
+        _ old: TableOutline, _ wanted: TableOutline, _ losses: GeneratedMigration.Losses, names: Set<SQLName>
+    ) {
         self.old = old
         self.wanted = wanted
         self.losses = losses
@@ -52,7 +54,8 @@ struct TableMerge {
             questions.append(
                 SchemaQuestion(
                     "table \(wanted.name.text.quoted)",
-                    "It stays as it is, because \(reason). Answer the questions about its columns, or rebuild it by hand."))
+                    "It stays as it is, because \(reason). Answer the questions about its columns, or rebuild it by hand."
+                ))
         }
     }
 
@@ -62,13 +65,16 @@ struct TableMerge {
             return "the rest of its definition needs column \(column.text.quoted)"
         }
         if merged.columns.count(where: \.isPrimaryKey) > 1
-            || merged.columns.contains(where: \.isPrimaryKey) && Set(merged.primaryKey) != Set(wanted.primaryKey)
+            || merged.columns.contains(where: \.isPrimaryKey)
+                && Set(merged.primaryKey) != Set(wanted.primaryKey)
             || merged.primaryKey.contains(where: { merged.column($0) == nil })
         {
             return "it would have two primary keys"
         }
         let types: Set<String> = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
-        if merged.isStrict, let column = merged.columns.first(where: { !types.contains($0.type.uppercasedASCII) }) {
+        if merged.isStrict,
+            let column = merged.columns.first(where: { !types.contains($0.type.uppercasedASCII) })
+        {
             return "STRICT does not allow the type of column \(column.name.text.quoted)"
         }
         let gone = old.columns.filter { merged.column($0.name) == nil }
@@ -122,10 +128,12 @@ struct TableMerge {
             questions.append(
                 SchemaQuestion(
                     title(after.name),
-                    "It would be generated: the values that it has would be lost. Give the generated column another name."))
+                    "It would be generated: the values that it has would be lost. Give the generated column another name."
+                ))
             return true
         }
-        if !before.affinity(isStrict: old.isStrict).keepsValues(in: after.affinity(isStrict: wanted.isStrict)) {
+        if !before.affinity(isStrict: old.isStrict).keepsValues(in: after.affinity(isStrict: wanted.isStrict))
+        {
             if losses == .ask {
                 questions.append(
                     SchemaQuestion(
@@ -139,8 +147,10 @@ struct TableMerge {
             }
             tightened.append("\(title(after.name)) becomes \(after.type)")
         }
-        let isRequired = after.isNotNull || wanted.primaryKey.contains(after.name) && wanted.rowIDAlias != after.name
-        let wasRequired = before.isNotNull || old.rowIDAlias == before.name
+        let isRequired =
+            after.isNotNull || wanted.primaryKey.contains(after.name) && wanted.rowIDAlias != after.name
+        let wasRequired =
+            before.isNotNull || old.rowIDAlias == before.name
             || old.primaryKey.contains(before.name) && (!old.hasRowID || old.isStrict)
         guard isRequired, !wasRequired, after.defaultValue == nil || !after.isNotNull else { return false }
         guard losses == .ask, after.isNotNull else {
@@ -160,10 +170,13 @@ struct TableMerge {
     private mutating func askAboutDropping(_ column: ColumnOutline) {
         let path = "\(old.name).\(column.name)"
         let added = wanted.columns.filter { old.column($0.name) == nil }
-        let rename = added.first.map { " If it is \($0.name.text.quoted) now, pass --rename \(path)=\($0.name)." } ?? ""
+        let rename =
+            added.first.map { " If it is \($0.name.text.quoted) now, pass --rename \(path)=\($0.name)." }
+            ?? ""
         questions.append(
             SchemaQuestion(
-                title(column.name), "The schema has no such column. It stays, because dropping it loses its values.\(rename)",
+                title(column.name),
+                "The schema has no such column. It stays, because dropping it loses its values.\(rename)",
                 statements: [
                     "-- allow: drop-column",
                     "ALTER TABLE \(old.name.plain) DROP COLUMN \(column.name.plain);",

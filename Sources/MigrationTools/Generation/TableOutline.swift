@@ -25,7 +25,9 @@ struct TableOutline {
         let parts = start < end ? sql.parts(of: start + 1..<max(start + 1, end - 1)) : []
         let count = parts.firstIndex { sql.tokens[$0.lowerBound].isTableConstraint } ?? parts.count
         columns = parts[..<count].map { ColumnOutline(sql, $0) }
-        constraints = parts[count...].map { sql.tokens[$0].map(\.key) }.sorted { $0.lexicographicallyPrecedes($1) }
+        constraints = parts[count...].map { sql.tokens[$0].map(\.key) }.sorted {
+            $0.lexicographicallyPrecedes($1)
+        }
         constraintTokens = parts[count...].first.map { $0.lowerBound..<end } ?? end..<end
         options = Set(sql.tokens[end...].map(\.word)).intersection(["STRICT", "WITHOUT"])
     }
@@ -43,7 +45,9 @@ struct TableOutline {
         if let column = columns.first(where: \.isPrimaryKey) { return [column.name] }
         let tokens = sql.tokens
         guard !constraints.isEmpty,
-            let start = constraintTokens.first(where: { tokens[$0].word == "PRIMARY" && $0 + 2 < tokens.count })
+            let start = constraintTokens.first(where: {
+                tokens[$0].word == "PRIMARY" && $0 + 2 < tokens.count
+            })
         else { return [] }
         return sql.parts(of: start + 3..<max(start + 3, sql.end(ofParenthesisAt: start + 2) - 1))
             .map { tokens[$0.lowerBound].name }
@@ -73,9 +77,12 @@ struct TableOutline {
     func sql(named new: SQLName) -> String {
         let tokens = sql.tokens
         var texts: [Int: String] = [:]
-        if let index = tokens.firstIndex(where: { $0.word == "(" }), index > 0 { texts[index - 1] = new.plain }
+        if let index = tokens.firstIndex(where: { $0.word == "(" }), index > 0 {
+            texts[index - 1] = new.plain
+        }
         // A constraint may name its column with the table.
-        for index in tokens.indices.dropLast() where tokens[index + 1].word == "." && tokens[index].name == name {
+        for index in tokens.indices.dropLast()
+        where tokens[index + 1].word == "." && tokens[index].name == name {
             texts[index] = new.plain
         }
         return sql.text(replacing: texts)
@@ -87,14 +94,17 @@ struct TableOutline {
         let bytes = Array(object.sql.utf8)
         let range = first.range.lowerBound..<last.range.upperBound
         let separator = bytes[range].contains(UInt8(ascii: "\n")) ? ",\n    " : ", "
-        return String(decoding: bytes[..<range.lowerBound], as: UTF8.self) + texts.joined(separator: separator)
+        return String(decoding: bytes[..<range.lowerBound], as: UTF8.self)
+            + texts.joined(separator: separator)
             + String(decoding: bytes[range.upperBound...], as: UTF8.self)
     }
 }
 
 extension SQLTokens.Token {
     /// Whether the token begins a constraint that belongs to no column, as no bare name can.
-    fileprivate var isTableConstraint: Bool { ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"].contains(word) }
+    fileprivate var isTableConstraint: Bool {
+        ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"].contains(word)
+    }
 }
 
 extension [[UInt8]] {

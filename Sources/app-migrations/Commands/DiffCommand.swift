@@ -32,7 +32,9 @@ struct DiffCommand: ParsableCommand {
         let generation = try Generation(from: from, folder, renames, goingBack: down)
         let style = Style(for: .standardError)
         print(down ? generation.downSQL : generation.sql, terminator: "")
-        let text = generation.isEmpty ? "\(style.good("✓")) The migrations make the schema of \(from)" : generation.report(style)
+        let text =
+            generation.isEmpty
+            ? "\(style.good("✓")) The migrations make the schema of \(from)" : generation.report(style)
         FileHandle.standardError.write(Data("\(text)\n".utf8))
         if exitCode, !generation.isEmpty { throw ExitCode(2) }
     }

@@ -31,7 +31,8 @@ struct NewCommand: ParsableCommand {
 
     @OptionGroup var folder: DirectoryOption
 
-    @Option(help: ArgumentHelp("Write what leads to the schema that this file creates.", valueName: "file"),
+    @Option(
+        help: ArgumentHelp("Write what leads to the schema that this file creates.", valueName: "file"),
         completion: .file())
     var from: String?
 

@@ -12,7 +12,9 @@ struct Generation {
     private let trial: MigrationGenerator.Trial?
 
     /// Compares a folder's migrations with a file, and tries the migration between them on generated rows.
-    init(from file: String, _ folder: DirectoryOption, _ renames: RenameOptions, goingBack goesBack: Bool) throws {
+    init(from file: String, _ folder: DirectoryOption, _ renames: RenameOptions, goingBack goesBack: Bool)
+        throws
+    {
         self.file = file
         self.goesBack = goesBack
         generator = try MigrationGenerator(
@@ -44,7 +46,8 @@ struct Generation {
                 remedy: "Answer the questions, or write the migration by hand. Nothing was written.")
         }
         throw Failure(
-            "The migrations make the schema of \(file) already", remedy: "Edit \(file) first. Nothing was written.")
+            "The migrations make the schema of \(file) already",
+            remedy: "Edit \(file) first. Nothing was written.")
     }
 
     /// Returns the text of the migration's file.
@@ -75,10 +78,13 @@ struct Generation {
                         : " Tried \(rows): it makes \(result), and every row stays."))
         }
         if !generator.tightened.isEmpty {
-            lines += ["", style.heading("Rows may not fit, and then the migration fails and changes nothing:")]
+            lines += [
+                "", style.heading("Rows may not fit, and then the migration fails and changes nothing:"),
+            ]
             lines += generator.tightened.map { "  \(style.notable("!")) \($0)" }
         }
-        lines += list(generator.questions, "Left out, because it would lose data or cannot be decided:", style)
+        lines += list(
+            generator.questions, "Left out, because it would lose data or cannot be decided:", style)
         if goesBack {
             lines += list(generator.downQuestions, "Left out of the down migration:", style)
         }

@@ -40,7 +40,8 @@ struct ColumnOutlineTests {
     @Test("tells generated columns, keys and options")
     func tables() throws {
         let table = try table(
-            "CREATE TABLE t(a INT, b INT GENERATED ALWAYS AS (a) STORED, c AS (a), PRIMARY KEY (a), CHECK (b > 0)) WITHOUT ROWID")
+            "CREATE TABLE t(a INT, b INT GENERATED ALWAYS AS (a) STORED, c AS (a), PRIMARY KEY (a), CHECK (b > 0)) WITHOUT ROWID"
+        )
         #expect(table.columns.map(\.generation) == [nil, .stored, .virtual])
         #expect(table.primaryKey == ["a"])
         #expect(table.rowIDAlias == nil)
@@ -54,7 +55,10 @@ struct ColumnOutlineTests {
 
     @Test(
         "is written with quotes only where SQLite needs them",
-        arguments: [("note", "note"), ("order", "\"order\""), ("a b", "\"a b\""), ("1a", "\"1a\""), ("é", "\"é\""), ("", "\"\"")])
+        arguments: [
+            ("note", "note"), ("order", "\"order\""), ("a b", "\"a b\""), ("1a", "\"1a\""), ("é", "\"é\""),
+            ("", "\"\""),
+        ])
     func plain(name: String, sql: String) {
         #expect(SQLName(name).plain == sql)
     }

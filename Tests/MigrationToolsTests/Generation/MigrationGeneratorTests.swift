@@ -19,12 +19,14 @@ struct MigrationGeneratorTests {
         "uses ALTER TABLE where SQLite can",
         arguments: [
             (
-                "CREATE TABLE a(x INTEGER, UNIQUE (x))", "CREATE TABLE a(x INTEGER, y TEXT NOT NULL DEFAULT '', UNIQUE (x))",
+                "CREATE TABLE a(x INTEGER, UNIQUE (x))",
+                "CREATE TABLE a(x INTEGER, y TEXT NOT NULL DEFAULT '', UNIQUE (x))",
                 "ALTER TABLE a ADD COLUMN y TEXT NOT NULL DEFAULT '';\n"
             ),
             // The order of columns is worth no rebuild.
             (
-                "CREATE TABLE a(x INTEGER)", "CREATE TABLE a(y TEXT REFERENCES a(x), x INTEGER)",
+                "CREATE TABLE a(x INTEGER UNIQUE)",
+                "CREATE TABLE a(y TEXT REFERENCES a(x), x INTEGER UNIQUE)",
                 "ALTER TABLE a ADD COLUMN y TEXT REFERENCES a(x);\n"
             ),
             (
@@ -55,7 +57,10 @@ struct MigrationGeneratorTests {
                 """
             ),
             // Only the writing differs.
-            ("CREATE TABLE a(x INTEGER NOT NULL DEFAULT 1)", "create table \"A\" (X integer default 1 not null)", ""),
+            (
+                "CREATE TABLE a(x INTEGER NOT NULL DEFAULT 1)",
+                "create table \"A\" (X integer default 1 not null)", ""
+            ),
         ])
     func alter(old: String, new: String, sql: String) throws {
         let generator = try generator(old, new)
@@ -110,11 +115,14 @@ struct MigrationGeneratorTests {
                 CREATE TRIGGER noted AFTER INSERT ON note BEGIN SELECT 1; END;
 
                 """)
-        #expect(generator.summary == ["~ table `note`, rebuilt: column `text` changes, its constraints change"])
+        #expect(
+            generator.summary == ["~ table `note`, rebuilt: column `text` changes, its constraints change"])
         #expect(generator.tightened == ["table `note` gets other constraints"])
         let trial = try generator.check(goingBack: true) { db in
             try db.execute(
-                sql: "INSERT INTO note(text) VALUES ('a'), (NULL), ('c'); DELETE FROM note WHERE id = 3; INSERT INTO tag VALUES (1)")
+                sql:
+                    "INSERT INTO note(text) VALUES ('a'), (NULL), ('c'); DELETE FROM note WHERE id = 3; INSERT INTO tag VALUES (1)"
+            )
         }
         #expect(trial.rows == 3)
         #expect(trial.tables == 2)
@@ -157,7 +165,8 @@ struct MigrationGeneratorTests {
             ("CREATE TABLE a(x REAL)", "CREATE TABLE a(x TEXT)", "column `a.x`", ""),
             ("CREATE TABLE a(x, y)", "CREATE TABLE a(x, y AS (x))", "column `a.y`", ""),
             (
-                "CREATE VIRTUAL TABLE a USING fts5(x, y)", "CREATE VIRTUAL TABLE a USING fts5(x)", "table `a`", ""
+                "CREATE VIRTUAL TABLE a USING fts5(x, y)", "CREATE VIRTUAL TABLE a USING fts5(x)",
+                "table `a`", ""
             ),
             // What can be done is done, and what needs the rest waits.
             (
@@ -187,8 +196,10 @@ struct MigrationGeneratorTests {
 
     @Test("renames what a person names, and nothing else")
     func renames() throws {
-        let old = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); CREATE VIEW v AS SELECT body FROM note; CREATE VIEW w AS SELECT body FROM v"
-        let new = "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT); CREATE VIEW v AS SELECT text FROM entry; CREATE VIEW w AS SELECT text FROM v"
+        let old =
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); CREATE VIEW v AS SELECT body FROM note; CREATE VIEW w AS SELECT body FROM v"
+        let new =
+            "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT); CREATE VIEW v AS SELECT text FROM entry; CREATE VIEW w AS SELECT text FROM v"
         let generator = try generator(
             old, new, renaming: SchemaRenames(tables: ["note=entry"], columns: ["note.body=text"]))
         #expect(
@@ -204,7 +215,9 @@ struct MigrationGeneratorTests {
                 CREATE VIEW w AS SELECT text FROM v;
 
                 """)
-        _ = try generator.check(goingBack: true) { try $0.execute(sql: "INSERT INTO note(body) VALUES ('a')") }
+        _ = try generator.check(goingBack: true) {
+            try $0.execute(sql: "INSERT INTO note(body) VALUES ('a')")
+        }
         #expect(try self.generator(old, new).questions.map(\.subject) == ["table `note`"])
         for (renames, message) in [
             (

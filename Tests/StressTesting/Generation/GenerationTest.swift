@@ -109,7 +109,8 @@ private struct GenerationCase {
             guard generator.questions.isEmpty else { return nil }
             let expected = try DatabaseQueue(configuration: configuration)
             try expected.writeWithoutTransaction { try $0.execute(sql: wanted) }
-            let differences = try DatabaseSchema(db).difference(to: expected.read(DatabaseSchema.init)).changes
+            let differences = try DatabaseSchema(db).difference(to: expected.read(DatabaseSchema.init))
+                .changes
                 .filter { !$0.subject.hasSuffix("order of the columns") }
             return differences.isEmpty ? nil : differences.map(\.sentence).joined(separator: "; ")
         }

@@ -80,9 +80,13 @@ struct RandomSchema: Sendable {
     /// Makes a schema that comes from another one.
     static func changed(_ parts: [Part], _ random: inout RandomNumbers) -> [Part] {
         var tables = parts.compactMap { if case .table(let table) = $0 { table } else { nil } }
-        if random.chance(15), tables.count > 1 { tables.remove(at: Int.random(in: tables.indices, using: &random)) }
+        if random.chance(15), tables.count > 1 {
+            tables.remove(at: Int.random(in: tables.indices, using: &random))
+        }
         for index in tables.indices where random.chance(70) { change(&tables[index], &random) }
-        if random.chance(30), let name = tableNames.first(where: { name in !tables.contains { $0.name.text == name } }) {
+        if random.chance(30),
+            let name = tableNames.first(where: { name in !tables.contains { $0.name.text == name } })
+        {
             tables.append(table(SQLName(name), tables: tableNames, &random))
         }
         if random.chance(20) { tables.shuffle(using: &random) }
@@ -95,16 +99,23 @@ struct RandomSchema: Sendable {
             let index = Int.random(in: table.columns.indices, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
             case 0...2:
-                guard let name = columnNames.first(where: { name in !table.columns.contains { $0.name == SQLName(name) } })
+                guard
+                    let name = columnNames.first(where: { name in
+                        !table.columns.contains { $0.name == SQLName(name) }
+                    })
                 else { continue }
-                let new = column(SQLName(name), in: table, isStrict: table.options.contains("STRICT"), &random)
+                let new = column(
+                    SQLName(name), in: table, isStrict: table.options.contains("STRICT"), &random)
                 table.columns.insert(
-                    new, at: random.chance(70) ? table.columns.count : Int.random(in: 0...table.columns.count, using: &random))
+                    new,
+                    at: random.chance(70)
+                        ? table.columns.count : Int.random(in: 0...table.columns.count, using: &random))
             case 3:
                 if table.columns.count > 1 { table.columns.remove(at: index) }
             case 4...5:
                 let name = table.columns[index].name
-                table.columns[index] = column(name, in: table, isStrict: table.options.contains("STRICT"), &random)
+                table.columns[index] = column(
+                    name, in: table, isStrict: table.options.contains("STRICT"), &random)
             case 6: table.constraints += constraint(on: table, tables: tableNames, &random)
             case 7:
                 if !table.constraints.isEmpty { table.constraints.removeLast() }
@@ -135,8 +146,11 @@ struct RandomSchema: Sendable {
     }
 
     private static func options(_ table: Table, _ random: inout RandomNumbers) -> String {
-        let hasKey = table.columns.contains { $0.definition.contains("PRIMARY") && !$0.definition.contains("AUTO") }
-        return random.pick(hasKey ? ["", " STRICT", " WITHOUT ROWID", " STRICT, WITHOUT ROWID"] : ["", " STRICT"])
+        let hasKey = table.columns.contains {
+            $0.definition.contains("PRIMARY") && !$0.definition.contains("AUTO")
+        }
+        return random.pick(
+            hasKey ? ["", " STRICT", " WITHOUT ROWID", " STRICT, WITHOUT ROWID"] : ["", " STRICT"])
     }
 
     private static func column(
@@ -150,18 +164,29 @@ struct RandomSchema: Sendable {
                 definition: "\(isStrict ? "TEXT " : "")GENERATED ALWAYS AS (\(other.name.sql) || 'x')\(kind)",
                 isGenerated: true)
         }
-        var words = [random.pick(isStrict ? ["INTEGER", "TEXT", "REAL", "BLOB", "ANY", "INT"] : ["INTEGER", "TEXT", "REAL", "", "BLOB", "NUMERIC", "VARCHAR(40)", "BOOLEAN", "INT"])]
+        var words = [
+            random.pick(
+                isStrict
+                    ? ["INTEGER", "TEXT", "REAL", "BLOB", "ANY", "INT"]
+                    : ["INTEGER", "TEXT", "REAL", "", "BLOB", "NUMERIC", "VARCHAR(40)", "BOOLEAN", "INT"])
+        ]
         let isText = words[0].contains("TEXT") || words[0].contains("CHAR")
         let isRequired = random.chance(30)
         if isRequired { words.append(random.pick(["NOT NULL", "CONSTRAINT here NOT NULL"])) }
         if random.chance(isRequired ? 70 : 20) {
-            words.append(random.pick(isText ? ["DEFAULT 'x;y'", "DEFAULT ''", "DEFAULT ('a' || 'b')", "DEFAULT plain"] : ["DEFAULT 0", "DEFAULT -1", "DEFAULT (1 + 1)"]))
+            words.append(
+                random.pick(
+                    isText
+                        ? ["DEFAULT 'x;y'", "DEFAULT ''", "DEFAULT ('a' || 'b')", "DEFAULT plain"]
+                        : ["DEFAULT 0", "DEFAULT -1", "DEFAULT (1 + 1)"]))
         }
         if random.chance(10) { words.append("UNIQUE") }
         if random.chance(10) { words.append("CHECK (\(name.sql) IS NULL OR length(\(name.sql)) < 1000)") }
         if random.chance(15) { words.append("COLLATE \(random.pick(["NOCASE", "RTRIM", "BINARY"]))") }
         if random.chance(10) {
-            words.append("REFERENCES \(SQLName(random.pick(tableNames)).sql)\(random.pick(["(id)", "", "(id) ON DELETE SET NULL", "(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"]))")
+            words.append(
+                "REFERENCES \(SQLName(random.pick(tableNames)).sql)\(random.pick(["(id)", "", "(id) ON DELETE SET NULL", "(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"]))"
+            )
         }
         return Column(name: name, definition: words.filter { !$0.isEmpty }.joined(separator: " "))
     }
@@ -173,9 +198,12 @@ struct RandomSchema: Sendable {
         let two = random.pick(table.columns).name.sql
         switch Int.random(in: 0..<6, using: &random) {
         case 0 where one != two: return ["UNIQUE (\(one), \(two))"]
-        case 1: return ["CONSTRAINT \"a check\" CHECK (\(table.name.sql).\(one) IS NULL OR length(\(two)) < 500)"]
+        case 1:
+            return ["CONSTRAINT \"a check\" CHECK (\(table.name.sql).\(one) IS NULL OR length(\(two)) < 500)"]
         case 2...3: return ["FOREIGN KEY (\(one)) REFERENCES \(SQLName(random.pick(tables)).sql)(id)"]
-        case 4 where !table.columns.contains { $0.definition.contains("PRIMARY") } && !table.constraints.contains { $0.contains("PRIMARY") }:
+        case 4
+        where !table.columns.contains { $0.definition.contains("PRIMARY") }
+            && !table.constraints.contains { $0.contains("PRIMARY") }:
             return ["PRIMARY KEY (\(one))"]
         default: return []
         }
@@ -193,7 +221,8 @@ struct RandomSchema: Sendable {
             switch Int.random(in: 0..<12, using: &random) {
             case 0: return ["CREATE INDEX \"by \(number)\" ON \(t)(\(one))"]
             case 1: return ["CREATE UNIQUE INDEX unique\(number) ON \(t)(\(one), \(two) COLLATE NOCASE)"]
-            case 2: return ["CREATE INDEX partial\(number) ON \(t)(lower(\(one)) DESC) WHERE \(two) IS NOT NULL"]
+            case 2:
+                return ["CREATE INDEX partial\(number) ON \(t)(lower(\(one)) DESC) WHERE \(two) IS NOT NULL"]
             case 3...4: return ["CREATE VIEW view\(number) AS SELECT \(one) AS x, \(two) AS y FROM \(t)"]
             case 5: return ["CREATE VIEW above\(number) AS SELECT x FROM view\(number) WHERE y IS NOT NULL"]
             case 6: return ["CREATE VIEW every\(number) AS SELECT * FROM \(t), \(other.name.sql)"]
@@ -201,8 +230,14 @@ struct RandomSchema: Sendable {
                 return [
                     "CREATE TRIGGER trigger\(number) AFTER INSERT ON \(t) BEGIN UPDATE \(other.name.sql) SET \(random.pick(other.columns).name.sql) = NULL WHERE 0; SELECT new.\(one); END"
                 ]
-            case 8: return ["CREATE TRIGGER touch\(number) AFTER UPDATE OF \(one) ON \(t) WHEN new.\(two) IS NOT NULL BEGIN SELECT count(*) FROM \(other.name.sql); END"]
-            case 9: return ["CREATE TRIGGER instead\(number) INSTEAD OF INSERT ON view\(number) BEGIN DELETE FROM \(t) WHERE 0; END"]
+            case 8:
+                return [
+                    "CREATE TRIGGER touch\(number) AFTER UPDATE OF \(one) ON \(t) WHEN new.\(two) IS NOT NULL BEGIN SELECT count(*) FROM \(other.name.sql); END"
+                ]
+            case 9:
+                return [
+                    "CREATE TRIGGER instead\(number) INSTEAD OF INSERT ON view\(number) BEGIN DELETE FROM \(t) WHERE 0; END"
+                ]
             case 10:
                 let column = random.pick(table.columns)
                 let name = SQLName("\(table.name)_fts")
@@ -213,7 +248,9 @@ struct RandomSchema: Sendable {
                     "CREATE TRIGGER \(SQLName("\(table.name)_fts_ad").sql) AFTER DELETE ON \(t) BEGIN INSERT INTO \(name.sql)(\(name.sql), rowid, \(c)) VALUES ('delete', old.rowid, old.\(c)); END",
                 ]
             default:
-                return ["CREATE VIRTUAL TABLE search USING fts5(\(random.pick(["title", "title, body", "title, body, tokenize='porter'"])))"]
+                return [
+                    "CREATE VIRTUAL TABLE search USING fts5(\(random.pick(["title", "title, body", "title, body, tokenize='porter'"])))"
+                ]
             }
         }.map(Part.other)
     }
@@ -241,7 +278,10 @@ extension RandomSchema {
     private static func broken(_ db: Database) throws -> Set<String> {
         func fails(_ sql: String) -> Bool { (try? db.execute(sql: sql)) == nil }
         let rows = try Row.fetchAll(
-            db, sql: "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite%'")
+            db,
+            sql:
+                "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite%'"
+        )
         var broken: Set<String> = []
         for row in rows {
             let name: SQLName = row["name"]
@@ -251,7 +291,8 @@ extension RandomSchema {
             case "view" where fails("SELECT * FROM \(name.sql) LIMIT 0"): broken.insert(sql)
             case "table" where sql.contains("content="):
                 if fails("INSERT INTO \(name.sql)(\(name.sql)) VALUES ('rebuild')") { broken.insert(sql) }
-            case "table" where !sql.contains("VIRTUAL") && !name.text.contains("_fts") && !name.text.hasPrefix("search"):
+            case "table"
+            where !sql.contains("VIRTUAL") && !name.text.contains("_fts") && !name.text.hasPrefix("search"):
                 // A foreign key must find a unique parent key.
                 let isLonely = try Bool.fetchOne(
                     db,
@@ -264,7 +305,12 @@ extension RandomSchema {
                 let columns = try SQLName.fetchAll(
                     db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [table])
                 let set = columns.map { "\($0.sql) = NULL" }.joined(separator: ", ")
-                let probe = "EXPLAIN " + (sql.contains("AFTER UPDATE") ? "UPDATE \(table.sql) SET \(set)" : sql.contains("AFTER DELETE") ? "DELETE FROM \(table.sql)" : "INSERT INTO \(table.sql) DEFAULT VALUES")
+                let probe =
+                    "EXPLAIN "
+                    + (sql.contains("AFTER UPDATE")
+                        ? "UPDATE \(table.sql) SET \(set)"
+                        : sql.contains("AFTER DELETE")
+                            ? "DELETE FROM \(table.sql)" : "INSERT INTO \(table.sql) DEFAULT VALUES")
                 if fails(probe) { broken.insert(sql) }
             default: break
             }
@@ -276,7 +322,8 @@ extension RandomSchema {
                 try db.execute(sql: "SAVEPOINT probe; ALTER TABLE \(name.sql) RENAME TO \"renamed table\"")
             } catch let error as DatabaseError {
                 let message = error.message ?? ""
-                for other in rows where message.hasPrefix("error in \(other["type"] as String) \(other["name"] as String)") {
+                for other in rows
+                where message.hasPrefix("error in \(other["type"] as String) \(other["name"] as String)") {
                     broken.insert(other["sql"])
                 }
             }
