@@ -1,5 +1,5 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 
 /// A virtual table of FTS3, FTS4 or FTS5, as its definition describes it.
 package struct FullTextTable: Sendable {
