@@ -19,10 +19,13 @@ struct EmbedMigrations: BuildToolPlugin {
         // What is not named after a version is left alone by the tool, too.
         let files = names.sorted().filter { $0.first?.isASCII == true && $0.first?.isNumber == true }
             .map { folder.appending(path: $0) }
+        // Has the tool leave the SQL unchecked.
+        let uncheckedSQL = folder.appending(path: ".unchecked-sql")
         let generated = output.appending(path: "Migrations.swift")
         return .buildCommand(
             displayName: "Embedding \(files.count) files of migrations", executable: tool,
-            arguments: [generated.path, folder.path] + files.map(\.path), inputFiles: files,
+            arguments: [generated.path, folder.path] + files.map(\.path),
+            inputFiles: files + (names.contains(uncheckedSQL.lastPathComponent) ? [uncheckedSQL] : []),
             outputFiles: [generated])
     }
 }

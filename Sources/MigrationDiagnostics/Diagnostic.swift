@@ -47,14 +47,19 @@ extension Diagnostic {
     /// As compilers print errors, so that editors can go there.
     ///
     ///     Migrations/7_a.sql:2:1: error: is not UTF-8 text. Save it as UTF-8.
-    package var compilerError: String {
+    package var compilerError: String { compilerMessage("error") }
+
+    /// As compilers print notes.
+    package var compilerNote: String { compilerMessage("note") }
+
+    private func compilerMessage(_ severity: String) -> String {
         let place =
             switch place {
             case .file(let path, let line, let column): "\(path):\(line ?? 1):\(column ?? 1): "
             case .manager(let name), .store(let name): "\(name): "
             case nil: ""
             }
-        return "\(place)error: \(problem.asSentence) \(remedy)"
+        return "\(place)\(severity): \(problem.asSentence) \(remedy)"
     }
 }
 

@@ -12,6 +12,8 @@ package struct EmbeddedMigrations {
 
     /// The migrations, ascending by version.
     package let migrations: [Migration]
+    /// The files that migrate, by version.
+    private(set) var files: [Int64: URL] = [:]
 
     /// Creates a value from migrations, ascending by version.
     package init(_ migrations: [Migration]) { self.migrations = migrations }
@@ -54,6 +56,9 @@ package struct EmbeddedMigrations {
                     version: entry.parsed.version, name: entry.parsed.name, sql: text(entry.fileName),
                     down: entry.down.map(text))
         }
+        self.files = Dictionary(
+            set.entries.map { ($0.parsed.version, folder.appendingPathComponent($0.fileName)) },
+            uniquingKeysWith: { $1 })
         var types: Set<String> = []
         for case .code(_, let typeName, let file) in migrations where !types.insert(typeName).inserted {
             problems.append(

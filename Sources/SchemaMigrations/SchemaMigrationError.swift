@@ -48,6 +48,8 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let differentSet = Code(rawValue: "differentSet")
         /// A file was edited after it had been applied.
         public static let editedMigration = Code(rawValue: "editedMigration")
+        /// The schema is not the one that the migrations make; see ``SchemaOptions/verify``.
+        public static let differentSchema = Code(rawValue: "differentSchema")
         /// The `schema_migrations` table is malformed.
         public static let damagedLedger = Code(rawValue: "damagedLedger")
 

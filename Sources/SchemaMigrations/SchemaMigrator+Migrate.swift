@@ -92,8 +92,12 @@ extension SchemaMigrator {
         let runProgress = progress.map(RunProgress.init(in:))
         return try interrupter.whileActive {
             try withWriter(database) { db in
-                try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: runProgress)
-                    .migrate(plan, upTo: target)
+                try SpaceRequirement(options.space).check(db)
+                var report = try SchemaRun(
+                    migrator: self, db: db, interrupter: interrupter, progress: runProgress
+                ).migrate(plan, upTo: target)
+                try verify(db, &report)
+                return report
             }
         }
     }

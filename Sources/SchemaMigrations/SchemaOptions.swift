@@ -39,10 +39,21 @@ public struct SchemaOptions: Sendable {
     /// The default is ten seconds.
     public var busyTimeout: Duration
 
+    /// The comparison of the schema with the one that the migrations make.
+    ///
+    /// By default, there is none.
+    public var verify: Verification
+
+    /// The free space that the disk must have before a migration begins.
+    ///
+    /// By default, it is not checked.
+    public var space: Space
+
     /// Creates options.
     public init(
         commits: Commits = .grouped(), newerDatabases: Policy = .refuse, editedMigrations: Policy = .allow,
-        backup: Backup? = nil, appVersion: AppVersion? = nil, busyTimeout: Duration = .seconds(10)
+        backup: Backup? = nil, appVersion: AppVersion? = nil, busyTimeout: Duration = .seconds(10),
+        verify: Verification = .never, space: Space = .unchecked
     ) {
         self.commits = commits
         self.newerDatabases = newerDatabases
@@ -50,6 +61,8 @@ public struct SchemaOptions: Sendable {
         self.backup = backup
         self.appVersion = appVersion
         self.busyTimeout = busyTimeout
+        self.verify = verify
+        self.space = space
     }
 
     /// A grouping of migrations into commits.
@@ -76,6 +89,69 @@ public struct SchemaOptions: Sendable {
         case allow
         /// Migrating is an error.
         case refuse
+    }
+
+    /// A comparison of a database's schema with the one that its migrations make.
+    ///
+    /// It finds tables that something else has changed, and migrations that were edited after they were applied.
+    public struct Verification: Sendable, Hashable {
+        /// The handling of a difference; nil for no comparison.
+        let onDifference: Policy?
+
+        /// Compares nothing.
+        public static let never = Verification(onDifference: nil)
+
+        /// Throws ``SchemaMigrationError/Code/differentSchema`` after a migration if the schemas differ.
+        ///
+        /// The migrations that were applied stay.
+        public static let afterMigrating = Verification(onDifference: .refuse)
+
+        /// Compares the schemas after a migration.
+        ///
+        /// The migrator runs the migrations that the database has had once more, on an empty database in memory. It does so
+        /// only when it has applied one, so that other launches take no longer.
+        ///
+        /// - Parameter policy: `.allow` adds a sentence to ``SchemaReport/warnings``, which a manager reports as an event;
+        ///   `.refuse` throws an error.
+        public static func afterMigrating(onDifference policy: Policy) -> Verification {
+            Verification(onDifference: policy)
+        }
+    }
+
+    /// The free space that a disk must have before a migration begins.
+    ///
+    /// With too little, migrating throws ``SchemaMigrationError/Code/diskFull`` and changes nothing. SQLite rolls back a
+    /// migration that fills the disk, too, but only after it has used up the space that other apps need.
+    public struct Space: Sendable, Hashable {
+        private enum Rule: Hashable {
+            case none
+            case times(Double)
+            case bytes(Int64)
+        }
+
+        private let rule: Rule
+
+        /// Checks nothing.
+        public static let unchecked = Space(rule: .none)
+
+        /// Requires a multiple of the database's size.
+        ///
+        /// A migration that rebuilds every table writes each page twice: into the new table, and into the journal or the
+        /// write-ahead log. So the default is twice the size, as for `VACUUM` (<https://sqlite.org/lang_vacuum.html>).
+        public static func require(times: Double = 2) -> Space { Space(rule: .times(times)) }
+
+        /// Requires a number of bytes, such as a rehearsal has measured.
+        public static func require(bytes: Int64) -> Space { Space(rule: .bytes(bytes)) }
+
+        /// Returns the space that a database of a size needs; nil if it is not checked.
+        func bytes(forSize size: Int64) -> Int64? {
+            switch rule {
+            case .none: nil
+            case .times(let times):
+                Int64(exactly: (Double(size) * times).rounded(.up)) ?? (times > 0 ? .max : 0)
+            case .bytes(let bytes): bytes
+            }
+        }
     }
 
     /// A copy of the database, made before it is changed.

@@ -23,7 +23,7 @@ struct AppMigrationsTool: ParsableCommand {
             NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self,
             RollbackCommand.self,
             CheckCommand.self, RehearseCommand.self, FixtureCommand.self, SnapshotCommand.self,
-            DumpCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
+            DumpCommand.self, DriftCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
         ])
 
     /// Runs a command, and prints a failure as one line of cause and one of remedy.

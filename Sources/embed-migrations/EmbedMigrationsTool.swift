@@ -19,6 +19,9 @@ struct EmbedMigrationsTool {
         do {
             let migrations = try EmbeddedMigrations(
                 files: arguments.dropFirst(2).map { URL(fileURLWithPath: $0) }, folder: folder)
+            let trial = SQLTrial(migrations, in: folder)
+            guard trial.errors.isEmpty else { report(trial.errors.map(\.compilerError)) }
+            for note in trial.notes { write(note.compilerNote) }
             try write(SwiftSource(migrations).text, to: output)
         } catch let error as EmbeddingErrors {
             report(error.diagnostics.map(\.compilerError))
@@ -38,7 +41,11 @@ struct EmbedMigrationsTool {
     }
 
     private static func report(_ lines: [String]) -> Never {
-        FileHandle.standardError.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+        write(lines.joined(separator: "\n"))
         exit(1)
+    }
+
+    private static func write(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 }

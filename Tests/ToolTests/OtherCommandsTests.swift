@@ -161,7 +161,8 @@ struct OtherCommandsTests {
     @Test(
         "every command has a help text with an example",
         arguments: [
-            "", "new", "status", "plan", "migrate", "rollback", "check", "rehearse", "snapshot",
+            "", "new", "diff", "drift", "status", "plan", "migrate", "rollback", "check", "rehearse",
+            "snapshot",
             "snapshot write",
             "snapshot verify", "fixture", "dump", "history", "adopt", "accept",
         ])

@@ -55,6 +55,7 @@ struct RehearseTests {
 
                 Size
                   24.0 KiB → 32.0 KiB
+                  at most SIZE meanwhile, with the journal and temporary files
 
                 """)
         #expect(run.status == 0)
@@ -96,6 +97,7 @@ struct RehearseTests {
                   ],
                   "seconds" : SECONDS,
                   "sizeAfter" : 20480,
+                  "sizeAtMost" : SIZE,
                   "sizeBefore" : 20480,
                   "warnings" : [
 

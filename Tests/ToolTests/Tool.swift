@@ -95,11 +95,13 @@ struct Tool {
 extension String {
     fileprivate var words: [String] { split(separator: " ").map(String.init) }
 
-    /// The text with `TIME` for each duration and `DATE` for each date.
+    /// The text with `TIME` for each duration, `DATE` for each date, and `SIZE` for a size that was measured.
     var withoutTimes: String {
         replacing(#/ +\d+\.\d+ m?s\b/#, with: " TIME").replacing(
             #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "DATE"
         )
         .replacing(#/"seconds" : [\d.e-]+/#, with: "\"seconds\" : SECONDS")
+        .replacing(#/"sizeAtMost" : \d+/#, with: "\"sizeAtMost\" : SIZE")
+        .replacing(#/at most [\d.]+ \w+ meanwhile/#, with: "at most SIZE meanwhile")
     }
 }

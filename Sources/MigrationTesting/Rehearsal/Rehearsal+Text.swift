@@ -54,6 +54,7 @@ extension Rehearsal {
         lines += lostSequences.map { "  \(style.notable("warning:")) \($0)" }
         lines += warnings.map { "  \(style.notable("warning:")) \($0)" }
         lines += ["", style.heading("Size"), "  \(sizeBefore.asSize) → \(sizeAfter.asSize)"]
+        lines.append("  at most \(sizeAtMost.asSize) meanwhile, with the journal and temporary files")
         return lines.joined(separator: "\n")
     }
 

@@ -61,6 +61,11 @@ public struct Rehearsal: Sendable {
     public let sizeBefore: Int64
     /// The size of the database after, in bytes.
     public let sizeAfter: Int64
+    /// The most space that the database took while it was migrated, in bytes, with its journal or write-ahead log, and on
+    /// Linux with SQLite's temporary files.
+    ///
+    /// A device needs the difference to ``sizeBefore`` as free space: `SchemaOptions(space: .require(bytes:))`.
+    public let sizeAtMost: Int64
 
     /// The changes of the schema, a sentence each.
     ///
@@ -75,7 +80,11 @@ extension Rehearsal {
     ) throws {
         let before = try copy.read(Inventory.init)
         var report: SchemaReport?
-        duration = try ContinuousClock().measure { report = try migrate() }
+        var duration = Duration.zero
+        let peak = try SpaceWatch.peak(of: copy) {
+            duration = try ContinuousClock().measure { report = try migrate() }
+        }
+        self.duration = duration
         let after = try copy.read(Inventory.init)
         let applied = Set(report?.applied ?? [])
         steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
@@ -95,5 +104,6 @@ extension Rehearsal {
         warnings = report?.warnings ?? []
         sizeBefore = before.size
         sizeAfter = after.size
+        sizeAtMost = max(peak, before.size, after.size)
     }
 }

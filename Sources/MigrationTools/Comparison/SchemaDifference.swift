@@ -21,6 +21,9 @@ package struct SchemaDifference: Sendable, Hashable {
             self.isObject = isObject
         }
 
+        /// Whether a setting of the database file differs, such as `user_version`, and nothing of the schema.
+        package var isSetting: Bool { subject.hasPrefix("PRAGMA ") }
+
         /// The change from the first schema to the second.
         ///
         ///     table `entry`: column `mood` was added: TEXT

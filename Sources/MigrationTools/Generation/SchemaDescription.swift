@@ -1,5 +1,5 @@
 package import GRDB
-import SchemaMigrations
+package import SchemaMigrations
 
 /// The objects of a schema, from which a migration to another schema can be worked out.
 package struct SchemaDescription: Sendable {

@@ -105,11 +105,9 @@ struct SchemaMerge {
             return
         }
         let (old, new) = (FullTextTable(earlier), FullTextTable(object))
-        if let old, let new, old.content == .external,
-            new.content == .external
-                || old.content == .own && new.content == .own
-                    && Set(FullTextTable.columns(of: earlier)).isSubset(of: FullTextTable.columns(of: object))
-        {
+        let isWider = Set(FullTextTable.columns(of: earlier)).isSubset(of: FullTextTable.columns(of: object))
+        let contents = [old, new].compactMap { $0?.content }
+        if contents == [.external, .external] || contents == [.own, .own] && isWider {
             objects.append(object)
             return
         }

@@ -13,7 +13,7 @@ struct RehearseCommand: ParsableCommand {
         discussion: """
             SQLite's backup reads the database; nothing writes to it. The copy is made in the temporary folder, and \
             removed in the end, also after Control-C, SIGTERM or SIGHUP; only its owner can read it. The report has the time of each migration, the changes of the schema, the number of \
-            rows in each table, violated foreign keys, and the size. Run it on the biggest database that you have.
+            rows in each table, violated foreign keys, the size, and the most space that the database took meanwhile. Run it on the biggest database that you have.
 
             EXAMPLE
               app-migrations rehearse --database library.sqlite
@@ -55,6 +55,7 @@ private struct RehearseOutput: Encodable {
     let warnings: [String]
     let sizeBefore: Int64
     let sizeAfter: Int64
+    let sizeAtMost: Int64
 
     struct Step: Encodable {
         let version: String
@@ -98,5 +99,6 @@ private struct RehearseOutput: Encodable {
         warnings = rehearsal.warnings
         sizeBefore = rehearsal.sizeBefore
         sizeAfter = rehearsal.sizeAfter
+        sizeAtMost = rehearsal.sizeAtMost
     }
 }

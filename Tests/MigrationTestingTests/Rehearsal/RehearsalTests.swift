@@ -23,6 +23,25 @@ struct RehearsalTests {
         #expect(try queue.read { db in try schema.pending(db) } == [2])
     }
 
+    @Test("measures the space that a migration takes, with its journal")
+    func space() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a", sql: "CREATE TABLE a(x); INSERT INTO a VALUES (randomblob(1000000));"),
+            SQLMigration(version: 2, name: "b", sql: "UPDATE a SET x = randomblob(1000000);"),
+            SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x);"),
+        ])
+        let queue = try DatabaseQueue()
+        try schema.migrate(queue, upTo: 1)
+        let large = try schema.rehearse(queue, upTo: 2)
+        // The journal holds what the update overwrites.
+        #expect(large.sizeAfter < 1_100_000)
+        #expect((2_000_000..<3_500_000).contains(large.sizeAtMost))
+        try schema.migrate(queue, upTo: 2)
+        let small = try schema.rehearse(queue)
+        #expect((small.sizeAfter..<1_400_000).contains(small.sizeAtMost))
+    }
+
     @Test("fails as migrating would, says so, and leaves no copy behind")
     func failure() throws {
         let folder = try TemporaryFolder()

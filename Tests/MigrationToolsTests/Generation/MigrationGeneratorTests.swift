@@ -25,7 +25,8 @@ struct MigrationGeneratorTests {
             ),
             // The order of columns is worth no rebuild.
             (
-                "CREATE TABLE a(x INTEGER)", "CREATE TABLE a(y TEXT REFERENCES a(x), x INTEGER)",
+                "CREATE TABLE a(x INTEGER UNIQUE)",
+                "CREATE TABLE a(y TEXT REFERENCES a(x), x INTEGER UNIQUE)",
                 "ALTER TABLE a ADD COLUMN y TEXT REFERENCES a(x);\n"
             ),
             (

@@ -20,7 +20,30 @@ extension Benchmark {
                     scratch)
             }
         },
+        Benchmark(what: "verify the schema after migrating") { effort, scratch in
+            try effort.sizes([10, 100, 1000]).flatMap { count in
+                try verifying(.schema(count: count), effort, scratch)
+            }
+        },
     ]
+
+    /// Compares a run that verifies the schema afterwards, which runs every file twice, with one that does not.
+    private static func verifying(
+        _ samples: SchemaSamples, _ effort: Effort, _ scratch: Scratch
+    ) throws -> [TableRow] {
+        var verified = try samples.migrator()
+        verified.options.verify = .afterMigrating
+        let plain = try samples.migrator()
+        return try Contest(
+            what: "verify the schema after migrating", size: "\(samples.texts.count.grouped) files",
+            ours: onNewQueue(scratch) { [verified] in try verified.migrate($0) },
+            others: [
+                .init(
+                    name: "migrating alone", goal: .within(3),
+                    work: onNewQueue(scratch) { try plain.migrate($0) })
+            ]
+        ).rows(effort, seconds: 3)
+    }
 
     private static func applying(
         _ what: String, _ samples: SchemaSamples, faster: Double?, within: Double?, _ effort: Effort,

@@ -1,5 +1,4 @@
 import GRDB
-import SchemaMigrations
 
 /// The tables in which virtual tables store their contents (vtab.html, 2.1.1).
 struct ShadowTables {

@@ -1,5 +1,4 @@
 package import GRDB
-package import SchemaMigrations
 
 /// A table, index, view or trigger of a database, as SQL.
 package struct SchemaObject: Hashable, Sendable {
@@ -7,6 +6,13 @@ package struct SchemaObject: Hashable, Sendable {
     package let name: SQLName
     package let table: SQLName
     package let sql: String
+
+    package init(type: String, name: SQLName, table: SQLName, sql: String) {
+        self.type = type
+        self.name = name
+        self.table = table
+        self.sql = sql
+    }
 
     package var isVirtual: Bool { sql.uppercasedASCII.hasPrefix("CREATE VIRTUAL TABLE") }
 
@@ -34,7 +40,7 @@ package struct SchemaObject: Hashable, Sendable {
     /// a text (quirks.html, 8), and so is a word after `DEFAULT`: these compare as they are.
     ///
     /// - Parameter names: the names that the SQL may mean.
-    func comparable(_ names: Set<SQLName>) -> [[UInt8]] {
+    package func comparable(_ names: Set<SQLName>) -> [[UInt8]] {
         let bytes = Array(sql.utf8)
         let tokens = Array(SQLLexer(bytes))
         var previous = SQLName("")

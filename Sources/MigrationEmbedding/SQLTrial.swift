@@ -1,0 +1,81 @@
+package import Foundation
+package import MigrationDiagnostics
+
+/// Runs the SQL of migrations on an empty database in memory, so that a mistake is an error of the build.
+package struct SQLTrial {
+    /// The statements that SQLite refuses.
+    package private(set) var errors: [Diagnostic] = []
+    /// The migrations that were not run, and why.
+    package private(set) var notes: [Diagnostic] = []
+
+    /// The file in a folder that switches the trial off.
+    package static let switchName = ".unchecked-sql"
+
+    /// Runs the migrations, oldest first, up to the first that cannot be run here.
+    package init(_ embedded: EmbeddedMigrations, in folder: URL) {
+        guard !FileManager.default.fileExists(atPath: folder.appendingPathComponent(Self.switchName).path),
+            let database = SystemSQLite()
+        else { return }
+        for (index, migration) in embedded.migrations.enumerated() {
+            switch migration {
+            case .code(_, let typeName, let file):
+                let isLast = embedded.migrations[index...].allSatisfy {
+                    if case .code = $0 { true } else { false }
+                }
+                if !isLast { stop(at: file, "\(typeName) is written in Swift") }
+                return
+            case .sql(let version, _, let sql, _):
+                guard let file = embedded.files[version] else { return }
+                if let word = Self.outside(sql) {
+                    stop(at: file, "it contains \(word)")
+                    return
+                }
+                do throws(SystemSQLite.Refusal) {
+                    try database.run(sql)
+                } catch {
+                    if Self.isAboutTheComputer(error.message) {
+                        stop(at: file, error.message)
+                    } else {
+                        fail(error, sql, file)
+                    }
+                    return
+                }
+            }
+        }
+    }
+
+    /// Returns the word with which a file reaches beyond a database in memory.
+    private static func outside(_ sql: String) -> String? {
+        let words = sql.uppercased().split { !$0.isLetter && $0 != "_" }
+        return words.contains("ATTACH") ? "ATTACH" : words.contains("VACUUM") ? "VACUUM" : nil
+    }
+
+    /// Returns whether an error may come from what only the app's SQLite has.
+    private static func isAboutTheComputer(_ message: String) -> Bool {
+        [
+            "no such function", "no such module", "no such collation sequence", "no such tokenizer",
+            "unknown tokenizer",
+            "error in tokenizer constructor", "unsafe use of", "not authorized",
+        ].contains { message.contains($0) }
+    }
+
+    private mutating func stop(at file: URL, _ reason: String) {
+        notes.append(
+            Diagnostic(
+                at: .file(file.path), "the build did not run the SQL from here on, because \(reason)",
+                remedy: "The tests of the app have to run it."))
+    }
+
+    private mutating func fail(_ refusal: SystemSQLite.Refusal, _ sql: String, _ file: URL) {
+        let before = sql.utf8.prefix(refusal.offset)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+        errors.append(
+            Diagnostic(
+                at: .file(file.path, line: line, column: column), refusal.message,
+                remedy: """
+                    Correct the SQL. If only the app's own SQLite can run it, put an empty file \(Self.switchName) into \
+                    the folder.
+                    """))
+    }
+}

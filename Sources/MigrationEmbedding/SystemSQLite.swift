@@ -1,0 +1,135 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// A database in memory, by the SQLite of the computer that builds.
+///
+/// The library is loaded, and not linked: a build must not fail where it is missing.
+final class SystemSQLite {
+    /// A statement that SQLite refuses.
+    struct Refusal: Error {
+        let message: String
+        /// The offset in the SQL, in bytes.
+        let offset: Int
+    }
+
+    private typealias Open =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>, Int32, UnsafePointer<CChar>?
+        ) -> Int32
+    private typealias Prepare =
+        @convention(c) (
+            OpaquePointer, UnsafePointer<CChar>, Int32, UnsafeMutablePointer<OpaquePointer?>,
+            UnsafeMutablePointer<UnsafePointer<CChar>?>
+        ) -> Int32
+    private typealias OfStatement = @convention(c) (OpaquePointer?) -> Int32
+    private typealias Message = @convention(c) (OpaquePointer) -> UnsafePointer<CChar>?
+
+    private let library: UnsafeMutableRawPointer
+    private let database: OpaquePointer
+    private let prepare: Prepare
+    private let step: OfStatement
+    private let finalize: OfStatement
+    private let close: OfStatement
+    private let message: Message
+    /// Nil before SQLite 3.38.
+    private let errorOffset: OfStatement?
+
+    /// Opens a database; nil if the computer has no SQLite.
+    init?() {
+        #if canImport(Darwin)
+            let names = ["/usr/lib/libsqlite3.dylib"]
+        #else
+            let names = ["libsqlite3.so.0", "libsqlite3.so"]
+        #endif
+        guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+            return nil
+        }
+        func function<Function>(_ name: String, _ type: Function.Type) -> Function? {
+            dlsym(library, "sqlite3_" + name).map { unsafeBitCast($0, to: type) }
+        }
+        guard let open = function("open_v2", Open.self), let prepare = function("prepare_v2", Prepare.self),
+            let step = function("step", OfStatement.self),
+            let finalize = function("finalize", OfStatement.self),
+            let close = function("close", OfStatement.self), let message = function("errmsg", Message.self)
+        else { return nil }
+        self.library = library
+        self.prepare = prepare
+        self.step = step
+        self.finalize = finalize
+        self.close = close
+        self.message = message
+        errorOffset = function("error_offset", OfStatement.self)
+        var database: OpaquePointer?
+        // SQLITE_OPEN_READWRITE, _CREATE and _MEMORY
+        guard open(":memory:", &database, 0x2 | 0x4 | 0x80, nil) == 0, let database else { return nil }
+        self.database = database
+    }
+
+    deinit {
+        _ = close(database)
+        dlclose(library)
+    }
+
+    /// Runs all statements of a text without NULs.
+    func run(_ sql: String) throws(Refusal) {
+        let bytes = sql.utf8CString
+        var offset = 0
+        while offset < bytes.count - 1 {
+            var statement: OpaquePointer?
+            var length = 0
+            let failure = bytes.withUnsafeBufferPointer { buffer -> Int32? in
+                guard let start = buffer.baseAddress?.advanced(by: offset) else { return 0 }
+                var tail: UnsafePointer<CChar>?
+                let code = prepare(database, start, -1, &statement, &tail)
+                guard code == 0 else { return errorOffset?(database) ?? -1 }
+                length = (tail ?? start) - start
+                return nil
+            }
+            if let failure { throw refusal(offset + max(Int(failure), 0), isExact: failure >= 0, bytes) }
+            defer { _ = finalize(statement) }
+            guard statement != nil else { return }
+            var code = step(statement)
+            while code == Self.row { code = step(statement) }
+            guard code == Self.done else { throw refusal(offset, isExact: false, bytes) }
+            offset += length
+        }
+    }
+
+    private static let row: Int32 = 100
+    private static let done: Int32 = 101
+
+    private func refusal(_ offset: Int, isExact: Bool, _ bytes: ContiguousArray<CChar>) -> Refusal {
+        let text = message(database).map { String(cString: $0) } ?? "SQLite refuses it"
+        return Refusal(message: text, offset: isExact ? offset : Self.start(of: offset, bytes))
+    }
+
+    /// Returns the offset of the first token, after blanks and comments.
+    private static func start(of offset: Int, _ bytes: ContiguousArray<CChar>) -> Int {
+        var index = offset
+        func byte(_ index: Int) -> UInt8 { index < bytes.count ? UInt8(bitPattern: bytes[index]) : 0 }
+        while byte(index) != 0 {
+            if byte(index) <= 0x20 || byte(index) == UInt8(ascii: ";") {
+                index += 1
+            } else if byte(index) == UInt8(ascii: "-"), byte(index + 1) == UInt8(ascii: "-") {
+                while byte(index) != 0, byte(index) != UInt8(ascii: "\n") { index += 1 }
+            } else if byte(index) == UInt8(ascii: "/"), byte(index + 1) == UInt8(ascii: "*") {
+                while byte(index) != 0,
+                    byte(index) != UInt8(ascii: "*") || byte(index + 1) != UInt8(ascii: "/")
+                {
+                    index += 1
+                }
+                index = min(index + 2, bytes.count - 1)
+            } else {
+                break
+            }
+        }
+        return index
+    }
+}

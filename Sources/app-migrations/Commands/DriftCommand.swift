@@ -1,0 +1,65 @@
+import ArgumentParser
+import GRDB
+import MigrationTools
+import SchemaMigrations
+import TextOutput
+
+/// Compares the schema of a database with what its migrations make.
+struct DriftCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drift",
+        abstract: "Compare the schema of a database with what its migrations make.",
+        discussion: """
+            Runs the migrations that the database has had on an empty database in memory, and compares both schemas. \
+            Ends with status 1 when they differ: somebody changed the schema by hand, or a migration was edited after \
+            it was applied.
+
+            EXAMPLE
+              app-migrations drift --database library.sqlite
+            """)
+
+    @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let migrator = try folder.migrator()
+        let name = database.database
+        let sentences = try database.reading { queue in
+            try queue.read { db in
+                guard let replica = try migrator.replica(of: db) else {
+                    throw Failure(
+                        "\(name) has had migrations that the folder does not hold",
+                        remedy: "Pass the folder of its own migrations as --directory.")
+                }
+                return try DatabaseSchema(db).difference(to: replica.read(DatabaseSchema.init)).changes
+                    .filter { !$0.isSetting }
+                    .map { $0.sentence(here: "in \(name)", there: "in what its migrations make") }
+            }
+        }
+        let output = DriftOutput(database: name, drifted: !sentences.isEmpty, differences: sentences)
+        if json { try printJSON(output) } else { output.print() }
+        if output.drifted { throw ExitCode.failure }
+    }
+}
+
+/// The output of `drift`.
+private struct DriftOutput: Encodable {
+    let database: String
+    let drifted: Bool
+    let differences: [String]
+
+    func print() {
+        let style = Style()
+        if differences.isEmpty {
+            Swift.print("\(style.good("✓")) \(database) has the schema that its migrations make")
+        } else {
+            Swift.print(
+                "\(style.heading(database)): \(differences.count.counting("difference")) from what its migrations make"
+            )
+            for sentence in differences { Swift.print("  \(style.notable("!")) \(sentence)") }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The plugin's tool runs the SQL")
+struct SQLTrialTests {
+    @Test(
+        "and reports what does not run by path, line and column",
+        arguments: [
+            (
+                [
+                    "1_a.sql": "CREATE TABLE a(x);\n",
+                    "2_b.sql": "-- A comment.\n\nALTER TABLE b ADD COLUMN y;\n",
+                ],
+                "2_b.sql:3:1: error: no such table: b."
+            ),
+            (
+                ["1_a.sql": "CREATE TABLE a(x);\nSELECT 1;\n  SELECT y FROM a;\n"],
+                "1_a.sql:3:10: error: no such column: y."
+            ),
+            (["1_a.sql": "CREATE TABEL a(x);"], "1_a.sql:1:8: error: near \"TABEL\": syntax error."),
+            (
+                [
+                    "1_a.sql":
+                        "CREATE TABLE a(x NOT NULL);\n/* two\nlines */ INSERT INTO a VALUES (1); INSERT INTO a VALUES (NULL);"
+                ],
+                "1_a.sql:3:36: error: NOT NULL constraint failed: a.x."
+            ),
+        ] as [([String: String], String)])
+    func error(files: [String: String], message: String) async throws {
+        let tool = try EmbedTool(files)
+        let run = try await tool()
+        #expect(
+            run.errors == """
+                \(tool.migrations.path)/\(message) Correct the SQL. If only the app's own SQLite can run it, put an empty \
+                file .unchecked-sql into the folder.
+
+                """)
+        #expect(run.status == 1)
+        #expect(!FileManager.default.fileExists(atPath: tool.output.path))
+    }
+
+    @Test(
+        "up to what it cannot run, and says so",
+        arguments: [
+            (
+                ["1_a.sql": "CREATE TABLE a(x);", "2_AddMoods.swift": "", "3_c.sql": "SELECT * FROM moods;"],
+                "2_AddMoods.swift:1:1: note: the build did not run the SQL from here on, because AddMoods is written in Swift."
+            ),
+            (
+                ["1_a.sql": "SELECT sha(1);", "2_b.sql": "SELECT * FROM b;"],
+                "1_a.sql:1:1: note: the build did not run the SQL from here on, because no such function: sha."
+            ),
+            (
+                ["1_a.sql": "CREATE VIRTUAL TABLE a USING special(x);"],
+                "1_a.sql:1:1: note: the build did not run the SQL from here on, because no such module: special."
+            ),
+            (
+                ["1_a.sql": "-- migrations: transaction=none\nVACUUM;"],
+                "1_a.sql:1:1: note: the build did not run the SQL from here on, because it contains VACUUM."
+            ),
+        ] as [([String: String], String)])
+    func note(files: [String: String], message: String) async throws {
+        let tool = try EmbedTool(files)
+        let run = try await tool()
+        #expect(run.errors == "\(tool.migrations.path)/\(message) The tests of the app have to run it.\n")
+        #expect(run.status == 0)
+        #expect(FileManager.default.fileExists(atPath: tool.output.path))
+    }
+
+    @Test("unless a file switches that off")
+    func off() async throws {
+        let tool = try EmbedTool(["1_a.sql": "SELECT * FROM nothing;", ".unchecked-sql": ""])
+        let run = try await tool()
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+    }
+}
