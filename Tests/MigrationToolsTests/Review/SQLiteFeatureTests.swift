@@ -23,7 +23,7 @@ struct SQLiteFeatureTests {
                 let statements = try db.allStatements(sql: sql)
                 while let statement = try statements.next() {
                     // A form of ALTER TABLE has columns, too.
-                    isQuery = statement.isReadonly
+                    isQuery = statement.isReadonly && statement.columnCount > 0
                     row = try Row.fetchOne(statement)
                 }
                 return !isQuery || row.map { !$0.databaseValues.contains(.null) } ?? false
