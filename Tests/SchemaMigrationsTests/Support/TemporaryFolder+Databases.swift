@@ -34,6 +34,14 @@ extension TemporaryFolder {
         try DatabaseQueue(path: path(name), configuration: configuration)
     }
 
+    /// Whether every database is encrypted, as `Scripts/with-sqlite.sh` can see to.
+    static let encryptsDatabases: Bool = {
+        guard let folder = try? TemporaryFolder(), let queue = try? folder.queue() else { return false }
+        try? queue.execute("CREATE TABLE a(x)")
+        let header = try? Data(contentsOf: folder.file("app.sqlite")).prefix(15)
+        return header != Data("SQLite format 3".utf8)
+    }()
+
     /// Replaces a text in the file of a closed database, as no SQL may in SQLite's defensive mode.
     ///
     /// Both texts have the same length, since SQLite notes lengths.
