@@ -191,7 +191,8 @@ struct AttemptsTests {
             given.output.hasSuffix(
                 """
                 deferred [], failed ["Library: deferred step 2.0 (Migrations.swift:7) was not retried: the process died in \
-                it 3 times. A new build of the app retries it; skip(\\"2.0\\") goes on without it."]
+                it 3 times. A new build of the app retries it, as does runDeferred(retrying: \\"2.0\\"); skip(\\"2.0\\") goes on \
+                without it."]
 
                 """), "\(given.output)")
         #expect(try await other.launch("2.0+418", ["2.0:rows"]).output.contains("deferred [2.0], failed []"))
