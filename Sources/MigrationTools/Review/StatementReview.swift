@@ -69,7 +69,8 @@ struct StatementReview {
                     """)
             }
         case nil:
-            guard !outline.isMade(table, before: index) else { return }
+            guard !outline.isMade(table, before: index), !outline.isIndexMadeAgain(table, after: index)
+            else { return }
             report(.dropTable, statement, "Table \(table.text.quoted) is dropped: its rows are lost.")
         }
     }
