@@ -18,8 +18,8 @@ struct DriftTests {
         #expect(
             run.output == """
                 app.sqlite: 2 differences from what its migrations make
-                  ! index `by_title` is missing in what its migrations make
-                  ! table `book`: column `pages` is missing in what its migrations make
+                  ! index `by_title` is missing in its migrations
+                  ! table `book`: column `pages` is missing in its migrations
 
                 """)
         #expect(run.status == 1)
@@ -28,8 +28,8 @@ struct DriftTests {
                 {
                   "database" : "app.sqlite",
                   "differences" : [
-                    "index `by_title` is missing in what its migrations make",
-                    "table `book`: column `pages` is missing in what its migrations make"
+                    "index `by_title` is missing in its migrations",
+                    "table `book`: column `pages` is missing in its migrations"
                   ],
                   "drifted" : true
                 }

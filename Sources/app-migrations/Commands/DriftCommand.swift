@@ -36,7 +36,7 @@ struct DriftCommand: ParsableCommand {
                 }
                 return try DatabaseSchema(db).difference(to: replica.read(DatabaseSchema.init)).changes
                     .filter { !$0.isSetting }
-                    .map { $0.sentence(here: "in \(name)", there: "in what its migrations make") }
+                    .map { $0.sentence(here: "in \(name)", there: "in its migrations") }
             }
         }
         let output = DriftOutput(database: name, drifted: !sentences.isEmpty, differences: sentences)
