@@ -9,7 +9,7 @@
         public struct Result: Sendable {
             /// What it has printed.
             public let output: String
-            /// What it has printed as errors.
+            /// What it has printed as errors, without SQLCipher's own log.
             public let errors: String
             /// Its exit status; nil when a signal has killed it.
             public let status: Int32?
@@ -98,13 +98,19 @@
             for await _ in end {}
             let isExit = process.terminationReason == .exit
             return Result(
-                output: try Self.text(of: output), errors: try Self.text(of: errors),
+                output: try Self.text(of: output), errors: try Self.text(of: errors).withoutLogOfSQLCipher,
                 status: isExit ? process.terminationStatus : nil,
                 signal: isExit ? nil : process.terminationStatus)
         }
 
         private static func text(of pipe: Pipe) throws -> String {
             String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        }
+    }
+
+    extension String {
+        fileprivate var withoutLogOfSQLCipher: String {
+            replacing(#/(?m)^.*: ERROR CORE .*\n/#, with: "")
         }
     }
 #endif
