@@ -21,7 +21,7 @@ extension AppVersion {
         }
         switch result {
         case .success(let parts):
-            self.init(description: text, numbers: parts.numbers, suffix: parts.suffix)
+            self.init(description: text, packedNumbers: parts.numbers, suffix: parts.suffix)
         case .failure(let failure):
             throw ParsingError(text: text, offset: failure.offset, expected: failure.expectation.rawValue)
         }
@@ -140,7 +140,7 @@ private struct Parser {
         case endOfBuild = #"a digit, an ASCII letter, "-", "." or the end"#
     }
 
-    mutating func parse() throws(Failure) -> (numbers: [UInt64], suffix: AppVersion.Suffix) {
+    mutating func parse() throws(Failure) -> (numbers: AppVersion.Numbers, suffix: AppVersion.Suffix) {
         let numbers = try parseNumbers()
         var suffix = AppVersion.Suffix.empty
         var end = Expectation.endOfNumbers
@@ -158,16 +158,13 @@ private struct Parser {
         return (numbers, suffix)
     }
 
-    private mutating func parseNumbers() throws(Failure) -> [UInt64] {
-        var numbers: [UInt64] = []
-        // Hardly any version has more, and growing an array step by step would take most of the time.
-        numbers.reserveCapacity(4)
+    private mutating func parseNumbers() throws(Failure) -> AppVersion.Numbers {
+        var numbers = AppVersion.Numbers.zero
+        var index = 0
         repeat {
-            numbers.append(try parseNumber())
+            numbers.set(try parseNumber(), at: index)
+            index += 1
         } while skip(".")
-        while numbers.count > 1, numbers.last == 0 {
-            numbers.removeLast()
-        }
         return numbers
     }
 

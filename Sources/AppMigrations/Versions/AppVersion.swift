@@ -42,7 +42,10 @@ public struct AppVersion: Sendable {
     ///
     /// Use it to look at a single number, such as the major version, `numbers[0]`. There is always at least one
     /// element, `[0]` for `0.0`. A number beyond the last is zero.
-    public let numbers: [UInt64]
+    public var numbers: [UInt64] { packedNumbers.list }
+
+    /// The numbers, to compare.
+    let packedNumbers: Numbers
 
     /// The pre-release or sub-migration after the numbers.
     let suffix: Suffix
@@ -72,7 +75,7 @@ extension AppVersion {
     /// Use it to find the release that a pre-release or a sub-migration belongs to. Its text has the numbers as they
     /// were written: `2024.01` for `2024.01-2`.
     package var release: AppVersion {
-        AppVersion(description: numbersText, numbers: numbers, suffix: .empty)
+        AppVersion(description: numbersText, packedNumbers: packedNumbers, suffix: .empty)
     }
 
     /// The greatest version with these numbers: `1.1-18446744073709551615` for `1.1`, `1.1-beta.1` and `1.1-2`.
@@ -80,13 +83,13 @@ extension AppVersion {
     /// Use it as the upper bound of a release: everything that belongs to this release, its pre-releases and its
     /// sub-migrations, is at most its ceiling, and every version with greater numbers is greater than its ceiling.
     package var ceiling: AppVersion {
-        AppVersion(description: "\(numbersText)-\(UInt64.max)", numbers: numbers, suffix: .subMigration(.max))
+        AppVersion(description: "\(numbersText)-\(UInt64.max)", packedNumbers: packedNumbers, suffix: .subMigration(.max))
     }
 
     /// The version without its build metadata: `2.0-beta.1` for `2.0-beta.1+42`.
     var withoutBuild: AppVersion {
         let text = description.utf8.prefix { $0 != UInt8(ascii: "+") }
-        return AppVersion(description: String(Substring(text)), numbers: numbers, suffix: suffix)
+        return AppVersion(description: String(Substring(text)), packedNumbers: packedNumbers, suffix: suffix)
     }
 
     /// The numbers as they were written, with leading and trailing zeros.
@@ -104,15 +107,14 @@ extension AppVersion: Hashable {
     /// Missing numbers are zero, leading zeros have no meaning, and build metadata is ignored (Semantic Versioning
     /// 2.0.0, clause 10): `1.1`, `1.1.0`, `1.01` and `1.1+42` are all equal, and `1.1-0` is not equal to them.
     public static func == (lhs: AppVersion, rhs: AppVersion) -> Bool {
-        // The parser drops trailing zeros, so equal numbers are equal arrays.
-        lhs.numbers == rhs.numbers && lhs.suffix == rhs.suffix
+        lhs.packedNumbers == rhs.packedNumbers && lhs.suffix == rhs.suffix
     }
 
     /// Feeds the parts of the version that decide equality to a hasher.
     ///
     /// You seldom call it yourself; it makes a version a key of a dictionary and an element of a set.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(numbers)
+        hasher.combine(packedNumbers)
         hasher.combine(suffix)
     }
 }
@@ -124,13 +126,7 @@ extension AppVersion: Comparable {
     /// version without a suffix, which comes before its sub-migrations. Pre-releases have the precedence of Semantic
     /// Versioning 2.0.0, clause 11.
     public static func < (lhs: AppVersion, rhs: AppVersion) -> Bool {
-        for (left, right) in zip(lhs.numbers, rhs.numbers) where left != right {
-            return left < right
-        }
-        // Trailing zeros are gone, so the longer one of two lists with a common start ends in more than zero.
-        guard lhs.numbers.count == rhs.numbers.count else {
-            return lhs.numbers.count < rhs.numbers.count
-        }
+        if lhs.packedNumbers != rhs.packedNumbers { return lhs.packedNumbers < rhs.packedNumbers }
         return lhs.suffix < rhs.suffix
     }
 }

@@ -12,6 +12,9 @@ struct AppVersionTests {
             ("7", [7]), ("0", [0]), ("1.1", [1, 1]), ("2.0.3.9.6", [2, 0, 3, 9, 6]), ("402.0.0", [402]),
             ("2024.01", [2024, 1]), ("0.0", [0]), ("0.0.1", [0, 0, 1]), ("1.10.0", [1, 10]), ("00", [0]),
             ("18446744073709551615.0018446744073709551615", [.max, .max]),
+            ("4294967295.4294967295.4294967295.4294967295", [4_294_967_295, 4_294_967_295, 4_294_967_295, 4_294_967_295]),
+            ("4294967296", [4_294_967_296]), ("0.4294967296.0", [0, 4_294_967_296]),
+            ("1.2.3.4.0", [1, 2, 3, 4]), ("1.2.0.0.5.0", [1, 2, 0, 0, 5]), ("0.0.0.0.0.6", [0, 0, 0, 0, 0, 6]),
         ] as [(String, [UInt64])])
     func numbers(text: String, numbers: [UInt64]) throws {
         let version = try AppVersion(parsing: text)
@@ -33,6 +36,20 @@ struct AppVersionTests {
         arguments: [("2024.01", "2024.1"), ("01-02", "1-2"), ("00", "0")])
     func leadingZeros(padded: String, plain: String) throws {
         try expectEqual(padded, plain)
+    }
+
+    @Test(
+        "the first number that differs decides, however many there are and however great they are",
+        arguments: [
+            ("1.2.3.4", "1.2.3.4.1"), ("1.2.3.4.1", "1.2.3.5"), ("4294967295", "4294967296"),
+            ("1.4294967296", "2"), ("0.4294967296", "1.0.0.0.1"), ("1.0.0.0.1", "1.0.0.1"),
+            ("1.9", "1.10"), ("0", "0.0.0.0.0.1"), ("4294967296", "4294967296.1"),
+        ])
+    func order(lower: String, higher: String) throws {
+        let (lower, higher) = (try AppVersion(parsing: lower), try AppVersion(parsing: higher))
+        #expect(lower < higher)
+        #expect(!(higher < lower))
+        #expect(lower != higher)
     }
 
     @Test("equal versions are the same dictionary key")
