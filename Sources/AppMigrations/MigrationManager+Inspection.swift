@@ -6,7 +6,9 @@ extension MigrationManager {
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingVersions() throws -> [AppVersion] {
         try exclusively {
-            try plan().pending.map(\.step).filter { !$0.isMove && !$0.isForFreshInstalls }.map(\.version)
+            try plan().pending.compactMap { pending in
+                pending.step.isMove || pending.step.isForFreshInstalls ? nil : pending.step.version
+            }
         }
     }
 

@@ -180,8 +180,8 @@ extension MigrationManager {
     /// Decides the launch, and opens its report with what `migrate(through:)` has done before.
     private func begin(_ plan: LaunchPlan) -> MigrationReport {
         decision = plan.decision
-        tell(.launchRecognized(plan.report.launch))
         var report = plan.report
+        tell(.launchRecognized(report.launch))
         (report.completed, report.moves, report.skipped) = completedSoFar
         return report
     }
@@ -195,6 +195,7 @@ extension MigrationManager {
     }
 
     func tell(_ kind: MigrationEvent.Kind) {
+        guard witness != nil || options.onEvent != nil else { return }
         let event = MigrationEvent(manager: name, kind: kind)
         witness?.note(event)
         options.onEvent?(event)
@@ -206,11 +207,7 @@ extension MigrationManager {
                 .invalidRegistration, "a closure for version changes is asynchronous",
                 remedy: "Call it as try await manager.migrate().", manager: name)
         }
-        let finished = Set(registration.steps.flatMap(\.finishing))
-        let isRun = { (step: MigrationStep) in
-            step.isAsynchronous || step.isDeferred && !step.worksInDatabase && finished.contains(step.version)
-        }
-        guard let step = registration.steps.first(where: isRun) else { return }
+        guard let step = registration.firstAsynchronousStep else { return }
         throw MigrationError(
             .invalidRegistration, "\(step.titleAndSource) is asynchronous",
             remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)

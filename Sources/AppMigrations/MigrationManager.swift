@@ -36,7 +36,7 @@ public final class MigrationManager {
     ///
     /// Cancel it to stop ``runDeferred(for:retrying:)`` at the end of a batch. A progress that has been cancelled stays
     /// so: to go on, create another manager, or cancel the task instead.
-    public let deferredProgress = Progress(totalUnitCount: 1)
+    public private(set) lazy var deferredProgress = Progress(totalUnitCount: 1)
 
     /// The store that keeps the manager's record.
     package var store: any MigrationStore { registration.storePlace.store }
@@ -132,6 +132,9 @@ public final class MigrationManager {
         registration.add(step)
         if step.worksInDatabase { witness?.willUse(step.place) }
     }
+
+    /// The place of the step that was registered last.
+    package var lastPlace: (any MigrationPlace)? { registration.steps.last?.place }
 
     func register(_ change: VersionChange) {
         registration.add(change)

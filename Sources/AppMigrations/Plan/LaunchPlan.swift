@@ -31,11 +31,24 @@ struct LaunchPlan {
         let isOutOfOrder: Bool
         /// The schema versions that the step, if it is a move, will apply.
         let schemaVersions: [String]
-        /// The attempts that died, when they are too many to try again.
-        fileprivate(set) var exhausted: MigrationRecord.Running?
+        /// What earlier launches have left of the step; nil for nearly all steps.
+        private var past: Past?
+
+        private final class Past: Sendable {
+            let deferred: DeferredState
+            let exhausted: MigrationRecord.Running?
+
+            init(_ deferred: DeferredState, exhausted: MigrationRecord.Running?) {
+                self.deferred = deferred
+                self.exhausted = exhausted
+            }
+        }
 
         /// How far the step is, if it is deferred.
-        let deferred: DeferredState
+        var deferred: DeferredState { past?.deferred ?? DeferredState() }
+
+        /// The attempts that died, when they are too many to try again.
+        var exhausted: MigrationRecord.Running? { past?.exhausted }
 
         /// The step as a record notes that it is running.
         func running(build: String) -> MigrationRecord.Running {
@@ -82,21 +95,30 @@ struct LaunchPlan {
             try Self.checkSupported(record.dataVersion(of: launch), request, here.place)
             places.append(PlacePlan(place: here.place, launch: launch, state: state, record: record))
             if case .downgrade = launch { continue }
-            pending += Self.pending(here, state, record, request)
+            let pendingHere = Self.pending(here, state, record, request)
+            pending = pending.isEmpty ? pendingHere : pending + pendingHere
         }
         self.request = request
         self.places = places
-        pending.sort { $0.step.runsBefore($1.step) }
-        let finished = Set(
-            pending.filter { !$0.step.isDeferred && $0.step.version <= request.target }.flatMap(
-                \.step.finishing))
-        func waits(_ pending: PendingStep) -> Bool {
-            pending.step.isDeferred && !finished.contains(pending.step.version)
+        if !pending.indices.dropFirst().allSatisfy({ pending[$0 - 1].step.runsBefore(pending[$0].step) }) {
+            pending.sort { $0.step.runsBefore($1.step) }
         }
-        deferred = pending.filter(waits)
-        pending.removeAll(where: waits)
-        self.pending = pending.filter { $0.step.version <= request.target }
-        weightAbove = pending.reduce(0) { $0 + ($1.step.version <= request.target ? 0 : $1.weight) }
+        let target = request.target
+        var deferred: [PendingStep] = []
+        if pending.contains(where: { $0.step.isDeferred }) {
+            let finished = Set(
+                pending.filter { !$0.step.isDeferred && $0.step.version <= target }.flatMap(\.step.finishing))
+            func waits(_ pending: PendingStep) -> Bool {
+                pending.step.isDeferred && !finished.contains(pending.step.version)
+            }
+            deferred = pending.filter(waits)
+            pending.removeAll(where: waits)
+        }
+        self.deferred = deferred
+        var above: [PendingStep] = []
+        while let last = pending.last, last.step.version > target { above.append(pending.removeLast()) }
+        weightAbove = above.reduce(0) { $0 + $1.weight }
+        self.pending = pending
         var decision = decided ?? LaunchDecision(places[0], request)
         for place in places where decision.launches[place.place.id] == nil {
             decision.launches[place.place.id] = place.launch
@@ -193,8 +215,8 @@ struct LaunchPlan {
         var record = MigrationRecord.begun(
             state.record, by: launch, current: request.current,
             due: DueSteps(
-                versions: Set(steps.closures.map(\.version)),
-                runningOnFreshInstall: Set(
+                versions: SortedSet(steps.closures.map(\.version)),
+                runningOnFreshInstall: SortedSet(
                     steps.closures.filter { $0.onFreshInstall == .run }.map(\.version))))
         if let running = record.running, running.version == request.retrying {
             record.running?.forgiven = running.attempt
@@ -205,32 +227,43 @@ struct LaunchPlan {
     private static func pending(
         _ steps: PlaceSteps, _ state: PlaceState, _ record: MigrationRecord, _ request: LaunchRequest
     ) -> [PendingStep] {
-        let closures = steps.closures.filter { !$0.isForFreshInstalls || record.owed.contains($0.version) }
-        let plan = MigrationPlan(
-            known: closures.lazy.map(\.version), floor: record.floor, settled: record.settled,
-            owed: record.owed, target: nil)
         let reached = state.record?.reached
-        let versions = Set(plan.pending)
-        let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }.map { step, versions in
-            PendingStep(step: step, isOutOfOrder: false, schemaVersions: versions, deferred: DeferredState())
+        let plan = MigrationPlan(
+            known: steps.closures, by: { $0.version }, floor: record.floor, settled: record.settled,
+            owed: record.owed, target: nil)
+        var pending: [PendingStep] = []
+        pending.reserveCapacity(steps.moves.count + plan.pending.count)
+        for (step, versions) in zip(steps.moves, state.pending) where !versions.isEmpty {
+            pending.append(PendingStep(step, schemaVersions: versions))
         }
-        let pending = closures.filter { versions.contains($0.version) }.map { step in
-            PendingStep(
-                step: step,
-                isOutOfOrder: !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false,
-                schemaVersions: [], deferred: record.deferred[step.version] ?? DeferredState())
+        for step in plan.pending where !step.isForFreshInstalls || record.owed.contains(step.version) {
+            let isOutOfOrder = !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false
+            pending.append(PendingStep(step, isOutOfOrder: isOutOfOrder))
         }
-        return (moves + pending).map { pending in
-            var pending = pending
-            let died = pending.step.isDeferred ? pending.deferred.running : record.running
-            let work = pending.running(build: request.build)
-            if let died, died.version != request.retrying,
-                died.exhausts(work, maximumAttempts: request.maximumAttempts)
-            {
-                pending.exhausted = died
-            }
-            return pending
+        let hasDied = record.running != nil
+        for index in pending.indices where hasDied || pending[index].step.isDeferred {
+            pending[index].recall(record, request)
         }
+        return pending
+    }
+}
+
+extension LaunchPlan.PendingStep {
+    fileprivate init(_ step: MigrationStep, isOutOfOrder: Bool = false, schemaVersions: [String] = []) {
+        self.step = step
+        self.isOutOfOrder = isOutOfOrder
+        self.schemaVersions = schemaVersions
+    }
+
+    /// Adds what a record knows of earlier attempts.
+    fileprivate mutating func recall(_ record: MigrationRecord, _ request: LaunchRequest) {
+        let deferred = step.isDeferred ? record.deferred[step.version] : nil
+        past = Past(deferred ?? DeferredState(), exhausted: nil)
+        guard let died = step.isDeferred ? deferred?.running : record.running,
+            died.version != request.retrying,
+            died.exhausts(running(build: request.build), maximumAttempts: request.maximumAttempts)
+        else { return }
+        past = Past(deferred ?? DeferredState(), exhausted: died)
     }
 }
 

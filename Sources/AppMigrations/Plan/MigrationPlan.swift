@@ -1,43 +1,54 @@
-/// The pending keys, oldest first.
+/// The pending migrations, oldest first.
 ///
-/// This is the one rule of the package, for app versions and for schema versions alike:
+/// This is the one rule of the package, for the steps of an app and for schema migrations alike:
 ///
-///     pending = every known key that is above the floor, not yet settled,
+///     pending = everything known that is above the floor, not yet settled,
 ///               and at most the target — ascending
 ///
-/// A key that is *owed* is pending whatever the floor, until it is settled. The plan is computed from what
+/// What is *owed* is pending whatever the floor, until it is settled. The plan is computed from what
 /// it is given and touches nothing else, so that a step that was added late is found by the same comparison
 /// as any other: there is no high-water mark to hide it.
-package struct MigrationPlan<Key: Comparable & Hashable & Sendable>: Sendable {
-    /// The keys to run, ascending.
-    package let pending: [Key]
+package struct MigrationPlan<Migration> {
+    /// The migrations to run, ascending.
+    package private(set) var pending: [Migration] = []
 
-    /// The keys that are left out because they are at or below the floor and were never settled, ascending.
-    package let belowFloor: [Key]
+    /// The migrations that are left out because they are at or below the floor and were never settled, ascending.
+    package private(set) var belowFloor: [Migration] = []
 
     /// Computes what is pending.
     ///
     /// - Parameters:
-    ///   - known: every key there is, in any order.
+    ///   - known: every migration there is, ascending.
+    ///   - version: the version of a migration.
     ///   - floor: nothing at or below it is pending; nil where there is no floor.
     ///   - settled: what has run, or was found not to be needed.
     ///   - owed: what must run even at or below the floor.
     ///   - target: nothing above it is pending; nil for everything.
-    package init(
-        known: some Sequence<Key>, floor: Key?, settled: Set<Key>, owed: Set<Key> = [], target: Key?
+    package init<Version>(
+        known: [Migration], by version: (Migration) -> Version, floor: Version?, settled: SortedSet<Version>,
+        owed: SortedSet<Version> = [], target: Version?
     ) {
-        var pending: [Key] = []
-        var belowFloor: [Key] = []
-        for key in known where !settled.contains(key) {
-            if let floor, key <= floor, !owed.contains(key) {
-                belowFloor.append(key)
-            } else if target.map({ key <= $0 }) ?? true {
-                pending.append(key)
+        // Both lists ascend, so one pass over each of them is enough.
+        var next = settled.startIndex
+        for migration in known {
+            let version = version(migration)
+            while next < settled.endIndex, settled[next] < version { next += 1 }
+            if next < settled.endIndex, settled[next] == version { continue }
+            if let floor, version <= floor, !owed.contains(version) {
+                belowFloor.append(migration)
+            } else if target.map({ version <= $0 }) ?? true {
+                pending.append(migration)
             }
         }
-        pending.sort()
-        belowFloor.sort()
-        self.pending = pending
-        self.belowFloor = belowFloor
+    }
+}
+
+extension MigrationPlan where Migration: Comparable & Hashable & Sendable {
+    /// Computes which versions are pending.
+    package init(
+        known: [Migration], floor: Migration?, settled: SortedSet<Migration>,
+        owed: SortedSet<Migration> = [], target: Migration?
+    ) {
+        self.init(known: known, by: { $0 }, floor: floor, settled: settled, owed: owed, target: target)
     }
 }

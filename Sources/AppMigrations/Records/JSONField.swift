@@ -3,7 +3,21 @@ import Foundation
 /// A value in a store's document, and its path for messages: `managers.Library.floor`.
 struct JSONField {
     let value: JSONValue?
-    let path: String
+    private let parent: String
+    private let key: String?
+
+    init(value: JSONValue?, path: String) {
+        self.init(value, in: path, key: nil)
+    }
+
+    private init(_ value: JSONValue?, in parent: String, key: String?) {
+        self.value = value
+        self.parent = parent
+        self.key = key
+    }
+
+    // Computed for messages alone: every launch reads a dozen fields of every record.
+    private var path: String { key.map { "\(parent).\($0)" } ?? parent }
 
     /// The field, or nil when the document does not have it.
     ///
@@ -12,7 +26,7 @@ struct JSONField {
 
     /// A field of this field, which must be an object.
     func field(_ key: String) throws -> JSONField {
-        JSONField(value: try object()[key], path: "\(path).\(key)")
+        JSONField(try object()[key], in: path, key: key)
     }
 
     func object() throws -> [String: JSONValue] {
@@ -31,16 +45,21 @@ struct JSONField {
     }
 
     func version() throws -> AppVersion {
+        try version(value)
+    }
+
+    func versions() throws -> SortedSet<AppVersion> {
+        guard case .array(let values) = value else { throw unexpected("a list") }
+        return SortedSet(try values.map(version))
+    }
+
+    private func version(_ value: JSONValue?) throws -> AppVersion {
         guard case .string(let text) = value else { throw unexpected("a version") }
         do {
             return try AppVersion(parsing: text)
         } catch {
             throw damage("\(error)")
         }
-    }
-
-    func versions() throws -> Set<AppVersion> {
-        Set(try list().map { try $0.version() })
     }
 
     /// A whole number from 0 up to a limit.

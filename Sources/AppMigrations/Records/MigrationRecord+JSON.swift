@@ -90,6 +90,6 @@ extension AppVersion {
     fileprivate var json: JSONValue { .string(description) }
 }
 
-extension Set<AppVersion> {
-    fileprivate var json: JSONValue { .array(sorted().map(\.json)) }
+extension SortedSet<AppVersion> {
+    fileprivate var json: JSONValue { .array(map(\.json)) }
 }

@@ -8,10 +8,10 @@ package struct MigrationRecord: Sendable, Hashable {
     package var floor: AppVersion?
 
     /// The versions whose steps have run, or were not needed.
-    package var settled: Set<AppVersion> = []
+    package var settled: SortedSet<AppVersion> = []
 
     /// The versions whose steps must run although they are at or below the floor.
-    package var owed: Set<AppVersion> = []
+    package var owed: SortedSet<AppVersion> = []
 
     /// How often best-effort steps have thrown, by version.
     package var failures: [AppVersion: Int] = [:]
@@ -173,7 +173,7 @@ extension MigrationRecord {
 
     /// The highest version that this record knows to be done: a pending step below it is out of order.
     package var reached: AppVersion? {
-        [settled.max(), completed].compactMap { $0 }.max()
+        [settled.last, completed].compactMap { $0 }.max()
     }
 
     /// The version that the data is at, where a launch takes it for that of an earlier one.

@@ -169,7 +169,7 @@ extension StoreState {
     /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
     package init(json data: Data) throws {
         guard !data.isEmpty else { throw MigrationError.damagedStore("the file is empty") }
-        guard String(decoding: data, as: UTF8.self).utf8.elementsEqual(data) else {
+        guard String(data: data, encoding: .utf8) != nil else {
             throw MigrationError.damagedStore("not UTF-8 text")
         }
         let value: JSONValue
@@ -216,24 +216,35 @@ extension StoreState {
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
     package init(rows: some Sequence<Row>) throws {
-        var root = StoreState().root
-        for row in rows {
-            let value: JSONValue
-            do {
-                value = try JSONValue(parsing: Data(row.value.utf8))
-            } catch {
-                throw MigrationError.damagedStore("damaged at \(row.part).\(row.name): not valid JSON")
-            }
-            if row.part == "format" {
-                root["format"] = value
-            } else {
-                var part: [String: JSONValue] = [:]
-                if case .object(let known) = root[row.part] { part = known }
-                part[row.name] = value
-                root[row.part] = .object(part)
-            }
+        var state = StoreState()
+        for row in rows { try state.insert(row) }
+        try self.init(root: state.root)
+    }
+
+    /// The state with the row of one more manager.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`.
+    package func adding(manager row: Row) throws -> StoreState {
+        var state = self
+        try state.insert(row)
+        return state
+    }
+
+    private mutating func insert(_ row: Row) throws {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: Data(row.value.utf8))
+        } catch {
+            throw MigrationError.damagedStore("damaged at \(row.part).\(row.name): not valid JSON")
         }
-        try self.init(root: root)
+        if row.part == "format" {
+            root["format"] = value
+        } else {
+            var part: [String: JSONValue] = [:]
+            if case .object(let known) = root[row.part] { part = known }
+            part[row.name] = value
+            root[row.part] = .object(part)
+        }
     }
 
     /// The name of a manager's row.

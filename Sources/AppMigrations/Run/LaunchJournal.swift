@@ -28,7 +28,7 @@ struct LaunchJournal {
             pages[place.place.id] = Page(
                 place: place, record: place.record, written: place.state.record,
                 hasSeenCurrent: place.state.hasSeen(plan.request.current, in: plan.request.line),
-                history: notNeeded.sorted().map { plan.request.settled($0, as: .notNeeded) })
+                history: notNeeded.map { plan.request.settled($0, as: .notNeeded) })
         }
     }
 

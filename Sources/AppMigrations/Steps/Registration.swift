@@ -6,9 +6,29 @@ struct Registration {
     let aboveCurrent: MigrationOptions.AboveCurrentRule
     private(set) var steps: [MigrationStep] = []
     private(set) var versionChanges: [VersionChange] = []
+    /// Whether there are only closures in the store, each above the one before it: then there is nothing to review.
+    private var isPlain = true
+    /// Whether a step may need the asynchronous form of `migrate`.
+    private var hasAsynchronousSteps = false
 
+    init(
+        manager: String, current: AppVersion, storePlace: StorePlace,
+        aboveCurrent: MigrationOptions.AboveCurrentRule
+    ) {
+        self.manager = manager
+        self.current = current
+        self.storePlace = storePlace
+        self.aboveCurrent = aboveCurrent
+    }
+
+    // What a launch would have to ask every step, it asks once, here.
     mutating func add(_ step: MigrationStep) {
         step.number = steps.count
+        isPlain =
+            isPlain && !step.worksInDatabase && step.finishing.isEmpty
+            && steps.last.map { $0.version < step.version } ?? true
+        hasAsynchronousSteps =
+            hasAsynchronousSteps || step.isAsynchronous || step.isDeferred && !step.worksInDatabase
         steps.append(step)
     }
 
@@ -20,7 +40,10 @@ struct Registration {
     }
 
     /// The steps up to the current version: a place of others alone need not even exist yet.
-    private var dueSteps: [MigrationStep] { steps.filter { $0.version <= current.ceiling } }
+    private var dueSteps: [MigrationStep] {
+        let ceiling = current.ceiling
+        return steps.filter { $0.version <= ceiling }
+    }
 
     /// The places of the steps that are due, the store's first.
     var places: [any MigrationPlace] { places(of: dueSteps) }
@@ -38,31 +61,33 @@ struct Registration {
         return places
     }
 
-    /// Whether there is nothing to review, as in nearly every launch: closures in one place, each above the one
-    /// before it.
-    private var isPlainlyRight: Bool {
-        guard let last = steps.last else { return true }
-        return last.version <= current.ceiling
-            && steps.allSatisfy { !$0.isMove && !$0.worksInDatabase && $0.finishing.isEmpty }
-            && zip(steps, steps.dropFirst()).allSatisfy { $0.version < $1.version }
-    }
-
     /// The steps that are due, place by place, the store's first.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidRegistration`, which names every mistake.
     func checked() throws -> [PlaceSteps] {
-        if !isPlainlyRight {
-            let mistakes = try RegistrationReview(self, places(of: steps)).mistakes
-            guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
+        // As in nearly every launch.
+        if isPlain, steps.last.map({ $0.version <= current.ceiling }) ?? true {
+            return [PlaceSteps(place: storePlace, moves: [], closures: steps)]
         }
+        let mistakes = try RegistrationReview(self, places(of: steps)).mistakes
+        guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
         let due = dueSteps
         let places = places(of: due)
         return places.map { place in
             let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
             return PlaceSteps(
-                place: place,
-                moves: here.filter(\.isMove),
-                closures: here.filter { !$0.isMove })
+                place: place, moves: here.filter(\.isMove),
+                // Those for fresh installs may be registered in any place.
+                closures: here.filter { !$0.isMove }.sorted { $0.runsBefore($1) })
+        }
+    }
+
+    /// The first step that the synchronous `migrate` cannot run.
+    var firstAsynchronousStep: MigrationStep? {
+        guard hasAsynchronousSteps else { return nil }
+        let finished = Set(steps.flatMap(\.finishing))
+        return steps.first { step in
+            step.isAsynchronous || step.isDeferred && !step.worksInDatabase && finished.contains(step.version)
         }
     }
 }
@@ -83,7 +108,7 @@ enum VersionChange {
 extension AppVersion {
     /// The version of a step for fresh installs, by its number.
     fileprivate static func freshInstall(_ number: UInt64) -> AppVersion {
-        AppVersion(description: "0-\(number)", numbers: [0], suffix: .subMigration(number))
+        AppVersion(description: "0-\(number)", packedNumbers: .zero, suffix: .subMigration(number))
     }
 }
 

@@ -2,7 +2,9 @@ package import AppMigrations
 package import GRDB
 
 /// A database in which a manager's steps and moves do and record their work.
-package struct DatabasePlace: MigrationPlace {
+///
+/// A class, because every step of the database refers to it.
+package final class DatabasePlace: MigrationPlace {
     package let database: any DatabaseWriter
     let records: SQLiteStore
 

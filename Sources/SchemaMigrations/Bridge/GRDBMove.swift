@@ -68,7 +68,7 @@ struct GRDBMove: DatabaseMove {
 
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
         DatabaseMoveReview(
-            set: migrator.migrations, database: database.displayName, title: { $0 }
+            set: migrator.migrations, database: { database.displayName }, title: { $0 }
         ).mistakes(
             in: moves.map { move in
                 (move as? GRDBMove).map { (set: $0.migrator.migrations, target: $0.target) }

@@ -52,13 +52,21 @@ extension MigrationManager {
             finishing: deferred, source: SourceLocation(fileID: fileID, line: line))
     }
 
+    /// Returns the place of a database, which the step before has nearly always used too.
+    ///
+    /// To find out which file a database is takes longer than to register a step.
+    private func place(of database: any DatabaseWriter) -> DatabasePlace {
+        if let place = lastPlace as? DatabasePlace, place.database === database { return place }
+        return DatabasePlace(database)
+    }
+
     private func register(
         _ move: any DatabaseMove, for version: AppVersion, in database: any DatabaseWriter,
         finishing deferred: [AppVersion], source: SourceLocation
     ) {
         register(
             MigrationStep(
-                version: version, place: DatabasePlace(database), work: .move(move), finishing: deferred,
+                version: version, place: place(of: database), work: .move(move), finishing: deferred,
                 source: source))
     }
 
@@ -101,7 +109,7 @@ extension MigrationManager {
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
     ) {
-        let place = DatabasePlace(database)
+        let place = place(of: database)
         register(
             MigrationStep(
                 version: version, place: place,
@@ -173,7 +181,7 @@ extension MigrationManager {
         _ batches: any DeferredBatches, _ version: AppVersion, _ database: any DatabaseWriter,
         _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation
     ) {
-        let place = DatabasePlace(database)
+        let place = place(of: database)
         register(
             MigrationStep(
                 version: version, place: place,

@@ -38,7 +38,7 @@ struct SchemaMove: DatabaseMove {
 
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
         DatabaseMoveReview(
-            set: migrator.versions, database: database.displayName,
+            set: migrator.versions, database: { database.displayName },
             title: { migrator.migration(version: $0)?.title ?? "\($0)" }
         ).mistakes(
             in: moves.map { move in
@@ -51,7 +51,8 @@ struct SchemaMove: DatabaseMove {
 struct DatabaseMoveReview<Key: Hashable> {
     /// The migrations of the first move, in order.
     let set: [Key]
-    let database: String
+    /// Returns the database's name in messages.
+    let database: () -> String
     /// Returns the name of a migration in messages.
     let title: (Key) -> String
 
@@ -67,7 +68,7 @@ struct DatabaseMoveReview<Key: Hashable> {
         for (index, move) in moves.enumerated() {
             guard let move, move.set == set else {
                 note(
-                    index, "brings \(database) forward by another set of migrations",
+                    index, "brings \(database()) forward by another set of migrations",
                     remedy: "One database has one set: join the folders in one SchemaMigrator.")
                 continue
             }
@@ -89,7 +90,7 @@ struct DatabaseMoveReview<Key: Hashable> {
         if mistakes.isEmpty, !forgotten.isEmpty {
             note(
                 moves.count - 1,
-                "is the last one for \(database), and does not reach "
+                "is the last one for \(database()), and does not reach "
                     + forgotten.map(title).joined(separator: ", "),
                 remedy: "Raise its upTo:, or register a move for the version that brings it.")
         }

@@ -22,7 +22,7 @@ struct LaunchPlanTests {
         return [PlaceSteps(place: store, moves: [], closures: closures)]
     }
 
-    private func record(completed: AppVersion, settled: Set<AppVersion> = []) -> MigrationRecord {
+    private func record(completed: AppVersion, settled: SortedSet<AppVersion> = []) -> MigrationRecord {
         var record = MigrationRecord(floor: "1.0")
         record.completed = completed
         record.highest = completed
