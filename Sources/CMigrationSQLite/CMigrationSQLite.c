@@ -12,8 +12,9 @@ int sqlite3_column_type(sqlite3_stmt *, int);
 long long sqlite3_column_int64(sqlite3_stmt *, int);
 int sqlite3_table_column_metadata(
     sqlite3 *, const char *, const char *, const char *, const char **, const char **, int *, int *, int *);
+int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 
-enum { ok = 0, integer_type = 1 };
+enum { ok = 0, integer_type = 1, data_version = 35 };
 
 void app_migrations_interrupt(app_migrations_connection *connection) {
     sqlite3_interrupt((sqlite3 *)connection);
@@ -42,4 +43,10 @@ void app_migrations_column_metadata(
         *type = NULL;
         *collation = NULL;
     }
+}
+
+uint32_t app_migrations_data_version(app_migrations_connection *connection) {
+    uint32_t version = 0;
+    sqlite3_file_control((sqlite3 *)connection, "main", data_version, &version);
+    return version;
 }

@@ -32,4 +32,9 @@ void app_migrations_column_metadata(
     app_migrations_connection *connection, const char *table, const char *column, const char **type,
     const char **collation);
 
+/// A number that changes whenever the main database does: at once if this connection changes it, and otherwise as soon as
+/// this connection begins to read (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+/// SQLITE_FCNTL_DATA_VERSION).
+uint32_t app_migrations_data_version(app_migrations_connection *connection);
+
 #endif

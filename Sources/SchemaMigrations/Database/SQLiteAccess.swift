@@ -32,6 +32,15 @@ extension Database {
         app_migrations_busy_timeout(sqliteConnection, milliseconds)
     }
 
+    /// Returns a number that has changed if anybody has changed the database since this connection returned it last.
+    ///
+    /// Not in a transaction: changes that are not committed have no number.
+    func dataVersion() throws -> UInt32 {
+        // Any statement that begins to read would do; this one looks at nothing else.
+        _ = try cachedStatement(sql: "PRAGMA main.data_version").integers()
+        return app_migrations_data_version(sqliteConnection)
+    }
+
     /// Returns the declared type and the collation of a table's column.
     package func columnMetadata(_ column: SQLName, of table: SQLName) -> (type: String, collation: String) {
         var type: UnsafePointer<CChar>?

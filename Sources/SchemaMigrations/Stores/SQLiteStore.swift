@@ -28,6 +28,16 @@ public struct SQLiteStore: MigrationStore {
 
     private let writer: any DatabaseWriter
 
+    /// What the table held when it was read last, for the other managers of a launch.
+    private let known = Locked<(contents: RecordTable, reading: Reading)?>(nil)
+
+    /// Identifies what a connection has read: as long as it stays the same, so does the database.
+    private struct Reading {
+        /// Weak, so that no other connection can take its place in memory.
+        weak var connection: Database?
+        let version: UInt32
+    }
+
     /// Creates a store in a database that the app has opened.
     ///
     /// The store creates the table with the first record.
@@ -50,7 +60,7 @@ public struct SQLiteStore: MigrationStore {
     public func read(_ manager: String) throws -> StoreState {
         try StoreAccess.read.of(name) {
             try waitWhileBusy(upTo: .defaultBusyTimeout) {
-                try writer.unsafeReentrantRead { try state(of: manager, $0) }
+                try writer.unsafeReentrantRead { try knownTable($0).state(of: manager) }
             }
         }
     }
@@ -81,9 +91,9 @@ public struct SQLiteStore: MigrationStore {
         _ db: Database
     ) throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
         guard try db.hasTable(SQLName(table)) else { return [] }
-        return try StoreState(
-            rows: Row.fetchAll(db, sql: "SELECT part, name, value FROM main.\(table)").map(stateRow)
-        ).deferredSteps()
+        return try RecordTable(
+            Row.fetchCursor(db, sql: "SELECT part, name, value FROM main.\(table)")
+        ).fullState().deferredSteps()
     }
 
     /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
@@ -147,9 +157,23 @@ extension SQLiteStore: PlaceStore {
 // These methods work inside an access to the database that the caller has opened.
 extension SQLiteStore {
     func state(of manager: String, _ db: Database) throws -> StoreState {
-        try StoreAccess.read.of(name) {
-            guard let rows = try rows(of: manager, db) else { return StoreState() }
-            return try StoreState(rows: rows.map(Self.stateRow))
+        try StoreAccess.read.of(name) { try table(db).state(of: manager) }
+    }
+
+    /// Returns what the table holds.
+    ///
+    /// Does not read again what has certainly not changed.
+    private func knownTable(_ db: Database) throws -> RecordTable {
+        guard !db.isInsideTransaction else { return try table(db) }
+        // Before reading the table: what changes in between will have another number.
+        let version = try db.dataVersion()
+        return try known.withLock { known in
+            if let known, known.reading.connection === db, known.reading.version == version {
+                return known.contents
+            }
+            let contents = try table(db)
+            known = (contents, Reading(connection: db, version: version))
+            return contents
         }
     }
 
@@ -202,36 +226,22 @@ extension SQLiteStore {
         }
     }
 
-    private static func stateRow(_ row: Row) throws -> StoreState.Row {
-        guard let part = String.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]),
-            let value = String.fromDatabaseValue(row[2])
-        else {
-            throw MigrationError(
-                .damagedStore, "the table \(table) holds values that are not text",
-                remedy: "Nothing was changed. Restore the database from a backup.")
-        }
-        return StoreState.Row(part: part, name: name, value: value)
-    }
-
-    /// Returns the rows of one manager, or nil if there is no table.
+    /// Returns what the table holds; nothing if there is no table.
     ///
     /// One statement sees one state of the database, also outside a transaction, and nearly always the table
     /// is there.
-    private func rows(of manager: String, _ db: Database) throws -> [Row]? {
-        func fetch() throws -> [Row] {
-            // All managers of a launch run the same query, and compiling it takes longer than running it.
-            try Row.fetchAll(
-                db.cachedStatement(
-                    sql:
-                        "SELECT part, name, value FROM main.\(Self.table) WHERE part <> 'managers' OR name = ?"
-                ),
-                arguments: [StoreState.rowName(of: manager)])
+    private func table(_ db: Database) throws -> RecordTable {
+        func fetch() throws -> RecordTable {
+            // All steps of a launch run the same query, and compiling it takes longer than running it.
+            try RecordTable(
+                Row.fetchCursor(
+                    db.cachedStatement(sql: "SELECT part, name, value FROM main.\(Self.table)")))
         }
         do {
             return try fetch()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // Return nil only if the table certainly does not exist.
-            return try db.readSnapshot { try db.hasTable(SQLName(Self.table)) ? fetch() : nil }
+            // It is empty only if the table certainly does not exist.
+            return try db.readSnapshot { try db.hasTable(SQLName(Self.table)) ? fetch() : RecordTable() }
         }
     }
 
