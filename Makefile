@@ -15,9 +15,9 @@ demo-picture: setup ## draw the README's picture of the demo, on a quiet machine
 test: setup ## build and run the tests
 	@$(SWIFT) test --parallel
 
-bench: setup ## measure against rivals and limits, in about three minutes on a quiet machine (ARGS='--only schema' for a part)
+bench: setup ## measure against rivals and limits, in three minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
 	@$(SWIFT) build --package-path Benchmarks -c release --product bench
-	@$(SWIFT) run --package-path Benchmarks -c release --skip-build bench $(ARGS)
+	@$(SWIFT) run --package-path Benchmarks -c release --skip-build bench $(or $(ARGS),--picture Documentation/benchmarks.svg)
 
 bench-short: setup ## try every benchmark, so that none rots; says nothing about time
 	@$(SWIFT) run --package-path Benchmarks bench --effort short

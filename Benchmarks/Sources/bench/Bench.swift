@@ -22,20 +22,32 @@ struct TableCommand: ParsableCommand {
     @Option(help: "Only the rows whose description contains this text.")
     var only: String?
 
+    @Option(help: "Draw the chief rows of the whole table, as SVG, into this file.")
+    var picture: String?
+
+    func validate() throws {
+        guard picture != nil, effort != .full || only != nil else { return }
+        throw ValidationError("--picture needs the whole table: leave out --effort and --only.")
+    }
+
     func run() throws {
         let scratch = try Scratch()
         defer { scratch.remove() }
         MFMigrationManager.keepDefaults(in: scratch.folder)
         let started = ContinuousClock.now
-        var failures = 0
+        var rows: [TableRow] = []
         write(TableRow.header)
         for benchmark in Benchmark.all where only.map(benchmark.what.contains) ?? true {
             for row in try benchmark.rows(effort, scratch) {
                 write(row.line)
-                if row.holds == false { failures += 1 }
+                rows.append(row)
             }
         }
+        let failures = rows.count { $0.holds == false }
         write("\nMeasured in \(Int(started.duration(to: .now).inSeconds)) s; \(failures) rows do not hold.")
+        if let picture {
+            try Picture(of: rows).svg.write(toFile: picture, atomically: true, encoding: .utf8)
+        }
     }
 
     /// One line at a time, also into a file: a row can take a while.

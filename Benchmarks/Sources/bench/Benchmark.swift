@@ -5,5 +5,5 @@ struct Benchmark {
 
     static let all =
         nothingPendingInSchemas + nothingPendingInScheduler + wholeLaunch + applyingFiles + bigRewrites
-        + deferredSteps + versions + plans + memory
+        + deferredSteps + cancelling + versions + plans + memory
 }

@@ -23,6 +23,11 @@ enum Goal {
 /// A line of the table.
 struct TableRow {
     let line: String
+    let what: String
+    let size: String
+    let against: String
+    /// The medians, in seconds; nil in a row of other units.
+    private(set) var times: (ours: Double, other: Double)?
     /// Nil where nothing is to be reached.
     let holds: Bool?
 
@@ -39,6 +44,7 @@ struct TableRow {
         let cells = [
             what, size, against, ours, other, ratio, quartiles, "\(repeated)", goal, verdict,
         ]
+        (self.what, self.size, self.against) = (what, size, against)
         line = "| " + cells.joined(separator: " | ") + " |"
         self.holds = holds
     }
@@ -60,6 +66,7 @@ struct TableRow {
                 isFaster
                     ? $0.holds(ours: 1, other: ratios.median) : $0.holds(ours: ratios.median, other: 1)
             })
+        times = (Sample(ours).median, Sample(other).median)
     }
 }
 
