@@ -45,18 +45,34 @@ struct TableMerge {
             isEdited = true
         }
         noteTightenedConstraints()
-        guard isEdited else { return }
-        object = object.with(sql: wanted.sql(columns: texts.map(\.text)))
+        if isEdited { object = object.with(sql: wanted.sql(columns: texts.map(\.text))) }
         let merged = TableOutline(object, names: names)
-        if let reason = conflict(in: merged) {
-            object = old.object
-            missing = Set(wanted.columns.map(\.name)).subtracting(old.columns.map(\.name))
-            questions.append(
-                SchemaQuestion(
-                    "table \(wanted.name.text.quoted)",
-                    "It stays as it is, because \(reason). Answer the questions about its columns, or rebuild it by hand."
-                ))
+        if isEdited, let reason = conflict(in: merged) {
+            stay(reason, remedy: "Answer the questions about its columns, or rebuild it by hand.")
+        } else if let column = inventedIDs(in: merged) {
+            stay(
+                "column \(column.text.quoted) becomes the row's id, and SQLite would make one up where it is NULL",
+                remedy: "Make the column NOT NULL in a migration before, or rebuild the table by hand.")
         }
+    }
+
+    /// Leaves the table as it is.
+    private mutating func stay(_ reason: String, remedy: String) {
+        object = old.object
+        missing = Set(wanted.columns.map(\.name)).subtracting(old.columns.map(\.name))
+        tightened = []
+        questions.append(
+            SchemaQuestion(
+                "table \(wanted.name.text.quoted)", "It stays as it is, because \(reason). \(remedy)"))
+    }
+
+    /// Returns the column that becomes the row's id though it may be null; nil if there is none.
+    private func inventedIDs(in merged: TableOutline) -> SQLName? {
+        guard losses == .ask, let name = merged.rowIDAlias, let before = old.column(name),
+            let after = merged.column(name), !old.isRequired(before),
+            !after.isNotNull || after.defaultValue == nil
+        else { return nil }
+        return name
     }
 
     /// Returns why the columns that are kept or left out do not fit the wanted table; nil if they do.
@@ -93,9 +109,9 @@ struct TableMerge {
         }
         for column in wanted.columns {
             guard let before = old.column(column.name) else { continue }
-            let words = ["UNIQUE", "CHECK", "REFERENCES"].filter {
+            let words = ["PRIMARY", "UNIQUE", "CHECK", "REFERENCES"].filter {
                 column.words.contains($0) && !before.words.contains($0)
-            }
+            }.map { $0 == "PRIMARY" ? "PRIMARY KEY" : $0 }
             if !words.isEmpty {
                 tightened.append("\(self.title(column.name)) gets \(words.asList)")
             }
@@ -149,10 +165,13 @@ struct TableMerge {
         }
         let isRequired =
             after.isNotNull || wanted.primaryKey.contains(after.name) && wanted.rowIDAlias != after.name
-        let wasRequired =
-            before.isNotNull || old.rowIDAlias == before.name
-            || old.primaryKey.contains(before.name) && (!old.hasRowID || old.isStrict)
-        guard isRequired, !wasRequired, after.defaultValue == nil || !after.isNotNull else { return false }
+        guard isRequired, !old.isRequired(before) else { return false }
+        if after.defaultValue != nil, after.isNotNull {
+            if wanted.isUnique(after) {
+                tightened.append("\(title(after.name)) takes its default where it is NULL, and is unique")
+            }
+            return false
+        }
         guard losses == .ask, after.isNotNull else {
             tightened.append("\(title(after.name)) takes no NULL")
             return false
