@@ -17,7 +17,7 @@ struct SchemaMerge {
     private var missing: [SQLName: Set<SQLName>] = [:]
     /// The old tables that stay though the wanted schema has none of their name.
     private var kept: Set<SQLName> = []
-    /// The questions about each table, which dependents wait for.
+    /// The question about each table, or view that is left out, at which dependents wait.
     private var asked: [SQLName: Int] = [:]
     /// The objects that are left out: they do not exist, or are as they were.
     private var left: Set<DatabaseSchema.Key> = []
@@ -60,9 +60,8 @@ struct SchemaMerge {
     /// The changes that rows may not fit, in words.
     var tightened: [String] {
         let indexes = objects.filter { object in
-            object.type == "index" && before[object.key] == nil
+            isUniqueIndex(object) && before[object.key] == nil
                 && before[.init(type: "table", name: object.table)] != nil
-                && SQLTokens(object, names: names).tokens.dropFirst().first?.word == "UNIQUE"
         }
         return wanted.objects.filter { $0.type == "table" }.flatMap { tightenedTables[$0.name] ?? [] }
             + indexes.map { "\($0.key.title) is UNIQUE" }
@@ -178,15 +177,17 @@ struct SchemaMerge {
             }
         case .foreignKey(let childName, let parentName):
             let (child, parent) = (table(childName), table(parentName))
+            let reason = "table \(childName.text.quoted) stays, and refers to columns that are unique now"
             if let parent, canGoBack(parent), child.map(isAsWanted) != true || child.map(isAsBefore) == true {
-                leaveOut(
-                    parent,
-                    because: "table \(childName.text.quoted) stays, and refers to columns that are unique now"
-                )
+                leaveOut(parent, because: reason)
             } else if let child, !isAsBefore(child) {
                 leaveOut(
                     child, waitingFor: askedTable { $0 == parentName && $0 != childName },
                     because: problem.reason)
+            } else if let index = lostUniqueIndex(of: parentName) {
+                objects.removeAll { $0.key == index.key }
+                objects.append(index)
+                ask(about: index, reason)
             } else {
                 return false
             }
@@ -196,6 +197,19 @@ struct SchemaMerge {
 
     private func table(_ name: SQLName) -> SchemaObject? {
         objects.first { $0.type == "table" && $0.name == name }
+    }
+
+    /// Returns a unique index of a table that is not what it was; nil if there is none.
+    private func lostUniqueIndex(of table: SQLName) -> SchemaObject? {
+        old.objects.first { index in
+            isUniqueIndex(index) && index.table == table
+                && !objects.contains { $0.key == index.key && isAsBefore($0) }
+        }
+    }
+
+    private func isUniqueIndex(_ object: SchemaObject) -> Bool {
+        object.type == "index"
+            && SQLTokens(object, names: names).tokens.dropFirst().first?.word == "UNIQUE"
     }
 
     private func askedTable(where isIt: (SQLName) -> Bool) -> SQLName? {
@@ -231,18 +245,26 @@ struct SchemaMerge {
         } else {
             left.insert(object.key)
         }
-        if let question = table.flatMap({ asked[$0] }) {
+        let question = table.flatMap { asked[$0] }
+        if let question {
             questions[question].waiting.append(object.key.title)
         } else if let reason {
-            if object.type == "table", asked[object.name] == nil { asked[object.name] = questions.count }
-            questions.append(
-                SchemaQuestion(
-                    object.key.title,
-                    """
-                    It \(before[object.key] == nil ? "is left out" : "stays as it is"), because \(reason). \
-                    Answer the other questions first, or change it by hand.
-                    """))
+            ask(about: object, reason)
         }
+        // What needs the object waits at the same question.
+        if ["table", "view"].contains(object.type), asked[object.name] == nil {
+            asked[object.name] = question ?? (reason == nil ? nil : questions.count - 1)
+        }
+    }
+
+    private mutating func ask(about object: SchemaObject, _ reason: String) {
+        questions.append(
+            SchemaQuestion(
+                object.key.title,
+                """
+                It \(before[object.key] == nil ? "is left out" : "stays as it is"), because \(reason). \
+                Answer the other questions first, or change it by hand.
+                """))
     }
 
     /// Returns the columns of a table, by its SQL.
@@ -271,10 +293,7 @@ struct SchemaMerge {
                 && (tokens.mention(key.name) || object.table == key.name)
                 && key != object.key
         }
-        return leftView.map { view in
-            asked.keys.first { before[view].map { SQLTokens($0, names: names) }?.mention($0) == true }
-                ?? view.name
-        }
+        return leftView?.name
     }
 }
 

@@ -44,7 +44,6 @@ struct TableMerge {
             texts.insert((column.name, column.text), at: position.map { $0 + 1 } ?? 0)
             isEdited = true
         }
-        noteTightenedConstraints()
         if isEdited { object = object.with(sql: wanted.sql(columns: texts.map(\.text))) }
         let merged = TableOutline(object, names: names)
         if isEdited, let reason = conflict(in: merged) {
@@ -53,6 +52,8 @@ struct TableMerge {
             stay(
                 "column \(column.text.quoted) becomes the row's id, and SQLite would make one up where it is NULL",
                 remedy: "Make the column NOT NULL in a migration before, or rebuild the table by hand.")
+        } else {
+            noteTightenedConstraints(of: merged)
         }
     }
 
@@ -101,13 +102,13 @@ struct TableMerge {
     }
 
     /// Notes the new constraints that rows may break.
-    private mutating func noteTightenedConstraints() {
+    private mutating func noteTightenedConstraints(of merged: TableOutline) {
         let title = "table \(wanted.name.text.quoted)"
-        if wanted.isStrict, !old.isStrict { tightened.append("\(title) becomes STRICT") }
-        if !Set(wanted.constraints).isSubset(of: old.constraints) {
+        if merged.isStrict, !old.isStrict { tightened.append("\(title) becomes STRICT") }
+        if !Set(merged.constraints).isSubset(of: old.constraints) {
             tightened.append("\(title) gets other constraints")
         }
-        for column in wanted.columns {
+        for column in merged.columns {
             guard let before = old.column(column.name) else { continue }
             let words = ["PRIMARY", "UNIQUE", "CHECK", "REFERENCES"].filter {
                 column.words.contains($0) && !before.words.contains($0)
@@ -148,8 +149,7 @@ struct TableMerge {
                 ))
             return true
         }
-        if !before.affinity(isStrict: old.isStrict).keepsValues(in: after.affinity(isStrict: wanted.isStrict))
-        {
+        if !old.affinity(of: before).keepsValues(in: wanted.affinity(of: after)) {
             if losses == .ask {
                 questions.append(
                     SchemaQuestion(
@@ -200,6 +200,19 @@ struct TableMerge {
                     "-- allow: drop-column",
                     "ALTER TABLE \(old.name.plain) DROP COLUMN \(column.name.plain);",
                 ]))
+    }
+}
+
+extension Affinity {
+    /// Returns whether values of this affinity stay what they are in a column of another one.
+    ///
+    /// An integer becomes the text of its digits, which means the same.
+    fileprivate func keepsValues(in other: Affinity) -> Bool {
+        switch (self, other) {
+        case _ where self == other, (_, .blob), (.integer, .numeric), (.numeric, .integer), (.integer, .text):
+            true
+        default: false
+        }
     }
 }
 

@@ -53,6 +53,8 @@ struct TableOutline {
             .map { tokens[$0.lowerBound].name }
     }
 
+    func affinity(of column: ColumnOutline) -> Affinity { Affinity(type: column.type, isStrict: isStrict) }
+
     /// Returns whether a column takes no null.
     func isRequired(_ column: ColumnOutline) -> Bool {
         // Only tables with a row id that are not STRICT take nulls in their primary key (lang_createtable.html, 3.5).

@@ -246,6 +246,20 @@ struct MigrationGeneratorTests {
                     """,
                 ], ""
             ),
+            (
+                """
+                CREATE TABLE a(x); CREATE UNIQUE INDEX i ON a(x); CREATE INDEX j ON a(x);
+                CREATE TABLE b(a REFERENCES a(x))
+                """,
+                "CREATE TABLE a(x)",
+                [
+                    "table `b`: The schema has no such table. It stays, because dropping it loses its rows.",
+                    """
+                    index `i`: It stays as it is, because table `b` stays, and refers to columns that are unique now. \
+                    Answer the other questions first, or change it by hand.
+                    """,
+                ], "DROP INDEX j;\n"
+            ),
             // A new table needs a key that is left out.
             (
                 "CREATE TABLE a(x TEXT)",
