@@ -282,18 +282,19 @@ struct SchemaMerge {
         {
             return object.name
         }
-        guard object.type != "table" else { return nil }
+        // A table needs no other, but for a full-text index of texts that another one holds.
+        let content = FullTextTable(object)?.contentTable
+        guard object.type != "table" || content != nil else { return nil }
         let tokens = SQLTokens(object, names: names)
-        for (table, columns) in missing.sorted(by: { $0.key.text < $1.key.text })
-        where object.table == table || tokens.mention(table) {
+        func needs(_ name: SQLName) -> Bool {
+            object.type == "table" ? name == content : name == object.table || tokens.mention(name)
+        }
+        for (table, columns) in missing.sorted(by: { $0.key.text < $1.key.text }) where needs(table) {
             if columns.contains(where: tokens.mention) { return table }
         }
-        let leftView = left.first { key in
-            (key.type == "view" || key.type == "table")
-                && (tokens.mention(key.name) || object.table == key.name)
-                && key != object.key
-        }
-        return leftView?.name
+        return left.filter { key in
+            (key.type == "view" || key.type == "table") && needs(key.name) && key != object.key
+        }.map(\.name).min { $0.text < $1.text }
     }
 }
 

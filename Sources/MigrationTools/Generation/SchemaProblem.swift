@@ -22,16 +22,20 @@ struct SchemaProblem {
         configuration.foreignKeysEnabled = false
         return try DatabaseQueue(configuration: configuration).writeWithoutTransaction { db in
             var problems: [SchemaProblem] = []
-            for type in ["table", "index", "view", "trigger"] {
-                for object in objects where object.type == type {
-                    do {
-                        try db.execute(sql: object.sql)
-                    } catch let error as DatabaseError {
-                        problems.append(
-                            SchemaProblem(
-                                culprit: .object(object.key), reason: error.message ?? "\(error)"))
-                    }
+            func run(_ sql: String, for object: SchemaObject) throws {
+                do {
+                    try db.execute(sql: sql)
+                } catch let error as DatabaseError {
+                    problems.append(
+                        SchemaProblem(culprit: .object(object.key), reason: error.message ?? "\(error)"))
                 }
+            }
+            for type in ["table", "index", "view", "trigger"] {
+                for object in objects where object.type == type { try run(object.sql, for: object) }
+            }
+            for object in objects {
+                guard let index = FullTextTable(object), index.content == .external else { continue }
+                try run(index.rebuilding, for: object)
             }
             problems += try BrokenObject.fetchAll(db).map {
                 SchemaProblem(

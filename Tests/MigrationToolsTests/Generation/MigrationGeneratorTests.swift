@@ -234,6 +234,20 @@ struct MigrationGeneratorTests {
                     """
                 ], "CREATE TRIGGER u AFTER INSERT ON a BEGIN SELECT new.y; END;\n"
             ),
+            // A full-text index needs the column that is left out, and its trigger needs the index.
+            (
+                "CREATE TABLE a(x)",
+                """
+                CREATE TABLE a(x, z TEXT NOT NULL); CREATE VIRTUAL TABLE f USING fts5(z, content='a');
+                CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO f(f) VALUES ('rebuild'); END;
+                """,
+                [
+                    """
+                    column `a.z`: It is NOT NULL, and has no default for the rows that exist. Give it a DEFAULT, or allow \
+                    NULL, in the schema. (table `f`, trigger `t`)
+                    """
+                ], ""
+            ),
             // A table that stays needs the key of its parent.
             (
                 "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a(id))",
