@@ -134,7 +134,7 @@ struct DeferredDeviceTests {
 
     @Test("can be killed at any moment, and do each row once", arguments: ["2.1", "3.0"] as [AppVersion])
     func everyMoment(version: AppVersion) throws {
-        try expectEveryKill(launching: version, on: { try Self.device() }) { device, moment in
+        try expectEveryKill(of: Self.app(), launching: version) { device, moment in
             let hashes = try Self.hashes(device)
             #expect(hashes == done, "moment \(moment)")
         }

@@ -14,15 +14,16 @@ extension SimulatedDevice {
 /// Kills a launch at each of its moments, launches again, and checks the outcome.
 ///
 /// - Parameters:
-///   - device: makes the device of one moment.
+///   - app: the app, which runs as 1.0 first.
 ///   - check: looks at the device after the second launch.
 func expectEveryKill(
-    launching version: AppVersion, on device: () throws -> SimulatedDevice,
+    of app: @escaping SimulatedDevice.App, launching version: AppVersion,
     check: (SimulatedDevice, _ moment: Int) throws -> Void
 ) throws {
     var moment = 1
     while true {
-        let device = try device()
+        let device = try SimulatedDevice(app)
+        try device.launch(as: "1.0")
         let wasKilled = try device.kill(atMoment: moment, launching: version)
         try device.launch(as: version)
         try check(device, moment)

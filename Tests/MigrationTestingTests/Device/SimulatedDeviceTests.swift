@@ -91,14 +91,7 @@ struct SimulatedDeviceTests {
     @Test("can be killed at any moment, and continues with the next launch", arguments: [true, false])
     func everyMoment(inDatabase: Bool) throws {
         let app = inDatabase ? Self.databaseApp : Self.plainApp
-        try expectEveryKill(
-            launching: "2.0",
-            on: {
-                let device = try SimulatedDevice(app)
-                try device.launch(as: "1.0")
-                return device
-            }
-        ) { device, moment in
+        try expectEveryKill(of: app, launching: "2.0") { device, moment in
             if inDatabase {
                 #expect(try Self.notes(device) == ["1.1", "2.0"], "moment \(moment)")
             } else {
