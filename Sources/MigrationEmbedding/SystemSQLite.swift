@@ -44,6 +44,9 @@ final class SystemSQLite {
             return nil
         }
         func function<Function>(_ name: String, _ type: Function.Type) -> Function? {
+            // dlsym returns functions as data pointers, which POSIX makes the same size (dlsym, RATIONALE). The cast is
+            // sound because each type is the function's in sqlite3.h, which SQLite keeps compatible, and because the
+            // library stays open as long as this object.
             dlsym(library, "sqlite3_" + name).map { unsafeBitCast($0, to: type) }
         }
         guard let open = function("open_v2", Open.self), let prepare = function("prepare_v2", Prepare.self),

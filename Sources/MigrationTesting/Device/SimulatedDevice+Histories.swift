@@ -5,8 +5,8 @@ extension SimulatedDevice {
     /// Plays random histories of an app, each on its own device, and checks an invariant after each launch.
     ///
     /// A history has installs, upgrades, downgrades, kills at any moment, deferred work that is cut short, backups and
-    /// restores. It begins with any of the versions, and ends with a launch as the latest. The method shortens a history that fails as far as
-    /// it can.
+    /// restores. It begins with any of the versions, and ends with a launch as the latest. The method shortens a
+    /// history that fails as far as it can.
     ///
     /// ```swift
     /// try SimulatedDevice.histories(versions: ["1.0", "1.1", "2.0"]) { folder, version in

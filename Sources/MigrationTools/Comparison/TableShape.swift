@@ -34,10 +34,6 @@ struct TableShape: Sendable {
         let targets = rows.compactMap { $0["to"] as String? }
         var reference = parent.quoted
         if !targets.isEmpty { reference += "(\(targets.joined(separator: ", ")))" }
-        for (event, key) in [("DELETE", "on_delete"), ("UPDATE", "on_update")] {
-            let action: String = rows[0][key]
-            if action != "NO ACTION" { reference += " ON \(event) \(action)" }
-        }
-        return (columns, reference)
+        return (columns, ([reference] + rows[0].foreignKeyActions).joined(separator: " "))
     }
 }

@@ -164,7 +164,7 @@ struct AlterationPlan {
             guard column.generation == nil, let before = old.column(column.name) else { return nil }
             let converts =
                 old.isStrict != new.isStrict
-                || before.affinity(isStrict: old.isStrict) != column.affinity(isStrict: new.isStrict)
+                || old.affinity(of: before) != new.affinity(of: column)
             guard column.isNotNull, !before.isNotNull, let value = column.defaultValue else {
                 return .init(column: column.name, expression: before.name.plain, converts: converts)
             }

@@ -122,34 +122,6 @@ struct ColumnOutline {
     }
 }
 
-extension ColumnOutline {
-    /// The conversion that SQLite applies to values of a column (datatype3.html, 3.1).
-    enum Affinity { case integer, text, blob, real, numeric }
-
-    func affinity(isStrict: Bool) -> Affinity {
-        let type = type.uppercasedASCII
-        if isStrict, type == "ANY" { return .blob }
-        if type.contains("INT") { return .integer }
-        if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") { return .text }
-        if type.contains("BLOB") || type.isEmpty { return .blob }
-        if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") { return .real }
-        return .numeric
-    }
-}
-
-extension ColumnOutline.Affinity {
-    /// Returns whether values of this affinity stay what they are in a column of another one.
-    ///
-    /// An integer becomes the text of its digits, which means the same.
-    func keepsValues(in other: ColumnOutline.Affinity) -> Bool {
-        switch (self, other) {
-        case _ where self == other, (_, .blob), (.integer, .numeric), (.numeric, .integer), (.integer, .text):
-            true
-        default: false
-        }
-    }
-}
-
 extension SQLTokens.Token {
     fileprivate var isNumber: Bool { word.utf8.first.map { (0x30...0x39).contains($0) } == true }
 }

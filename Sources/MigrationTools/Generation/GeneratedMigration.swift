@@ -1,7 +1,7 @@
 package import SchemaMigrations
 import TextOutput
 
-/// The changes that lead from one schema to another, worked out without a database.
+/// The changes that lead from one schema to another, worked out without rows.
 ///
 /// Whatever would lose data is left out, and is a question.
 package struct GeneratedMigration: Sendable {
@@ -28,10 +28,10 @@ package struct GeneratedMigration: Sendable {
     package let summary: [String]
 
     /// Compares two schemas.
-    package init(from old: SchemaDescription, to wanted: SchemaDescription, losses: Losses) {
+    package init(from old: SchemaDescription, to wanted: SchemaDescription, losses: Losses) throws {
         let names = old.names.union(wanted.names)
         var merge = SchemaMerge(old, wanted, losses, names: names)
-        merge.leaveOutDependents()
+        try merge.settle()
         result = SchemaDescription(merge.objects, names: names)
         questions = merge.questions
         tightened = merge.tightened

@@ -49,10 +49,7 @@ package struct GeneratedSQL: Sendable {
         ]
         lines.append(rebuild.sql.contains("--") ? "\(rebuild.sql)\n;" : "\(rebuild.sql);")
         if rebuild.keepsSequence {
-            let (from, to) = (
-                StoredValue(rebuild.table.databaseValue).sql,
-                StoredValue(rebuild.temporaryName.databaseValue).sql
-            )
+            let (from, to) = (rebuild.table.literal, rebuild.temporaryName.literal)
             lines += [
                 "-- No id is given twice.",
                 "INSERT INTO sqlite_sequence(name, seq) SELECT \(to), seq FROM sqlite_sequence WHERE name = \(from);",

@@ -26,8 +26,10 @@ package struct MigrationGenerator {
         (self.renames, generated, back) = try queue.writeWithoutTransaction { db in
             let changes = try renames.apply(to: db)
             let old = try SchemaDescription(db)
-            let generated = GeneratedMigration(from: old, to: wanted, losses: .ask)
-            return (changes, generated, GeneratedMigration(from: generated.result, to: old, losses: .accept))
+            let generated = try GeneratedMigration(from: old, to: wanted, losses: .ask)
+            return (
+                changes, generated, try GeneratedMigration(from: generated.result, to: old, losses: .accept)
+            )
         }
     }
 
@@ -62,6 +64,9 @@ package struct MigrationGenerator {
     /// The changes that some rows may not fit, in words.
     package var tightened: [String] { generated.tightened }
 
+    /// The changes of the down migration that some rows may not fit, in words.
+    package var downTightened: [String] { back.tightened }
+
     /// The rows that the migration was tried on.
     package struct Trial: Sendable {
         package let rows: Int
@@ -86,7 +91,7 @@ package struct MigrationGenerator {
                 ])
             var problems = try trial.migrate(with: all, generated)
             if problems.isEmpty, goesBack, !downSQL.isEmpty, back.questions.isEmpty {
-                problems = try trial.rollBack(with: all, to: version - 1).map { "going back, \($0)" }
+                problems = try trial.rollBack(with: all, to: version - 1, back).map { "going back, \($0)" }
             }
             guard problems.isEmpty else { throw failure(problems.joined(separator: "; ")) }
             return Trial(rows: trial.count, tables: trial.tableCount)

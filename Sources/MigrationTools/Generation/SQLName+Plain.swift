@@ -13,6 +13,9 @@ extension SQLName {
         return text
     }
 
+    /// The name as a text in SQL.
+    var literal: String { StoredValue(databaseValue).sql }
+
     /// The words that SQLite may take for a keyword (lang_keywords.html).
     private static let keywords = Set(
         """

@@ -47,17 +47,11 @@ package struct SchemaQuestion: Sendable, Hashable {
     /// Statements that do it, for people to add to the file.
     package let statements: [String]
     /// Other objects that are left out with it.
-    package fileprivate(set) var waiting: [String] = []
+    package internal(set) var waiting: [String] = []
 
     init(_ subject: String, _ text: String, statements: [String] = []) {
         self.subject = subject
         self.text = text
         self.statements = statements
-    }
-
-    func waiting(_ objects: [String]) -> SchemaQuestion {
-        var copy = self
-        copy.waiting = objects
-        return copy
     }
 }

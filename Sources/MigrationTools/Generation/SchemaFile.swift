@@ -20,8 +20,9 @@ package struct SchemaFile: Sendable {
             throw SchemaMigrationError(
                 .invalidRequest, at: .file(url.lastPathComponent),
                 "cannot be read: \(error.localizedDescription)",
-                remedy:
-                    "Pass the file that creates the schema you want. `app-migrations dump` writes a first one."
+                remedy: """
+                    Pass the file that creates the schema you want. `app-migrations dump --database FILE` writes a first one.
+                    """
             )
         }
         try self.init(data, name: url.lastPathComponent)

@@ -6,24 +6,30 @@ struct SchemaMerge {
     /// The objects, in the order in which they can be created.
     private(set) var objects: [SchemaObject] = []
     private(set) var questions: [SchemaQuestion] = []
-    private(set) var tightened: [String] = []
 
     private let old: SchemaDescription
+    private let wanted: SchemaDescription
+    private let before: [DatabaseSchema.Key: SchemaObject]
     private let names: Set<SQLName>
+    /// The changes of each table that rows may not fit, in words.
+    private var tightenedTables: [SQLName: [String]] = [:]
     /// The columns of wanted tables that are left out.
     private var missing: [SQLName: Set<SQLName>] = [:]
     /// The old tables that stay though the wanted schema has none of their name.
     private var kept: Set<SQLName> = []
-    /// The questions about each table, which dependents wait for.
+    /// The question about each table, or view that is left out, at which dependents wait.
     private var asked: [SQLName: Int] = [:]
+    /// The objects that are left out: they do not exist, or are as they were.
+    private var left: Set<DatabaseSchema.Key> = []
 
     init(
         _ old: SchemaDescription, _ wanted: SchemaDescription, _ losses: GeneratedMigration.Losses,
         names: Set<SQLName>
     ) {
         self.old = old
+        self.wanted = wanted
         self.names = names
-        let before = old.byKey
+        before = old.byKey
         let after = wanted.byKey
         for object in wanted.objects {
             guard object.type == "table", let earlier = before[object.key] else {
@@ -38,7 +44,7 @@ struct SchemaMerge {
                     names: names)
                 objects.append(merge.object)
                 missing[object.name] = merge.missing
-                tightened += merge.tightened
+                tightenedTables[object.name] = merge.tightened
                 if !merge.questions.isEmpty { asked[object.name] = questions.count }
                 questions += merge.questions
             }
@@ -49,13 +55,16 @@ struct SchemaMerge {
             }
             keepWhatKeptTriggersName(after)
         }
-        for object in wanted.objects where object.type == "index" && before[object.key] == nil {
-            let tokens = SQLTokens(object, names: names).tokens
-            guard tokens.dropFirst().first?.word == "UNIQUE",
-                before[.init(type: "table", name: object.table)] != nil
-            else { continue }
-            tightened.append("\(object.key.title) is UNIQUE")
+    }
+
+    /// The changes that rows may not fit, in words.
+    var tightened: [String] {
+        let indexes = objects.filter { object in
+            isUniqueIndex(object) && before[object.key] == nil
+                && before[.init(type: "table", name: object.table)] != nil
         }
+        return wanted.objects.filter { $0.type == "table" }.flatMap { tightenedTables[$0.name] ?? [] }
+            + indexes.map { "\($0.key.title) is UNIQUE" }
     }
 
     /// Keeps a table that the wanted schema does not have.
@@ -113,8 +122,7 @@ struct SchemaMerge {
         }
         objects.append(earlier)
         asked[object.name] = questions.count
-        missing[object.name] = Set(FullTextTable.columns(of: object)).subtracting(
-            FullTextTable.columns(of: earlier))
+        missing[object.name] = Self.columns(of: object, names).subtracting(Self.columns(of: earlier, names))
         questions.append(
             SchemaQuestion(
                 "table \(object.name.text.quoted)",
@@ -124,50 +132,169 @@ struct SchemaMerge {
 
     // MARK: Dependents
 
+    /// Leaves out what cannot be without the changes that are left out.
+    mutating func settle() throws {
+        leaveOutDependents()
+        guard !questions.isEmpty else { return }
+        let known = try Set(
+            [old, wanted].flatMap { try SchemaProblem.find(among: $0.objects) }.map(\.culprit))
+        // Each round makes one object what it was, and the old schema has no problem that is not known.
+        while let problem = try SchemaProblem.find(among: objects).first(where: {
+            !known.contains($0.culprit)
+        }) {
+            guard resolve(problem) else { return }
+            leaveOutDependents()
+        }
+    }
+
     /// Leaves out what needs columns that are left out, or names that are taken.
-    mutating func leaveOutDependents() {
-        let before = old.byKey
-        var left: Set<DatabaseSchema.Key> = []
-        var waiting: [Int: [String]] = [:]
+    private mutating func leaveOutDependents() {
         var hasChanged = true
         while hasChanged {
             hasChanged = false
-            for (index, object) in objects.enumerated() where !left.contains(object.key) {
-                guard let cause = cause(for: object, left) else { continue }
-                left.insert(object.key)
+            for object in objects where !isAsBefore(object) {
+                guard let cause = cause(for: object) else { continue }
+                leaveOut(object, waitingFor: cause)
                 hasChanged = true
-                if let question = asked[cause] { waiting[question, default: []].append(object.key.title) }
-                // An object that existed stays as it was.
-                if let earlier = before[object.key] { objects[index] = earlier }
             }
         }
-        objects.removeAll { left.contains($0.key) && before[$0.key] == nil }
-        for (index, waiting) in waiting { questions[index] = questions[index].waiting(waiting) }
+    }
+
+    /// Leaves out the change that makes a problem; returns false if there is none.
+    private mutating func resolve(_ problem: SchemaProblem) -> Bool {
+        switch problem.culprit {
+        case .object(let key):
+            guard let object = objects.first(where: { $0.key == key }) else { return false }
+            let tokens = SQLTokens(object, names: names)
+            if !isAsBefore(object) {
+                leaveOut(
+                    object, waitingFor: askedTable { $0 == object.table || tokens.mention($0) },
+                    because: problem.reason)
+            } else if let needed = objects.first(where: { canGoBack($0) && tokens.mention($0.name) }) {
+                leaveOut(needed, because: "\(key.title) stays, and needs it")
+            } else {
+                return false
+            }
+        case .foreignKey(let childName, let parentName):
+            let (child, parent) = (table(childName), table(parentName))
+            let reason = "table \(childName.text.quoted) stays, and refers to columns that are unique now"
+            if let parent, canGoBack(parent), child.map(isAsWanted) != true || child.map(isAsBefore) == true {
+                leaveOut(parent, because: reason)
+            } else if let child, !isAsBefore(child) {
+                leaveOut(
+                    child, waitingFor: askedTable { $0 == parentName && $0 != childName },
+                    because: problem.reason)
+            } else if let index = lostUniqueIndex(of: parentName) {
+                objects.removeAll { $0.key == index.key }
+                objects.append(index)
+                ask(about: index, reason)
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private func table(_ name: SQLName) -> SchemaObject? {
+        objects.first { $0.type == "table" && $0.name == name }
+    }
+
+    /// Returns a unique index of a table that is not what it was; nil if there is none.
+    private func lostUniqueIndex(of table: SQLName) -> SchemaObject? {
+        old.objects.first { index in
+            isUniqueIndex(index) && index.table == table
+                && !objects.contains { $0.key == index.key && isAsBefore($0) }
+        }
+    }
+
+    private func isUniqueIndex(_ object: SchemaObject) -> Bool {
+        object.type == "index"
+            && SQLTokens(object, names: names).tokens.dropFirst().first?.word == "UNIQUE"
+    }
+
+    private func askedTable(where isIt: (SQLName) -> Bool) -> SQLName? {
+        asked.keys.filter(isIt).min { $0.text < $1.text }
+    }
+
+    private func isAsBefore(_ object: SchemaObject) -> Bool {
+        before[object.key].map { $0.isSame(as: object, names: names) } ?? false
+    }
+
+    private func canGoBack(_ object: SchemaObject) -> Bool {
+        ["table", "view"].contains(object.type) && before[object.key] != nil && !isAsBefore(object)
+    }
+
+    private func isAsWanted(_ object: SchemaObject) -> Bool {
+        wanted.byKey[object.key].map { $0.isSame(as: object, names: names) } ?? false
+    }
+
+    /// Makes an object what it was, and names it at the question about a table, or asks about it.
+    private mutating func leaveOut(
+        _ object: SchemaObject, waitingFor table: SQLName? = nil, because reason: String? = nil
+    ) {
+        guard let index = objects.firstIndex(where: { $0.key == object.key }) else { return }
+        if let earlier = before[object.key] {
+            objects[index] = earlier
+        } else {
+            objects.remove(at: index)
+        }
+        if object.type == "table", let earlier = before[object.key] {
+            tightenedTables[object.name] = nil
+            missing[object.name, default: []].formUnion(
+                Self.columns(of: object, names).subtracting(Self.columns(of: earlier, names)))
+        } else {
+            left.insert(object.key)
+        }
+        let question = table.flatMap { asked[$0] }
+        if let question {
+            questions[question].waiting.append(object.key.title)
+        } else if let reason {
+            ask(about: object, reason)
+        }
+        // What needs the object waits at the same question.
+        if ["table", "view"].contains(object.type), asked[object.name] == nil {
+            asked[object.name] = question ?? (reason == nil ? nil : questions.count - 1)
+        }
+    }
+
+    private mutating func ask(about object: SchemaObject, _ reason: String) {
+        questions.append(
+            SchemaQuestion(
+                object.key.title,
+                """
+                It \(before[object.key] == nil ? "is left out" : "stays as it is"), because \(reason). \
+                Answer the other questions first, or change it by hand.
+                """))
+    }
+
+    /// Returns the columns of a table, by its SQL.
+    private static func columns(of table: SchemaObject, _ names: Set<SQLName>) -> Set<SQLName> {
+        Set(
+            table.isVirtual
+                ? FullTextTable.columns(of: table) : TableOutline(table, names: names).columns.map(\.name))
     }
 
     /// Returns the table because of which an object cannot be as it is wanted; nil if there is none.
-    private func cause(for object: SchemaObject, _ left: Set<DatabaseSchema.Key>) -> SQLName? {
+    private func cause(for object: SchemaObject) -> SQLName? {
         if object.type == "table" || object.type == "view" || object.type == "index",
             kept.contains(object.name),
-            old.byKey[object.key] == nil
+            before[object.key] == nil
         {
             return object.name
         }
-        guard object.type != "table" else { return nil }
+        // A table needs no other, but for a full-text index of texts that another one holds.
+        let content = FullTextTable(object)?.contentTable
+        guard object.type != "table" || content != nil else { return nil }
         let tokens = SQLTokens(object, names: names)
-        for (table, columns) in missing.sorted(by: { $0.key.text < $1.key.text })
-        where object.table == table || tokens.mention(table) {
+        func needs(_ name: SQLName) -> Bool {
+            object.type == "table" ? name == content : name == object.table || tokens.mention(name)
+        }
+        for (table, columns) in missing.sorted(by: { $0.key.text < $1.key.text }) where needs(table) {
             if columns.contains(where: tokens.mention) { return table }
         }
-        let leftView = left.first { key in
-            (key.type == "view" || key.type == "table")
-                && (tokens.mention(key.name) || object.table == key.name)
-                && key != object.key
-        }
-        return leftView.map { view in
-            asked.keys.first { old.byKey[view].map { SQLTokens($0, names: names) }?.mention($0) == true }
-                ?? view.name
-        }
+        return left.filter { key in
+            (key.type == "view" || key.type == "table") && needs(key.name) && key != object.key
+        }.map(\.name).min { $0.text < $1.text }
     }
 }
 

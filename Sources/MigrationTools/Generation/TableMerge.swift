@@ -44,19 +44,36 @@ struct TableMerge {
             texts.insert((column.name, column.text), at: position.map { $0 + 1 } ?? 0)
             isEdited = true
         }
-        noteTightenedConstraints()
-        guard isEdited else { return }
-        object = object.with(sql: wanted.sql(columns: texts.map(\.text)))
+        if isEdited { object = object.with(sql: wanted.sql(columns: texts.map(\.text))) }
         let merged = TableOutline(object, names: names)
-        if let reason = conflict(in: merged) {
-            object = old.object
-            missing = Set(wanted.columns.map(\.name)).subtracting(old.columns.map(\.name))
-            questions.append(
-                SchemaQuestion(
-                    "table \(wanted.name.text.quoted)",
-                    "It stays as it is, because \(reason). Answer the questions about its columns, or rebuild it by hand."
-                ))
+        if isEdited, let reason = conflict(in: merged) {
+            stay(reason, remedy: "Answer the questions about its columns, or rebuild it by hand.")
+        } else if let column = inventedIDs(in: merged) {
+            stay(
+                "column \(column.text.quoted) becomes the row's id, and SQLite would make one up where it is NULL",
+                remedy: "Make the column NOT NULL in a migration before, or rebuild the table by hand.")
+        } else {
+            noteTightenedConstraints(of: merged)
         }
+    }
+
+    /// Leaves the table as it is.
+    private mutating func stay(_ reason: String, remedy: String) {
+        object = old.object
+        missing = Set(wanted.columns.map(\.name)).subtracting(old.columns.map(\.name))
+        tightened = []
+        questions.append(
+            SchemaQuestion(
+                "table \(wanted.name.text.quoted)", "It stays as it is, because \(reason). \(remedy)"))
+    }
+
+    /// Returns the column that becomes the row's id though it may be null; nil if there is none.
+    private func inventedIDs(in merged: TableOutline) -> SQLName? {
+        guard losses == .ask, let name = merged.rowIDAlias, let before = old.column(name),
+            let after = merged.column(name), !old.isRequired(before),
+            !after.isNotNull || after.defaultValue == nil
+        else { return nil }
+        return name
     }
 
     /// Returns why the columns that are kept or left out do not fit the wanted table; nil if they do.
@@ -85,17 +102,17 @@ struct TableMerge {
     }
 
     /// Notes the new constraints that rows may break.
-    private mutating func noteTightenedConstraints() {
+    private mutating func noteTightenedConstraints(of merged: TableOutline) {
         let title = "table \(wanted.name.text.quoted)"
-        if wanted.isStrict, !old.isStrict { tightened.append("\(title) becomes STRICT") }
-        if !Set(wanted.constraints).isSubset(of: old.constraints) {
+        if merged.isStrict, !old.isStrict { tightened.append("\(title) becomes STRICT") }
+        if !Set(merged.constraints).isSubset(of: old.constraints) {
             tightened.append("\(title) gets other constraints")
         }
-        for column in wanted.columns {
+        for column in merged.columns {
             guard let before = old.column(column.name) else { continue }
-            let words = ["UNIQUE", "CHECK", "REFERENCES"].filter {
+            let words = ["PRIMARY", "UNIQUE", "CHECK", "REFERENCES"].filter {
                 column.words.contains($0) && !before.words.contains($0)
-            }
+            }.map { $0 == "PRIMARY" ? "PRIMARY KEY" : $0 }
             if !words.isEmpty {
                 tightened.append("\(self.title(column.name)) gets \(words.asList)")
             }
@@ -132,8 +149,7 @@ struct TableMerge {
                 ))
             return true
         }
-        if !before.affinity(isStrict: old.isStrict).keepsValues(in: after.affinity(isStrict: wanted.isStrict))
-        {
+        if !old.affinity(of: before).keepsValues(in: wanted.affinity(of: after)) {
             if losses == .ask {
                 questions.append(
                     SchemaQuestion(
@@ -149,10 +165,13 @@ struct TableMerge {
         }
         let isRequired =
             after.isNotNull || wanted.primaryKey.contains(after.name) && wanted.rowIDAlias != after.name
-        let wasRequired =
-            before.isNotNull || old.rowIDAlias == before.name
-            || old.primaryKey.contains(before.name) && (!old.hasRowID || old.isStrict)
-        guard isRequired, !wasRequired, after.defaultValue == nil || !after.isNotNull else { return false }
+        guard isRequired, !old.isRequired(before) else { return false }
+        if after.defaultValue != nil, after.isNotNull {
+            if wanted.isUnique(after) {
+                tightened.append("\(title(after.name)) takes its default where it is NULL, and is unique")
+            }
+            return false
+        }
         guard losses == .ask, after.isNotNull else {
             tightened.append("\(title(after.name)) takes no NULL")
             return false
@@ -181,6 +200,19 @@ struct TableMerge {
                     "-- allow: drop-column",
                     "ALTER TABLE \(old.name.plain) DROP COLUMN \(column.name.plain);",
                 ]))
+    }
+}
+
+extension Affinity {
+    /// Returns whether values of this affinity stay what they are in a column of another one.
+    ///
+    /// An integer becomes the text of its digits, which means the same.
+    fileprivate func keepsValues(in other: Affinity) -> Bool {
+        switch (self, other) {
+        case _ where self == other, (_, .blob), (.integer, .numeric), (.numeric, .integer), (.integer, .text):
+            true
+        default: false
+        }
     }
 }
 

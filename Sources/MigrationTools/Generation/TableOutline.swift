@@ -53,6 +53,24 @@ struct TableOutline {
             .map { tokens[$0.lowerBound].name }
     }
 
+    func affinity(of column: ColumnOutline) -> Affinity { Affinity(type: column.type, isStrict: isStrict) }
+
+    /// Returns whether a column takes no null.
+    func isRequired(_ column: ColumnOutline) -> Bool {
+        // Only tables with a row id that are not STRICT take nulls in their primary key (lang_createtable.html, 3.5).
+        column.isNotNull || rowIDAlias == column.name
+            || primaryKey.contains(column.name) && (!hasRowID || isStrict)
+    }
+
+    /// Returns whether a constraint allows each value of a column, or of it and others, only once.
+    func isUnique(_ column: ColumnOutline) -> Bool {
+        column.isUnique || primaryKey.contains(column.name)
+            || constraints.contains { constraint in
+                constraint.contains(Array("unique".utf8))
+                    && constraint.contains(Array(column.name.folded.utf8))
+            }
+    }
+
     /// The column that is another name of the row's id (lang_createtable.html, 5).
     var rowIDAlias: SQLName? {
         guard hasRowID, primaryKey.count == 1, let column = column(primaryKey[0]) else { return nil }

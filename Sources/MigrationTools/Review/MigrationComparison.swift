@@ -211,8 +211,9 @@ struct MigrationComparison {
                 "Rebuilding table \(table) loses its AUTOINCREMENT sequence: ids of deleted rows may be given again.",
                 rebuild.creation.createdTable.flatMap { $0 == rebuild.table ? nil : $0 }.map { new in
                     """
-                    Before DROP TABLE, add DELETE FROM sqlite_sequence WHERE name = '\(new)'; INSERT INTO \
-                    sqlite_sequence(name, seq) SELECT '\(new)', seq FROM sqlite_sequence WHERE name = '\(rebuild.table)';
+                    Before DROP TABLE, add DELETE FROM sqlite_sequence WHERE name = \(new.literal); INSERT INTO \
+                    sqlite_sequence(name, seq) SELECT \(new.literal), seq FROM sqlite_sequence WHERE name = \
+                    \(rebuild.table.literal);
                     """
                 })
         }
@@ -236,7 +237,7 @@ struct MigrationComparison {
             report(
                 .staleFullText, statement,
                 "Full-text table \(name.text.quoted) no longer matches table \(source.text.quoted).",
-                "Add INSERT INTO \(name.text)(\(name.text)) VALUES ('rebuild').")
+                "Add INSERT INTO \(name.plain)(\(name.plain)) VALUES ('rebuild').")
         }
     }
 
@@ -269,17 +270,13 @@ extension [SQLName] {
     /// The names in a sentence.
     var asNames: String { "(\(asList))" }
 
-    fileprivate var asList: String {
-        let names: [String] = map(\.text)
-        return names.joined(separator: ", ")
-    }
+    /// The names in SQL.
+    fileprivate var asList: String { map(\.plain).joined(separator: ", ") }
 }
 
 extension TableLayout.Reference {
     fileprivate var clause: String {
-        let columns: [String] = parentColumns.map(\.text)
-        return (["REFERENCES \(parent.text)(\(columns.joined(separator: ", ")))"] + actions).joined(
-            separator: " ")
+        (["REFERENCES \(parent.plain)(\(parentColumns.asList))"] + actions).joined(separator: " ")
     }
 }
 

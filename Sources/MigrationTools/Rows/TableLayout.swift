@@ -8,6 +8,7 @@ package struct TableLayout: Sendable {
         package let name: SQLName
         /// The declared type, in upper case.
         package let type: String
+        let affinity: Affinity
         /// Whether the column is declared `NOT NULL`.
         let isNotNull: Bool
         /// Whether the column is part of the primary key.
@@ -23,16 +24,6 @@ package struct TableLayout: Sendable {
 
         /// Whether the column takes no null.
         package var isRequired: Bool { isNotNull || isKey }
-
-        /// How SQLite converts the column's values (datatype3.html, section 3.1).
-        enum Affinity { case integer, text, blob, real, numeric }
-
-        var affinity: Affinity {
-            if type.contains("INT") { return .integer }
-            if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return .text }
-            if type.isEmpty || type.contains("BLOB") || type == "ANY" { return .blob }
-            return ["REAL", "FLOA", "DOUB"].contains(where: type.contains) ? .real : .numeric
-        }
     }
 
     /// A foreign key.
@@ -121,7 +112,8 @@ package struct TableLayout: Sendable {
             let type = (row["type"] as String).uppercasedASCII
             let isKey = row["pk"] as Int > 0
             return Column(
-                name: name, type: type, isNotNull: row["notnull"] != 0, isKey: isKey,
+                name: name, type: type, affinity: Affinity(type: type, isStrict: isStrict),
+                isNotNull: row["notnull"] != 0, isKey: isKey,
                 isUnique: isKey || unique.contains(name),
                 isRowID: isKey && hasRowID && keyCount == 1 && type == "INTEGER",
                 defaultValue: row["dflt_value"],
@@ -158,11 +150,9 @@ package struct TableLayout: Sendable {
                     db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk",
                     arguments: [parent])
             }
-            let actions = [("DELETE", "on_delete"), ("UPDATE", "on_update")].map { event, key in
-                (event, rows[0][key] as String)
-            }.filter { $0.1 != "NO ACTION" }.map { "ON \($0.0) \($0.1)" }
             return Reference(
-                parent: parent, columns: rows.map { $0["from"] }, parentColumns: targets, actions: actions)
+                parent: parent, columns: rows.map { $0["from"] }, parentColumns: targets,
+                actions: rows[0].foreignKeyActions)
         }
     }
 

@@ -1,16 +1,16 @@
-import GRDB
+package import GRDB
 
 /// A view or a trigger that does not compile.
-struct BrokenObject {
+package struct BrokenObject {
     /// The broken view or trigger.
-    struct Identity: Hashable {
-        let type: String
-        let name: SQLName
+    package struct Identity: Hashable {
+        package let type: String
+        package let name: SQLName
     }
 
-    let identity: Identity
+    package let identity: Identity
     /// SQLite's reason.
-    let reason: String
+    package let reason: String
     /// A likely cause, in a sentence.
     let hint: String?
 
@@ -24,7 +24,7 @@ struct BrokenObject {
     }
 
     /// Finds the views and triggers of the database that do not compile.
-    static func fetchAll(_ db: Database) throws -> [BrokenObject] {
+    package static func fetchAll(_ db: Database) throws -> [BrokenObject] {
         var found: [BrokenObject] = []
         for view in try views(db) {
             guard let error = try view.failure(db) else { continue }

@@ -1,15 +1,15 @@
-import GRDB
+package import GRDB
 
 /// A foreign key of a table.
-struct ForeignKey: Hashable {
-    let child: SQLName
+package struct ForeignKey: Hashable {
+    package let child: SQLName
     let columns: [SQLName]
-    let parent: SQLName
+    package let parent: SQLName
     /// The columns of the parent; empty if the key refers to the parent's primary key.
     let parentColumns: [SQLName]
 
     /// Reads the foreign keys of the tables in the database.
-    static func fetchAll(_ db: Database) throws -> [ForeignKey] {
+    package static func fetchAll(_ db: Database) throws -> [ForeignKey] {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -30,6 +30,9 @@ struct ForeignKey: Hashable {
     func concerns(_ suspects: Suspects) -> Bool {
         suspects.isEverything || suspects.tables.contains(child) || suspects.tables.contains(parent)
     }
+
+    /// Returns whether there is a parent with unique columns for the key.
+    package func isComplete(in db: Database) throws -> Bool { try isUnique(in: db, parentColumns(in: db)) }
 
     /// Returns whether the parent has the columns, and no two rows of it can share their values
     /// (foreignkeys.html, section 3).

@@ -168,18 +168,8 @@ extension Database {
     /// Returns the affinity (datatype3.html, section 3.1) and the collation of a table's column, as SQL.
     fileprivate func columnType(_ column: SQLName, of table: SQLName) throws -> String {
         let metadata = columnMetadata(column, of: table)
-        let type = metadata.type.uppercasedASCII
-        let affinity =
-            switch type {
-            case _ where type.contains("INT"): "INTEGER"
-            case _ where type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT"): "TEXT"
-            case _ where type.isEmpty || type.contains("BLOB"): "BLOB"
-            case _ where type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB"): "REAL"
-            // stricttables.html: ANY converts nothing in a STRICT table.
-            case "ANY" where try isStrict(table): "BLOB"
-            default: "NUMERIC"
-            }
-        return "\(affinity) COLLATE \(SQLName(metadata.collation).sql)"
+        let affinity = try Affinity(type: metadata.type, isStrict: try isStrict(table))
+        return "\(affinity.rawValue) COLLATE \(SQLName(metadata.collation).sql)"
     }
 
     private func isStrict(_ table: SQLName) throws -> Bool {

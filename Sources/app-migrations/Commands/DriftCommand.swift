@@ -21,8 +21,7 @@ struct DriftCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
     @OptionGroup var folder: DirectoryOption
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     func run() throws {
         let migrator = try folder.migrator()
@@ -40,7 +39,7 @@ struct DriftCommand: ParsableCommand {
             }
         }
         let output = DriftOutput(database: name, drifted: !sentences.isEmpty, differences: sentences)
-        if json { try printJSON(output) } else { output.print() }
+        if format.json { try printJSON(output) } else { output.print() }
         if output.drifted { throw ExitCode.failure }
     }
 }

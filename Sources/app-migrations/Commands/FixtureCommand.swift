@@ -42,8 +42,7 @@ struct FixtureCommand: ParsableCommand {
     @Option(help: "What becomes of the keys of objects in JSON texts: replaced or kept.")
     var jsonKeys = FixtureMaker.Treatment.replaced
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     func validate() throws {
         guard rows > 0 else { throw ValidationError("--rows must be at least 1.") }
@@ -56,7 +55,7 @@ struct FixtureCommand: ParsableCommand {
                 try maker.write(database, to: URL(fileURLWithPath: output), progress: $0)
             }
         }
-        if json { try printJSON(FixtureOutput(report, path: output)) } else { print(report) }
+        if format.json { try printJSON(FixtureOutput(report, path: output)) } else { print(report) }
     }
 
     private func print(_ report: FixtureReport) {

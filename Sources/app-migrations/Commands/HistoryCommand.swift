@@ -28,8 +28,7 @@ struct HistoryCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The JSON file of a store.", valueName: "file"), completion: .file())
     var store: String?
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     func validate() throws {
         guard (database == nil) != (store == nil) else {
@@ -51,7 +50,7 @@ struct HistoryCommand: ParsableCommand {
             } else {
                 try history(ofStore: store ?? "")
             }
-        if json { try printJSON(output) } else { output.print() }
+        if format.json { try printJSON(output) } else { output.print() }
     }
 
     private func history(ofStore path: String) throws -> HistoryOutput {

@@ -27,8 +27,7 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "Commit all migrations together: when one fails, none stays.")
     var allOrNothing = false
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     @Flag(help: "Print nothing but errors.")
     var quiet = false
@@ -37,8 +36,9 @@ struct MigrateCommand: ParsableCommand {
         let options = SchemaOptions(commits: allOrNothing ? .allOrNothing : .grouped())
         let migrator = try folder.migrator(options: options)
         let output = try database.creating { queue in
-            let report = try InterruptibleWork(bar: json || quiet ? nil : ProgressBar(on: .standardError)).run
-            {
+            let report = try InterruptibleWork(
+                bar: format.json || quiet ? nil : ProgressBar(on: .standardError)
+            ).run {
                 try migrator.migrate(queue, upTo: upTo, progress: $0)
             }
             let status = try queue.read(migrator.status)
@@ -53,7 +53,7 @@ struct MigrateCommand: ParsableCommand {
                 warnings: report.warnings, edited: status.edited.map(String.init))
         }
         if quiet { return }
-        if json { try printJSON(output) } else { output.print() }
+        if format.json { try printJSON(output) } else { output.print() }
     }
 }
 

@@ -23,8 +23,7 @@ struct PlanCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The version to go to; the latest by default.", valueName: "version"))
     var upTo: SchemaVersion?
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     func run() throws {
         let migrator = try folder.migrator()
@@ -37,7 +36,7 @@ struct PlanCommand: ParsableCommand {
                 PlanOutput.Step(
                     try MigrationOutline($0), isOutOfOrder: $0.version < status.currentVersion ?? $0.version)
             })
-        if json { try printJSON(plan) } else { plan.print() }
+        if format.json { try printJSON(plan) } else { plan.print() }
     }
 }
 

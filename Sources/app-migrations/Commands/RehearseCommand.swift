@@ -12,8 +12,9 @@ struct RehearseCommand: ParsableCommand {
         abstract: "Do a dry run: migrate a copy of a database, and report what that does.",
         discussion: """
             SQLite's backup reads the database; nothing writes to it. The copy is made in the temporary folder, and \
-            removed in the end, also after Control-C, SIGTERM or SIGHUP; only its owner can read it. The report has the time of each migration, the changes of the schema, the number of \
-            rows in each table, violated foreign keys, the size, and the most space that the database took meanwhile. Run it on the biggest database that you have.
+            removed in the end, also after Control-C, SIGTERM or SIGHUP; only its owner can read it. The report has the \
+            time of each migration, the changes of the schema, the number of rows in each table, violated foreign keys, \
+            the size, and the most space that the database took meanwhile. Run it on the biggest database that you have.
 
             EXAMPLE
               app-migrations rehearse --database library.sqlite
@@ -22,8 +23,7 @@ struct RehearseCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
     @OptionGroup var folder: DirectoryOption
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     func run() throws {
         let migrator = try folder.migrator()
@@ -31,12 +31,14 @@ struct RehearseCommand: ParsableCommand {
             .appendingPathComponent("app-migrations-\(UUID().uuidString)", isDirectory: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let rehearsal = try database.reading { queue in
-            try InterruptibleWork(bar: json ? nil : ProgressBar(on: .standardError), temporaryFolder: folder)
-                .run {
-                    try migrator.rehearse(queue, in: folder, progress: $0)
-                }
+            try InterruptibleWork(
+                bar: format.json ? nil : ProgressBar(on: .standardError), temporaryFolder: folder
+            )
+            .run {
+                try migrator.rehearse(queue, in: folder, progress: $0)
+            }
         }
-        if json {
+        if format.json {
             try printJSON(RehearseOutput(rehearsal, database: database.database))
         } else {
             print(rehearsal.text(calling: database.database, style: Style()))

@@ -25,8 +25,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
     @OptionGroup var folder: DirectoryOption
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var format: JSONOption
 
     @Flag(help: "End with status 2 when something is pending.")
     var exitCode = false
@@ -40,7 +39,7 @@ struct StatusCommand: ParsableCommand {
                     deferred: try SQLiteStore.deferredSteps(db).map(DeferredLine.init))
             }
         }
-        if json { try printJSON(status) } else { status.print() }
+        if format.json { try printJSON(status) } else { status.print() }
         if exitCode, status.needsMigration { throw ExitCode(2) }
     }
 }

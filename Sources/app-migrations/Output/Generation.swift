@@ -77,18 +77,20 @@ struct Generation {
                         ? " Tried: it makes \(result)."
                         : " Tried \(rows): it makes \(result), and every row stays."))
         }
-        if !generator.tightened.isEmpty {
-            lines += [
-                "", style.heading("Rows may not fit, and then the migration fails and changes nothing:"),
-            ]
-            lines += generator.tightened.map { "  \(style.notable("!")) \($0)" }
-        }
+        lines += list(generator.tightened, of: "migration", style)
         lines += list(
             generator.questions, "Left out, because it would lose data or cannot be decided:", style)
         if goesBack {
+            lines += list(generator.downTightened, of: "down migration", style)
             lines += list(generator.downQuestions, "Left out of the down migration:", style)
         }
         return lines.joined(separator: "\n")
+    }
+
+    private func list(_ tightened: [String], of migration: String, _ style: Style) -> [String] {
+        guard !tightened.isEmpty else { return [] }
+        return ["", style.heading("Rows may not fit, and then the \(migration) fails and changes nothing:")]
+            + tightened.map { "  \(style.notable("!")) \($0)" }
     }
 
     private func list(_ questions: [SchemaQuestion], _ title: String, _ style: Style) -> [String] {

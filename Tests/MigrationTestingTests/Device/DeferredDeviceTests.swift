@@ -46,19 +46,29 @@ struct DeferredDeviceTests {
     }
 
     private static func hashes(_ device: SimulatedDevice) throws -> [Int] {
-        let database = try DatabaseQueue(path: device.folder.appendingPathComponent("app.sqlite").path)
-        return try database.read { try Int.fetchAll($0, sql: "SELECT hashes FROM photo ORDER BY id") }
+        try device.database.read { try Int.fetchAll($0, sql: "SELECT hashes FROM photo ORDER BY id") }
     }
 
-    private let done = Array(repeating: 1, count: 25)
+    /// The hashes of the 25 photos when the first ones are done.
+    private static func hashes(done count: Int) -> [Int] {
+        Array(repeating: 1, count: count) + Array(repeating: 0, count: 25 - count)
+    }
+
+    private let done = Self.hashes(done: 25)
+
+    /// A device on which 1.0 runs.
+    private static func device(_ app: @escaping SimulatedDevice.App = Self.app()) throws -> SimulatedDevice {
+        let device = try SimulatedDevice(app)
+        try device.launch(as: "1.0")
+        return device
+    }
 
     @Test("run after the launch, as long as there is time, and continue at the next launch")
     func time() throws {
-        let device = try SimulatedDevice(Self.app())
-        try device.launch(as: "1.0")
+        let device = try Self.device()
         try device.launch(as: "2.1", deferredBatches: 0)
         try device.launch(as: "2.1", deferredBatches: 1)
-        #expect(try Self.hashes(device) == Array(repeating: 1, count: 10) + Array(repeating: 0, count: 15))
+        #expect(try Self.hashes(device) == Self.hashes(done: 10))
         try device.launch(as: "2.1")
         try device.launch(as: "2.1")
         try device.expectLog([
@@ -73,10 +83,9 @@ struct DeferredDeviceTests {
 
     @Test("are killed in a batch, which is rolled back")
     func killed() throws {
-        let device = try SimulatedDevice(Self.app())
-        try device.launch(as: "1.0")
+        let device = try Self.device()
         try device.kill(during: "2.1", afterBatches: 2)
-        #expect(try Self.hashes(device) == Array(repeating: 1, count: 20) + Array(repeating: 0, count: 5))
+        #expect(try Self.hashes(device) == Self.hashes(done: 20))
         try device.kill(during: "2.1")
         try device.launch(as: "2.1")
         try device.expectLog([
@@ -90,8 +99,7 @@ struct DeferredDeviceTests {
 
     @Test("are finished by a later release, also when that is killed meanwhile")
     func update() throws {
-        let device = try SimulatedDevice(Self.app())
-        try device.launch(as: "1.0")
+        let device = try Self.device()
         let backup = try device.backUp()
         try device.launch(as: "2.1", deferredBatches: 1)
         try device.kill(during: "2.1", afterBatches: 1, launching: "3.0")
@@ -113,8 +121,7 @@ struct DeferredDeviceTests {
 
     @Test("that fail and are given up stand in the log")
     func failing() throws {
-        let device = try SimulatedDevice(Self.app(poison: 12, onError: .giveUp(after: 2)))
-        try device.launch(as: "1.0")
+        let device = try Self.device(Self.app(poison: 12, onError: .giveUp(after: 2)))
         try device.launch(as: "2.1")
         try device.launch(as: "2.1")
         try device.expectLog([
@@ -122,28 +129,20 @@ struct DeferredDeviceTests {
             "launch as 2.1: upgrade from 1.0, deferred 2.1 failed: a mishap",
             "launch as 2.1: relaunch, gave up deferred 2.1",
         ])
-        #expect(try Self.hashes(device) == Array(repeating: 1, count: 11) + Array(repeating: 0, count: 14))
+        #expect(try Self.hashes(device) == Self.hashes(done: 11))
     }
 
     @Test("can be killed at any moment, and do each row once", arguments: ["2.1", "3.0"] as [AppVersion])
     func everyMoment(version: AppVersion) throws {
-        var moment = 1
-        while true {
-            let device = try SimulatedDevice(Self.app())
-            try device.launch(as: "1.0")
-            let wasKilled = try device.kill(atMoment: moment, launching: version)
-            try device.launch(as: version)
-            #expect(try Self.hashes(device) == done, "moment \(moment)")
-            guard wasKilled else { break }
-            moment += 1
+        try expectEveryKill(of: Self.app(), launching: version) { device, moment in
+            let hashes = try Self.hashes(device)
+            #expect(hashes == done, "moment \(moment)")
         }
-        #expect(moment > 8)
     }
 
     @Test("a kill after more batches than there are says so")
     func tooLate() throws {
-        let device = try SimulatedDevice(Self.app())
-        try device.launch(as: "1.0")
+        let device = try Self.device()
         let error = try #require(throws: SimulatedDeviceError.self) {
             try device.kill(during: "2.1", afterBatches: 3)
         }

@@ -37,6 +37,11 @@ struct SimulatedDeviceTests {
         try manager.migrate()
     }
 
+    /// The lines that the steps of ``databaseApp(_:_:)`` have left.
+    private static func notes(_ device: SimulatedDevice) throws -> [String] {
+        try device.database.read { try String.fetchAll($0, sql: "SELECT line FROM note") }
+    }
+
     @Test("runs upgrades, and logs in words what ran")
     func upgrades() throws {
         let device = try SimulatedDevice(Self.plainApp)
@@ -80,36 +85,22 @@ struct SimulatedDeviceTests {
             "launch as 2.0: Library: upgrade from 1.0, ran 1.1, killed at 2.0",
             "launch as 2.0: Library: upgrade from 1.0, ran 2.0",
         ])
-        let database = try DatabaseQueue(path: device.folder.appendingPathComponent("app.sqlite").path)
-        let lines = try database.read { try String.fetchAll($0, sql: "SELECT line FROM note") }
-        #expect(lines == ["1.1", "2.0"])
+        #expect(try Self.notes(device) == ["1.1", "2.0"])
     }
 
     @Test("can be killed at any moment, and continues with the next launch", arguments: [true, false])
     func everyMoment(inDatabase: Bool) throws {
-        var moment = 1
-        while true {
-            let device = try SimulatedDevice { folder, version in
-                try inDatabase ? Self.databaseApp(folder, version) : Self.plainApp(folder, version)
-            }
-            try device.launch(as: "1.0")
-            let wasKilled = try device.kill(atMoment: moment, launching: "2.0")
-            try device.launch(as: "2.0")
+        let app = inDatabase ? Self.databaseApp : Self.plainApp
+        try expectEveryKill(of: app, launching: "2.0") { device, moment in
             if inDatabase {
-                let database = try DatabaseQueue(
-                    path: device.folder.appendingPathComponent("app.sqlite").path)
-                let lines = try database.read { try String.fetchAll($0, sql: "SELECT line FROM note") }
-                #expect(lines == ["1.1", "2.0"], "moment \(moment)")
+                #expect(try Self.notes(device) == ["1.1", "2.0"], "moment \(moment)")
             } else {
                 // At most one step ran twice.
                 let lines = try device.folder.lines
                 #expect(Set(lines) == ["1.1", "1.1-1", "2.0"], "moment \(moment)")
                 #expect(lines.count <= 4, "moment \(moment)")
             }
-            guard wasKilled else { break }
-            moment += 1
         }
-        #expect(moment > 8)
     }
 
     @Test("writes nothing after its death, even if the app continues")

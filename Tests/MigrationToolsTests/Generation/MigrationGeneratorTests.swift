@@ -194,6 +194,159 @@ struct MigrationGeneratorTests {
         #expect(!generator.isEmpty)
     }
 
+    @Test(
+        "leaves out what does not go with what is left out",
+        arguments: [
+            // Rows in which x is null would get ids.
+            (
+                "CREATE TABLE a(x INTEGER)", "CREATE TABLE a(x INTEGER, PRIMARY KEY (x)); CREATE TABLE b(y)",
+                [
+                    """
+                    table `a`: It stays as it is, because column `x` becomes the row's id, and SQLite would make one up \
+                    where it is NULL. Make the column NOT NULL in a migration before, or rebuild the table by hand.
+                    """
+                ],
+                "CREATE TABLE b(y);\n"
+            ),
+            (
+                "CREATE TABLE a(x INTEGER, y)",
+                "CREATE TABLE a(x INTEGER PRIMARY KEY, y, z); CREATE INDEX i ON a(z)",
+                [
+                    """
+                    table `a`: It stays as it is, because column `x` becomes the row's id, and SQLite would make one up \
+                    where it is NULL. Make the column NOT NULL in a migration before, or rebuild the table by hand. \
+                    (index `i`)
+                    """
+                ], ""
+            ),
+            // The trigger cannot write to a column that stays generated.
+            (
+                "CREATE TABLE a(x, y AS (x || 'x'))",
+                """
+                CREATE TABLE a(x, y TEXT);
+                CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE a SET y = NULL; END;
+                CREATE TRIGGER u AFTER INSERT ON a BEGIN SELECT new.y; END;
+                """,
+                [
+                    """
+                    column `a.y`: A column without a type becomes TEXT, which may change values. Add a column of the new \
+                    type, or rebuild the table by hand. (trigger `t`)
+                    """
+                ], "CREATE TRIGGER u AFTER INSERT ON a BEGIN SELECT new.y; END;\n"
+            ),
+            // A full-text index needs the column that is left out, and its trigger needs the index.
+            (
+                "CREATE TABLE a(x)",
+                """
+                CREATE TABLE a(x, z TEXT NOT NULL); CREATE VIRTUAL TABLE f USING fts5(z, content='a');
+                CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO f(f) VALUES ('rebuild'); END;
+                """,
+                [
+                    """
+                    column `a.z`: It is NOT NULL, and has no default for the rows that exist. Give it a DEFAULT, or allow \
+                    NULL, in the schema. (table `f`, trigger `t`)
+                    """
+                ], ""
+            ),
+            // A table that stays needs the key of its parent.
+            (
+                "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a(id))",
+                "CREATE TABLE a(id INTEGER, x)",
+                [
+                    "table `b`: The schema has no such table. It stays, because dropping it loses its rows.",
+                    """
+                    table `a`: It stays as it is, because table `b` stays, and refers to columns that are unique now. \
+                    Answer the other questions first, or change it by hand.
+                    """,
+                ], ""
+            ),
+            (
+                """
+                CREATE TABLE a(x); CREATE UNIQUE INDEX i ON a(x); CREATE INDEX j ON a(x);
+                CREATE TABLE b(a REFERENCES a(x))
+                """,
+                "CREATE TABLE a(x)",
+                [
+                    "table `b`: The schema has no such table. It stays, because dropping it loses its rows.",
+                    """
+                    index `i`: It stays as it is, because table `b` stays, and refers to columns that are unique now. \
+                    Answer the other questions first, or change it by hand.
+                    """,
+                ], "DROP INDEX j;\n"
+            ),
+            // A new table needs a key that is left out.
+            (
+                "CREATE TABLE a(x TEXT)",
+                "CREATE TABLE a(x INTEGER UNIQUE); CREATE TABLE b(a REFERENCES a(x)); CREATE INDEX i ON b(a)",
+                [
+                    """
+                    column `a.x`: TEXT becomes INTEGER, which may change values. Add a column of the new type, or rebuild \
+                    the table by hand. (table `b`, index `i`)
+                    """
+                ], ""
+            ),
+            // A trigger that stays, because its new form cannot be, needs the column that goes.
+            (
+                """
+                CREATE TABLE a(x, g AS (x)); CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT new.g; END;
+                """,
+                """
+                CREATE TABLE a(x, z TEXT NOT NULL); CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT new.z; END;
+                """,
+                [
+                    """
+                    column `a.z`: It is NOT NULL, and has no default for the rows that exist. Give it a DEFAULT, or allow \
+                    NULL, in the schema. (trigger `t`)
+                    """,
+                    """
+                    table `a`: It stays as it is, because trigger `t` stays, and needs it. Answer the other questions \
+                    first, or change it by hand.
+                    """,
+                ], ""
+            ),
+        ] as [(String, String, [String], String)])
+    func leftOut(old: String, new: String, questions: [String], sql: String) throws {
+        let generator = try generator(old, new)
+        #expect(
+            generator.questions.map { question in
+                let waiting = question.waiting.isEmpty ? "" : " (\(question.waiting.joined(separator: ", ")))"
+                return "\(question.subject): \(question.text)\(waiting)"
+            } == questions)
+        #expect(generator.sql == sql)
+        #expect(generator.tightened == [])
+        if !sql.isEmpty {
+            _ = try generator.check(goingBack: true) { db in
+                try db.execute(sql: "INSERT INTO a(x) VALUES (NULL), (NULL), (1)")
+            }
+        }
+    }
+
+    @Test("says that a default may come twice, forward and back")
+    func defaultsForNulls() throws {
+        let loosened = try generator(
+            "CREATE TABLE a(x INTEGER UNIQUE)", "CREATE TABLE a(x INTEGER NOT NULL DEFAULT 0)")
+        #expect(loosened.tightened == [])
+        #expect(loosened.downTightened == ["column `a.x` gets UNIQUE"])
+        // The rows that are 0 now do not fit the schema before, and say nothing about the down migration.
+        let trial = try loosened.check(goingBack: true) {
+            try $0.execute(sql: "INSERT INTO a VALUES (NULL), (NULL), (1)")
+        }
+        #expect(trial.rows == 3)
+
+        let unique = try generator(
+            "CREATE TABLE a(x INTEGER, y, UNIQUE (x, y))",
+            "CREATE TABLE a(x INTEGER NOT NULL DEFAULT 0, y, UNIQUE (x, y))")
+        #expect(unique.tightened == ["column `a.x` takes its default where it is NULL, and is unique"])
+        _ = try unique.check(goingBack: true) {
+            try $0.execute(sql: "INSERT INTO a VALUES (NULL, 1), (NULL, 1), (1, 1)")
+        }
+        #expect(
+            try generator(
+                "CREATE TABLE a(x INTEGER NOT NULL)", "CREATE TABLE a(x INTEGER NOT NULL PRIMARY KEY)"
+            )
+            .tightened == ["column `a.x` gets PRIMARY KEY"])
+    }
+
     @Test("renames what a person names, and nothing else")
     func renames() throws {
         let old =

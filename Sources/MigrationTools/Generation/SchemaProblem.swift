@@ -1,0 +1,55 @@
+import GRDB
+import SchemaMigrations
+import TextOutput
+
+/// A reason why objects cannot stand together in one schema, found by creating them without rows.
+struct SchemaProblem {
+    /// The part of the schema that does not fit the rest.
+    enum Culprit: Hashable {
+        /// An object that SQLite cannot create or compile.
+        case object(DatabaseSchema.Key)
+        /// A foreign key whose parent does not exist, or has no such unique columns.
+        case foreignKey(child: SQLName, parent: SQLName)
+    }
+
+    let culprit: Culprit
+    /// A clause that says what is wrong.
+    let reason: String
+
+    /// Returns the problems among objects.
+    static func find(among objects: [SchemaObject]) throws -> [SchemaProblem] {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        return try DatabaseQueue(configuration: configuration).writeWithoutTransaction { db in
+            var problems: [SchemaProblem] = []
+            func run(_ sql: String, for object: SchemaObject) throws {
+                do {
+                    try db.execute(sql: sql)
+                } catch let error as DatabaseError {
+                    problems.append(
+                        SchemaProblem(culprit: .object(object.key), reason: error.message ?? "\(error)"))
+                }
+            }
+            for type in ["table", "index", "view", "trigger"] {
+                for object in objects where object.type == type { try run(object.sql, for: object) }
+            }
+            for object in objects {
+                guard let index = FullTextTable(object), index.content == .external else { continue }
+                try run(index.rebuilding, for: object)
+            }
+            problems += try BrokenObject.fetchAll(db).map {
+                SchemaProblem(
+                    culprit: .object(.init(type: $0.identity.type, name: $0.identity.name)), reason: $0.reason
+                )
+            }
+            for key in try SchemaMigrations.ForeignKey.fetchAll(db) where try !key.isComplete(in: db) {
+                problems.append(
+                    SchemaProblem(
+                        culprit: .foreignKey(child: key.child, parent: key.parent),
+                        reason:
+                            "table \(key.parent.text.quoted) lacks the unique columns that it refers to"))
+            }
+            return problems
+        }
+    }
+}
