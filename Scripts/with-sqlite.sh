@@ -42,6 +42,7 @@ sed 's|\.package(url: "[^"]*/GRDB\.swift", [^)]*)|.package(path: "../GRDB.swift"
     write "$copy/AppMigrations/Package.swift"
 [ -d "$grdb" ] || { cp -R .build/checkouts/GRDB.swift "$grdb" && chmod -R u+w "$grdb"; }
 
+cipher=
 if [ "$name" = sqlcipher ]; then
     awk -v package='dependencies.append(.package(path: "../SQLCipher.swift"))' '
         /GRDB\+SQLCipher: Delete/ { deletes = 1; next }
@@ -74,7 +75,6 @@ EOF
 #define SQLITE_HAS_CODEC 1
 #include "$library/sqlite3.h"
 EOF
-    set -- -Xcc "-I$cipher/Sources" "$@"
 fi
 setups='[]'
 if [ -n "${PASSPHRASE-}" ]; then
@@ -89,5 +89,7 @@ sed "s|\(private var setups: .*\) = \[\]|\1 = $setups|" ".build/checkouts/GRDB.s
     write "$grdb/$configuration"
 
 cd "$copy/AppMigrations"
-set -- -Xcc "-I$library" -Xlinker "-L$library" -Xlinker -rpath -Xlinker "$library" "$@"
+# In the environment for the compilers that tests start, too.
+export CPATH="${cipher:+$cipher/Sources:}$library"
+set -- -Xlinker "-L$library" -Xlinker -rpath -Xlinker "$library" "$@"
 if [ "${ONLY-}" = build ]; then $SWIFT build --build-tests "$@"; else $SWIFT test "$@"; fi
