@@ -15,7 +15,9 @@ final class PlainDatabase {
     /// Opens a file, with the passphrase that `Scripts/with-sqlite.sh` has for all; by default a database in memory.
     init(_ path: String = ":memory:") throws {
         guard sqlite3_open(path, &connection) == SQLITE_OK else { throw failure }
-        guard path != ":memory:", let setup = ProcessInfo.processInfo.environment["DATABASE_SETUP"] else { return }
+        guard path != ":memory:", let setup = ProcessInfo.processInfo.environment["DATABASE_SETUP"] else {
+            return
+        }
         try execute(setup)
     }
 
