@@ -7,7 +7,7 @@
 # GRDB, which is changed for SQLCipher as its own Package.swift says.
 #
 #   PASSPHRASE=<text>   encrypts every database of the tests, as if every configuration's prepareDatabase set this
-#                       passphrase; without apostrophes, quotes and backslashes
+#                       passphrase; without apostrophes, quotes, backslashes, | and &
 #   ONLY=build          runs no test
 set -eu
 case ${1-} in
@@ -42,6 +42,7 @@ sed 's|\.package(url: "[^"]*/GRDB\.swift", [^)]*)|.package(path: "../GRDB.swift"
     write "$copy/AppMigrations/Package.swift"
 [ -d "$grdb" ] || { cp -R .build/checkouts/GRDB.swift "$grdb" && chmod -R u+w "$grdb"; }
 
+cipher=
 if [ "$name" = sqlcipher ]; then
     awk -v package='dependencies.append(.package(path: "../SQLCipher.swift"))' '
         /GRDB\+SQLCipher: Delete/ { deletes = 1; next }
@@ -74,17 +75,21 @@ EOF
 #define SQLITE_HAS_CODEC 1
 #include "$library/sqlite3.h"
 EOF
-    set -- -Xcc "-I$cipher/Sources" "$@"
 fi
+setups='[]'
 if [ -n "${PASSPHRASE-}" ]; then
-    setups="[{ try \$0.execute(sql: \"PRAGMA key = '$PASSPHRASE'\") }]"
-else
-    setups='[]'
+    # SQLCipher takes a tenth of a second to derive a key from a passphrase, and the tests open thousands of databases.
+    setup="PRAGMA cipher_default_kdf_iter = 1000; PRAGMA key = '$PASSPHRASE'"
+    setups="[{ try \$0.execute(sql: \"$setup\") }]"
+    # For the tests that open databases without GRDB.
+    export DATABASE_SETUP="$setup"
 fi
 configuration=GRDB/Core/Configuration.swift
 sed "s|\(private var setups: .*\) = \[\]|\1 = $setups|" ".build/checkouts/GRDB.swift/$configuration" |
     write "$grdb/$configuration"
 
 cd "$copy/AppMigrations"
-set -- -Xcc "-I$library" -Xlinker "-L$library" -Xlinker -rpath -Xlinker "$library" "$@"
+# In the environment for the compilers that tests start, too.
+export CPATH="${cipher:+$cipher/Sources:}$library"
+set -- -Xlinker "-L$library" -Xlinker -rpath -Xlinker "$library" "$@"
 if [ "${ONLY-}" = build ]; then $SWIFT build --build-tests "$@"; else $SWIFT test "$@"; fi

@@ -35,11 +35,8 @@ final class SystemSQLite {
 
     /// Opens a database; nil if the computer has no SQLite.
     init?() {
-        #if canImport(Darwin)
-            let names = ["/usr/lib/libsqlite3.dylib"]
-        #else
-            let names = ["libsqlite3.so.0", "libsqlite3.so"]
-        #endif
+        // Of Apple's systems, and of the others.
+        let names = ["/usr/lib/libsqlite3.dylib", "libsqlite3.so.0", "libsqlite3.so"]
         guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             return nil
         }

@@ -69,7 +69,9 @@ extension SnippetTests {
     /// Everything in which users of the package read Swift code.
     private static func documents() throws -> [Document] {
         let paths = try ["Documentation", "Sources"].flatMap { folder in
-            try FileManager.default.subpathsOfDirectory(atPath: package.appendingPathComponent(folder).path)
+            // Scripts/with-sqlite.sh makes links of the folders.
+            let path = package.appendingPathComponent(folder).resolvingSymlinksInPath().path
+            return try FileManager.default.subpathsOfDirectory(atPath: path)
                 .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }
                 .map { "\(folder)/\($0)" }
         }

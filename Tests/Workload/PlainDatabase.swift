@@ -1,3 +1,4 @@
+import Foundation
 import PlainSQLite
 
 /// A database as SQLite itself shows it.
@@ -11,9 +12,13 @@ final class PlainDatabase {
 
     private var connection: OpaquePointer?
 
-    /// Opens a file; by default a database in memory.
+    /// Opens a file, with the passphrase that `Scripts/with-sqlite.sh` has for all; by default a database in memory.
     init(_ path: String = ":memory:") throws {
         guard sqlite3_open(path, &connection) == SQLITE_OK else { throw failure }
+        guard path != ":memory:", let setup = ProcessInfo.processInfo.environment["DATABASE_SETUP"] else {
+            return
+        }
+        try execute(setup)
     }
 
     deinit { sqlite3_close_v2(connection) }

@@ -7,7 +7,7 @@ import Testing
 struct ExpiringActivityTests {
     private let system = FakeSystem()
 
-    private func activity(patience: DispatchTimeInterval = .seconds(600)) -> ExpiringActivity {
+    private func activity(patience: DispatchTimeInterval = .never) -> ExpiringActivity {
         ExpiringActivity(requestingTime: system.request, patience: patience)
     }
 
