@@ -8,6 +8,14 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 void sqlite3_interrupt(sqlite3 *);
 int sqlite3_busy_timeout(sqlite3 *, int);
 const char *sqlite3_sql(sqlite3_stmt *);
+int sqlite3_bind_double(sqlite3_stmt *, int, double);
+int sqlite3_bind_int64(sqlite3_stmt *, int, long long);
+int sqlite3_bind_null(sqlite3_stmt *, int);
+int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(void *));
+int sqlite3_step(sqlite3_stmt *);
+int sqlite3_reset(sqlite3_stmt *);
+const char *sqlite3_errmsg(sqlite3 *);
+sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
 int sqlite3_column_type(sqlite3_stmt *, int);
 long long sqlite3_column_int64(sqlite3_stmt *, int);
 int sqlite3_table_column_metadata(
@@ -26,6 +34,33 @@ void app_migrations_busy_timeout(app_migrations_connection *connection, int mill
 
 const char *app_migrations_sql(app_migrations_statement *statement) {
     return sqlite3_sql((sqlite3_stmt *)statement);
+}
+
+void app_migrations_bind_null(app_migrations_statement *statement, int place) {
+    sqlite3_bind_null((sqlite3_stmt *)statement, place);
+}
+
+void app_migrations_bind_integer(app_migrations_statement *statement, int place, int64_t integer) {
+    sqlite3_bind_int64((sqlite3_stmt *)statement, place, integer);
+}
+
+void app_migrations_bind_double(app_migrations_statement *statement, int place, double number) {
+    sqlite3_bind_double((sqlite3_stmt *)statement, place, number);
+}
+
+int app_migrations_bind_text(app_migrations_statement *statement, int place, const char *text) {
+    // SQLITE_TRANSIENT: SQLite copies the text.
+    return sqlite3_bind_text((sqlite3_stmt *)statement, place, text, -1, (void (*)(void *)) - 1);
+}
+
+int app_migrations_run(app_migrations_statement *statement) {
+    sqlite3_step((sqlite3_stmt *)statement);
+    // c3ref/reset.html: the error of the step, if it failed.
+    return sqlite3_reset((sqlite3_stmt *)statement);
+}
+
+const char *app_migrations_message(app_migrations_statement *statement) {
+    return sqlite3_errmsg(sqlite3_db_handle((sqlite3_stmt *)statement));
 }
 
 int app_migrations_integer(app_migrations_statement *statement, int column, int64_t *integer) {

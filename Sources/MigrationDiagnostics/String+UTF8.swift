@@ -5,6 +5,9 @@ extension String {
     package init?(validUTF8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
         // What is invalid has become a replacement character.
-        guard utf8.elementsEqual(bytes) else { return nil }
+        let isSame = utf8.withContiguousStorageIfAvailable { own in
+            bytes.withContiguousStorageIfAvailable { own.elementsEqual($0) } ?? own.elementsEqual(bytes)
+        }
+        guard isSame ?? utf8.elementsEqual(bytes) else { return nil }
     }
 }

@@ -25,9 +25,13 @@ package struct MigrationFileName: Hashable, Sendable {
     /// - Throws: ``MigrationFileProblem``, when the file is meant to be a migration and its name is
     ///   malformed.
     package init?(_ fileName: String) throws(MigrationFileProblem) {
-        let digits = fileName.utf8.prefix { (0x30...0x39).contains($0) }
+        // Bytes, because there may be a thousand files, and a launch reads their names.
+        let bytes = fileName.utf8
+        let digits = bytes.prefix { (0x30...0x39).contains($0) }
         let isCode = fileName.hasSuffix(".swift")
-        guard !digits.isEmpty, isCode || fileName.lowercased().hasSuffix(".sql") else { return nil }
+        guard !digits.isEmpty,
+            isCode || bytes.suffix(4).elementsEqual(".sql".utf8, by: { $0 | 0x20 == $1 | 0x20 })
+        else { return nil }
 
         func malformed(_ problem: String) -> MigrationFileProblem {
             MigrationFileProblem(
@@ -36,15 +40,14 @@ package struct MigrationFileName: Hashable, Sendable {
         guard isCode || fileName.hasSuffix(".sql") else {
             throw malformed("its extension is not written .sql")
         }
-        var stem = fileName.dropLast(isCode ? 6 : 4)
-        kind = isCode ? .code : stem.hasSuffix(".down") ? .down : .up
-        if kind == .down { stem = stem.dropLast(5) }
+        var rest = bytes.dropFirst(digits.count).dropLast(isCode ? 6 : 4)
+        kind = isCode ? .code : rest.suffix(5).elementsEqual(".down".utf8) ? .down : .up
+        if kind == .down { rest = rest.dropLast(5) }
 
-        guard let version = Int64(String(Substring(digits))) else {
+        guard let version = Int64(Substring(digits)) else {
             throw malformed("its version is above \(Int64.max)")
         }
         self.version = version
-        var rest = stem.utf8.dropFirst(digits.count)[...]
         if rest.isEmpty, !isCode {
             name = ""
             return
@@ -58,7 +61,7 @@ package struct MigrationFileName: Hashable, Sendable {
             return
         }
         guard !name.isEmpty, name.last != "_" else { throw malformed("its name is empty or ends with an _") }
-        guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == " " || $0 == "_" || $0 == "-" }) else {
+        guard rest.allSatisfy(\.isPlain) || name.allSatisfy(\.mayStandInName) else {
             throw malformed("its name has a character that a name may not have")
         }
     }
@@ -72,6 +75,19 @@ package struct MigrationFileName: Hashable, Sendable {
         Name it <version>_<TypeName>.swift, the version in digits, after the type that it declares. If it is no \
         migration, begin its name with something other than a digit.
         """
+}
+
+extension Character {
+    /// Whether the name of a migration may have the character.
+    fileprivate var mayStandInName: Bool { isLetter || isNumber || self == " " || self == "_" || self == "-" }
+}
+
+extension UInt8 {
+    /// Whether the byte is a character of ASCII that the name of a migration may have.
+    fileprivate var isPlain: Bool {
+        (0x61...0x7a).contains(self | 0x20) || (0x30...0x39).contains(self) || self == UInt8(ascii: "_")
+            || self == UInt8(ascii: "-") || self == UInt8(ascii: " ")
+    }
 }
 
 extension String {

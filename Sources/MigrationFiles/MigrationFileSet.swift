@@ -26,7 +26,7 @@ package struct MigrationFileSet: Sendable {
     /// Reads the names of a folder's files.
     package init(names: some Sequence<String>, _ languages: Languages) {
         var downs: [String: String] = [:]
-        for name in names.sorted() {
+        for name in names {
             do throws(MigrationFileProblem) {
                 guard let parsed = try MigrationFileName(name) else { continue }
                 switch parsed.kind {
@@ -38,7 +38,7 @@ package struct MigrationFileSet: Sendable {
                 if languages == .sqlAndSwift || !name.hasSuffix(".swift") { problems.append(error) }
             }
         }
-        for index in entries.indices where entries[index].parsed.kind == .up {
+        for index in entries.indices where !downs.isEmpty && entries[index].parsed.kind == .up {
             entries[index].down = downs.removeValue(
                 forKey: String(entries[index].fileName.dropLast(".sql".count)))
         }
@@ -48,7 +48,11 @@ package struct MigrationFileSet: Sendable {
                     .lonelyDown, name, "there is no \(stem).sql that it reverses",
                     remedy: "Give both the same name, or remove it."))
         }
-        entries.sort { ($0.parsed.version, $0.fileName) < ($1.parsed.version, $1.fileName) }
+        let order = entries.indices.map { (version: entries[$0].parsed.version, index: $0) }.sorted {
+            $0.version != $1.version
+                ? $0.version < $1.version : entries[$0.index].fileName < entries[$1.index].fileName
+        }
+        entries = order.map { entries[$0.index] }
         for (first, second) in zip(entries, entries.dropFirst())
         where first.parsed.version == second.parsed.version {
             problems.append(

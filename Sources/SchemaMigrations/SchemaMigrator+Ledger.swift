@@ -47,7 +47,10 @@ extension SchemaMigrator {
     private func changeLedger(_ database: any DatabaseWriter, _ change: (Database) throws -> Void) throws {
         try withWriter(database) { db in
             try db.withDurableCommits(waitingUpTo: options.busyTimeout) {
-                try db.withWriteTransaction(waitingUpTo: options.busyTimeout) { try change(db) }
+                try db.withWriteTransaction(waitingUpTo: options.busyTimeout) {
+                    try change(db)
+                    try db.notifyObservers(of: .additions)
+                }
             }
         }
     }

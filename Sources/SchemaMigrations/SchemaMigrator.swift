@@ -91,7 +91,9 @@ public struct SchemaMigrator: Sendable {
                 .noMigrations, "There are no migrations",
                 remedy: "Pass at least one, or a folder that holds some.")
         }
-        let sorted = migrations.sorted { $0.version < $1.version }
+        // Files of one folder are in order already.
+        let isOrdered = zip(migrations, migrations.dropFirst()).allSatisfy { $0.version < $1.version }
+        let sorted = isOrdered ? migrations : migrations.sorted { $0.version < $1.version }
         for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
             throw SchemaMigrationError(
                 .invalidMigration, at: .file(second.title),

@@ -23,6 +23,18 @@ void app_migrations_busy_timeout(app_migrations_connection *connection, int mill
 /// The text that a statement was compiled from, or NULL. It lives as long as the statement.
 const char *app_migrations_sql(app_migrations_statement *statement);
 
+// Set an argument, whose place counts from 1. The text is copied; the result is an error code of SQLite's, or 0.
+void app_migrations_bind_null(app_migrations_statement *statement, int place);
+void app_migrations_bind_integer(app_migrations_statement *statement, int place, int64_t integer);
+void app_migrations_bind_double(app_migrations_statement *statement, int place, double number);
+int app_migrations_bind_text(app_migrations_statement *statement, int place, const char *text);
+
+/// Runs a statement that returns no row. Returns an error code of SQLite's, or 0.
+int app_migrations_run(app_migrations_statement *statement);
+
+/// The message of the last error. It lives until the connection is used again.
+const char *app_migrations_message(app_migrations_statement *statement);
+
 /// Reads a column of the current row. Returns 1 if it holds an integer, and 0 otherwise.
 int app_migrations_integer(app_migrations_statement *statement, int column, int64_t *integer);
 

@@ -58,7 +58,9 @@ package struct SQLLexer: Sequence, IteratorProtocol {
             let start = position
             if Self.isSpace(bytes[position]) {
                 position += 1
-            } else if bytes[position...].starts(with: Self.byteOrderMark) {
+            } else if bytes[position] == Self.byteOrderMark[0],
+                bytes[position...].starts(with: Self.byteOrderMark)
+            {
                 position += Self.byteOrderMark.count
             } else if starts("--") {
                 while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }

@@ -6,6 +6,8 @@ struct SQLReader {
     private let fileName: String
     private(set) var statements: [SQLScript.Statement] = []
     private(set) var comments: [SQLScript.Comment] = []
+    /// Whether a token holds the name of the ledger.
+    private(set) var namesLedger = false
 
     // FNV-1a, because the checksum has to notice edits, not withstand attacks.
     private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -17,7 +19,8 @@ struct SQLReader {
     /// A trigger ends with `; END ;`, as in SQLite's complete.c.
     private enum State { case plain, trigger, triggerSemicolon, triggerEnd }
     private var state = State.plain
-    private var current: SQLScript.Statement?
+    /// Whether the last statement has not ended yet.
+    private var isInStatement = false
 
     init(bytes: [UInt8], fileName: String) {
         self.bytes = bytes
@@ -69,27 +72,32 @@ struct SQLReader {
         case .word, .quotedName, .string, .symbol:
             mix(token)
             extend(token)
+            if token.range.count >= Ledger.name.utf8.count {
+                namesLedger = namesLedger || SQLName(text(token.range)).folded.contains(Ledger.name)
+            }
         }
     }
 
     private mutating func extend(_ token: SQLLexer.Token) {
-        var statement =
-            current ?? SQLScript.Statement(range: token.range, line: line(at: token.range.lowerBound))
-        // Otherwise each added word copies all words before it.
-        current = nil
-        statement.range = statement.range.lowerBound..<token.range.upperBound
+        if !isInStatement {
+            statements.append(
+                SQLScript.Statement(range: token.range, line: line(at: token.range.lowerBound)))
+            isInStatement = true
+        }
+        // In its place, since a copy would copy all words with each added one.
+        let last = statements.count - 1
+        statements[last].range = statements[last].range.lowerBound..<token.range.upperBound
         var word = ""
-        if statement.opening.count < 12 || state != .plain {
+        if statements[last].opening.count < 12 || state != .plain {
             let token = SQLScript.Token(token.kind, text(token.range))
             word = token.keyword
-            if statement.opening.count < 12 { statement.opening.append(token) }
+            if statements[last].opening.count < 12 { statements[last].opening.append(token) }
         }
-        defer { current = statement }
 
         switch state {
         case .plain:
             guard word == "TRIGGER" else { break }
-            let create = statement.opening.map(\.keyword)
+            let create = statements[last].opening.map(\.keyword)
                 .drop { $0 == "EXPLAIN" || $0 == "QUERY" || $0 == "PLAN" }
                 .filter { $0 != "TEMP" && $0 != "TEMPORARY" }
             if create == ["CREATE", "TRIGGER"] { state = .trigger }
@@ -103,8 +111,7 @@ struct SQLReader {
     }
 
     private mutating func finishStatement() {
-        if let current { statements.append(current) }
-        current = nil
+        isInStatement = false
         state = .plain
     }
 
@@ -120,7 +127,7 @@ struct SQLReader {
             comments.append(
                 SQLScript.Comment(
                     text: text, line: line(at: range.lowerBound),
-                    precedesStatements: statements.isEmpty && current == nil))
+                    precedesStatements: statements.isEmpty))
         }
     }
 

@@ -11,7 +11,9 @@ package struct SQLScript {
         package var range: Range<Int>
         package let line: Int
 
-        func opens(with words: String...) -> Bool { opening.map(\.keyword).starts(with: words) }
+        func opens(with words: String...) -> Bool {
+            opening.count >= words.count && zip(opening, words).allSatisfy { $0.keyword == $1 }
+        }
 
         /// The opening of the statement that an `EXPLAIN` explains, or of the statement itself.
         var explained: [Token] {
@@ -35,15 +37,25 @@ package struct SQLScript {
     package let settings: SQLFileSettings
     /// A checksum that ignores white space, comments and line ends.
     package let checksum: String
+    /// Whether a statement may read or write the ledger.
+    let namesLedger: Bool
 
     /// Checks a file's contents.
     ///
     /// - Throws: ``SchemaMigrationError``, with file and line.
     package init(_ data: Data, fileName: String) throws {
-        guard var sql = String(validUTF8: data) else {
+        guard let sql = String(validUTF8: data) else {
             throw SchemaMigrationError(
                 .invalidMigration, at: .file(fileName), "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }
+        try self.init(sql, fileName: fileName)
+    }
+
+    /// Checks statements.
+    ///
+    /// - Throws: ``SchemaMigrationError``, with file and line.
+    init(_ text: String, fileName: String) throws {
+        var sql = text
         if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
         self.fileName = fileName
         self.sql = sql
@@ -53,12 +65,18 @@ package struct SQLScript {
         statements = reader.statements
         comments = reader.comments
         checksum = reader.checksum
+        namesLedger = reader.namesLedger
         settings = try SQLFileSettings(comments: reader.comments, statements: statements, fileName: fileName)
         try refuse()
     }
 
     /// Whether the file may change settings of the connection.
     var hasPragmas: Bool { statements.contains { $0.explained.first?.keyword == "PRAGMA" } }
+
+    /// Whether the file has savepoints of its own.
+    var hasSavepoints: Bool {
+        statements.contains { ["SAVEPOINT", "RELEASE", "ROLLBACK"].contains($0.opening.first?.keyword) }
+    }
 
     /// Whether the file attaches a database.
     var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
@@ -94,16 +112,18 @@ package struct SQLScript {
     package struct Token {
         /// The token read as a keyword or symbol: a bare word in upper case.
         package let keyword: String
-        /// The token read as a name.
-        package let name: SQLName
         /// Whether the token is a bare word.
         package let isWord: Bool
+        private let text: String
 
         init(_ kind: SQLLexer.Kind, _ text: String) {
+            self.text = text
             isWord = kind == .word
             keyword = isWord ? text.uppercasedASCII : text
-            name = SQLName(token: text)
         }
+
+        /// The token read as a name.
+        package var name: SQLName { SQLName(token: text) }
     }
 
     // MARK: Refusals
@@ -251,7 +271,12 @@ extension ArraySlice<SQLScript.Token> {
 extension String {
     /// The text with its ASCII letters in upper case, as SQLite reads keywords.
     package var uppercasedASCII: String {
-        String(
-            decoding: utf8.map { (0x61...0x7a).contains($0) ? $0 & ~0x20 : $0 }, as: UTF8.self)
+        guard utf8.contains(where: { (0x61...0x7a).contains($0) }) else { return self }
+        return String(unsafeUninitializedCapacity: utf8.count) { buffer in
+            for (index, byte) in utf8.enumerated() {
+                buffer[index] = (0x61...0x7a).contains(byte) ? byte & ~0x20 : byte
+            }
+            return utf8.count
+        }
     }
 }

@@ -39,12 +39,15 @@ struct Findings {
 
     /// Returns whether there certainly is no problem, which takes less than to find out what it is.
     ///
-    /// - Parameter shape: the schema before.
+    /// - Parameters:
+    ///   - shape: the schema before.
+    ///   - after: the schema now.
     static func isEmpty(
-        _ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys, since shape: SchemaShape
+        _ db: Database, _ suspects: Suspects, _ foreignKeys: ForeignKeys, since shape: SchemaShape,
+        now after: SchemaShape
     ) throws -> Bool {
         if foreignKeys != .unchecked, suspects.includesTables {
-            let keys = try ForeignKey.fetchAll(db).filter { $0.concerns(suspects) }
+            let keys = after.keys.filter { $0.concerns(suspects) }
             for child in Set(keys.map(\.child)) where try db.hasViolations(of: child) { return false }
             if suspects.schemaHasChanged, !keys.isEmpty {
                 let tables = try db.tableNames()
@@ -54,7 +57,7 @@ struct Findings {
                 if isDropped { return false }
             }
         }
-        return try !suspects.schemaHasChanged || BrokenObject.isNone(in: db)
+        return try !suspects.schemaHasChanged || !after.mayHaveViewsOrTriggers || BrokenObject.isNone(in: db)
     }
 
     /// The problems of the suspects, a sentence each.

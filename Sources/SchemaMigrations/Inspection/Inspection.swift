@@ -36,12 +36,20 @@ struct Inspection {
     ///
     /// - Throws: ``SchemaMigrationError``, when the migration causes a problem that did not exist before.
     mutating func inspect(_ job: MigrationJob, touched tables: Set<SQLName>) throws {
-        guard let before = findings else { return suspects.add(tables: tables, by: job) }
+        guard let before = findings else {
+            suspects.add(tables: tables, byCode: job.isCode)
+            return
+        }
         looks += 1
         let after = try Findings(db, suspects, foreignKeys, label: looks)
         if let new = try after.firstNew(since: before, db) { throw SchemaMigrationError(new, leftBy: job) }
         try before.drop(db)
         findings = after
+    }
+
+    /// Records the tables that migrations in SQL touched, in the first attempt.
+    mutating func add(tables: Set<SQLName>) {
+        suspects.add(tables: tables)
     }
 
     /// Inspects the changes of the whole group.
@@ -54,10 +62,10 @@ struct Inspection {
             try findings?.drop(db)
             return .anything
         }
-        let after = try SchemaShape(db)
+        let after = try shape.next(db)
         suspects.add(changesSince: shape, to: after)
-        guard try Findings.isEmpty(db, suspects, foreignKeys, since: shape) else {
-            try suspects.addParents(ForeignKey.fetchAll(db))
+        guard try Findings.isEmpty(db, suspects, foreignKeys, since: shape, now: after) else {
+            suspects.addParents(after.keys)
             throw SuspectGroup(suspects: suspects)
         }
         return after.hasAll(of: shape) ? .additions : .anything

@@ -7,6 +7,8 @@ struct SchemaShape {
         let sql: String?
 
         var table: SQLName { identity.table }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(identity) }
     }
 
     /// What stays the same while `ALTER TABLE` adds, drops or renames a column.
@@ -16,26 +18,42 @@ struct SchemaShape {
         let name: String
         let table: SQLName
         let rootPage: Int
+
+        // No other object of a schema has the identifier, and the texts would take long.
+        func hash(into hasher: inout Hasher) { hasher.combine(id) }
     }
 
     /// The schema cookie (fileformat2.html, 1.3.9), which each change of the schema raises.
     let cookie: Int
     let objects: Set<Object>
     let keys: Set<ForeignKey>
+    /// Whether some object has no root page, as views, triggers and virtual tables (fileformat2.html, 2.6).
+    let mayHaveViewsOrTriggers: Bool
 
     init(_ db: Database) throws {
         cookie = try db.pragma("main.schema_version")
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT rowid, name, tbl_name, sql, rootpage FROM main.sqlite_master")
-        objects = Set(
-            rows.map {
-                Object(
-                    identity: Identity(
-                        id: $0["rowid"], name: $0["name"], table: $0["tbl_name"],
-                        rootPage: $0["rootpage"] ?? 0),
-                    sql: $0["sql"])
-            })
-        keys = try Set(ForeignKey.fetchAll(db))
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT rowid, name, tbl_name, rootpage, sql, instr(lower(sql), 'references') FROM main.sqlite_master
+                """)
+        var objects: Set<Object> = []
+        var mayHaveKeys = false
+        var mayHaveViewsOrTriggers = false
+        while let row = try rows.next() {
+            let identity = Identity(id: row[0], name: row[1], table: row[2], rootPage: row[3] ?? 0)
+            objects.insert(Object(identity: identity, sql: row[4]))
+            mayHaveViewsOrTriggers = mayHaveViewsOrTriggers || identity.rootPage == 0
+            mayHaveKeys = mayHaveKeys || row[5] as Int? ?? 0 > 0
+        }
+        self.objects = objects
+        self.mayHaveViewsOrTriggers = mayHaveViewsOrTriggers
+        keys = mayHaveKeys ? try Set(ForeignKey.fetchAll(db)) : []
+    }
+
+    /// Returns the schema of the same connection later on, which takes little if nothing has changed.
+    func next(_ db: Database) throws -> SchemaShape {
+        try db.pragma("main.schema_version") == cookie ? self : SchemaShape(db)
     }
 
     /// Returns true if everything in the earlier schema still exists unchanged.

@@ -20,7 +20,7 @@ struct Suspects {
     var includesTables: Bool { isEverything || !tables.isEmpty }
 
     /// Adds the tables to which suspects refer.
-    mutating func addParents(_ keys: [ForeignKey]) {
+    mutating func addParents(_ keys: some Sequence<ForeignKey>) {
         parents.formUnion(keys.filter { $0.concerns(self) }.map(\.parent))
     }
 
@@ -31,9 +31,9 @@ struct Suspects {
     }
 
     /// Adds the tables that a migration touched.
-    mutating func add(tables names: Set<SQLName>, by job: MigrationJob) {
+    mutating func add(tables names: Set<SQLName>, byCode isCode: Bool = false) {
         tables.formUnion(names)
-        if job.isCode { includesCode = true }
+        if isCode { includesCode = true }
     }
 
     /// Adds the tables whose definition, or whose place in the database file, has changed.

@@ -7,6 +7,9 @@ import MigrationDiagnostics
 /// It is always read afresh and by plain SQL, because GRDB caches the schema, and other processes can create
 /// tables.
 package struct Ledger: Sendable {
+    /// The table's name, with which that of its details begins.
+    static let name = "schema_migrations"
+
     /// The table's definition, exactly as in FMDBMigrationManager and SQLiteMigrationManager.swift, so that
     /// databases can move between these packages and this one.
     static let definition = "schema_migrations(version INTEGER UNIQUE NOT NULL)"
@@ -34,6 +37,8 @@ package struct Ledger: Sendable {
 
     /// Whether the table exists.
     let exists: Bool
+    /// Whether the definition of another table, view, index or trigger names it.
+    private(set) var isNamed = false
     /// The applied versions.
     let applied: Set<SchemaVersion>
     /// The applied versions that are not in the table yet and have to be written.
@@ -55,11 +60,17 @@ package struct Ledger: Sendable {
     /// - Throws: ``SchemaMigrationError``, when it cannot be understood.
     package init(_ db: Database) throws {
         let objects = try Row.fetchAll(
-            db, sql: "SELECT name, type FROM main.sqlite_master WHERE name LIKE 'schema_migrations%'")
+            db,
+            sql: """
+                SELECT name, type FROM main.sqlite_master
+                WHERE name LIKE 'schema_migrations%' OR sql LIKE '%schema_migrations%'
+                """)
         let types = Dictionary(
             objects.map { ($0["name"] as SQLName, $0["type"] as String) }, uniquingKeysWith: { $1 })
+        let isNamed = types.keys.contains { !Self.tables.contains($0) }
         guard let type = types["schema_migrations"] else {
             self.init(exists: false, applied: [], floor: nil)
+            self.isNamed = isNamed
             return
         }
         guard type == "table" else { throw Self.damaged("is a \(type), not a table") }
@@ -74,6 +85,7 @@ package struct Ledger: Sendable {
         self.init(
             exists: true, applied: Set(versions),
             floor: try versions.first.flatMap { try Self.floor(at: $0, hasDetails: hasDetails, db) })
+        self.isNamed = isNamed
     }
 
     /// Creates a ledger from its versions, without a floor or with one that does not matter.
@@ -190,13 +202,13 @@ package struct Ledger: Sendable {
 
     /// Records that a migration was applied or rolled back.
     static func record(
-        _ job: MigrationJob, _ work: MigrationJob.Work, app: AppVersion?, _ db: Database
+        _ job: MigrationJob, taking seconds: Double, app: AppVersion?, _ db: Database
     ) throws {
         switch job.direction {
         case .up:
             let entry = Entry(
                 version: job.version, name: job.migration.name, origin: .applied, checksum: job.checksum,
-                seconds: work.seconds, app: app?.description)
+                seconds: seconds, app: app?.description)
             try insert(entry, db)
         case .down:
             try remove(job.version, db)
@@ -206,7 +218,7 @@ package struct Ledger: Sendable {
     static func insert(_ entry: Entry, _ db: Database) throws {
         do {
             try db.cachedStatement(sql: "INSERT INTO main.schema_migrations(version) VALUES (?)")
-                .execute(arguments: [entry.version])
+                .run(with: [entry.version.databaseValue])
         } catch let error as DatabaseError
             where [.SQLITE_CONSTRAINT, .SQLITE_ERROR].contains(error.resultCode)
         {
@@ -219,8 +231,9 @@ package struct Ledger: Sendable {
                 VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?)
                 """
         )
-        .execute(arguments: [
-            entry.version, entry.name, entry.origin.rawValue, entry.checksum, entry.seconds, entry.app,
+        .run(with: [
+            entry.version.databaseValue, entry.name.databaseValue, entry.origin.rawValue.databaseValue,
+            entry.checksum.databaseValue, entry.seconds.databaseValue, entry.app.databaseValue,
         ])
     }
 

@@ -45,10 +45,10 @@ extension SQLMigration: SQLSource {
     package var hasDown: Bool { down != nil }
 
     package func script() throws -> SQLScript {
-        try SQLScript(Data(sql.utf8), fileName: fileName)
+        try SQLScript(sql, fileName: fileName)
     }
 
     package func downScript() throws -> SQLScript? {
-        try down.map { try SQLScript(Data($0.utf8), fileName: "\(fileName.dropLast(4)).down.sql") }
+        try down.map { try SQLScript($0, fileName: "\(fileName.dropLast(4)).down.sql") }
     }
 }

@@ -4,6 +4,8 @@ struct MigrationGroup {
     let foreignKeys: ForeignKeys
     /// The tables that the first attempt may have broken; nil in the first attempt.
     let suspects: Suspects?
+    /// Whether files run without savepoints, so that one that fails undoes the whole group.
+    let isUndoneAsOne: Bool
     /// The migrations that ran, in order.
     private(set) var done: [MigrationJob] = []
     /// The remaining migrations.
@@ -16,12 +18,18 @@ struct MigrationGroup {
     /// The time that the group may run; nil if either all of it is committed or nothing.
     private let timeLimit: Duration?
     private let progress: RunProgress?
+    /// Whether one of the migrations that ran attaches a database.
+    private var hasAttached = false
     private var start: ContinuousClock.Instant?
 
     /// Begins a first attempt, at the front of the remaining migrations.
-    init(of left: ArraySlice<MigrationJob>, _ commits: SchemaOptions.Commits, _ progress: RunProgress?) {
+    init(
+        of left: ArraySlice<MigrationJob>, _ commits: SchemaOptions.Commits, _ progress: RunProgress?,
+        isUndoneAsOne: Bool
+    ) {
         self.left = left
         self.progress = progress
+        self.isUndoneAsOne = isUndoneAsOne
         foreignKeys = left.first?.foreignKeys ?? .deferred
         suspects = nil
         timeLimit =
@@ -35,6 +43,7 @@ struct MigrationGroup {
     init(retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects) {
         left = Array(jobs)[...]
         progress = nil
+        isUndoneAsOne = false
         foreignKeys = left.first?.foreignKeys ?? .deferred
         self.suspects = suspects
         timeLimit = nil
@@ -52,7 +61,7 @@ struct MigrationGroup {
 
     /// Returns whether a database that the job, or the one before it, attaches would be seen by the other.
     private func attachesAlone(_ job: MigrationJob) -> Bool {
-        timeLimit != nil && !done.isEmpty && (job.attaches || done.contains(where: \.attaches))
+        timeLimit != nil && !done.isEmpty && (job.attaches || hasAttached)
     }
 
     private var isTimeOver: Bool {
@@ -64,20 +73,20 @@ struct MigrationGroup {
     mutating func succeed() {
         let job = left.removeFirst()
         done.append(job)
+        hasAttached = hasAttached || job.attaches
         progress?.advance(job)
     }
 
-    /// Records that the next migration failed, so that those before it can be committed.
+    /// Records that a migration failed, so that those before it can be committed.
     ///
-    /// - Parameter isUndone: true if the transaction holds none of the migration's changes.
-    /// - Throws: the error, when nothing of the group may stay; ``SuspectGroup``, when the others have to run
-    ///   again without this one.
-    mutating func fail(_ error: any Error, isUndone: Bool) throws {
+    /// - Parameter count: the number of migrations before it.
+    /// - Throws: the error, when nothing of the group may stay.
+    mutating func fail(_ error: any Error, after count: Int) throws {
         if error is CancellationError || timeLimit == nil { throw error }
         // A ledger that takes no version is left as it is, without its details.
-        if done.isEmpty, (error as? SchemaMigrationError)?.code == .damagedLedger { throw error }
+        if count == 0, (error as? SchemaMigrationError)?.code == .damagedLedger { throw error }
         failure = error
-        if !isUndone { throw SuspectGroup(suspects: .everything) }
+        done.removeLast(done.count - count)
     }
 }
 

@@ -7,7 +7,7 @@ import MigrationDiagnostics
 ///
 /// It does not keep the contents of large files, since all files are checked before the first one runs, and
 /// there may be a thousand.
-struct MigrationJob {
+final class MigrationJob {
     enum Direction { case up, down }
 
     let migration: any SchemaMigration
@@ -22,7 +22,11 @@ struct MigrationJob {
     /// The settings of the database file that a file asks for; nil if there are none.
     let fileFormat: FileFormat?
     /// Whether the migration may change settings of the connection.
-    private let changesSettings: Bool
+    let changesSettings: Bool
+    /// Whether the migration can be undone with those before it and run again, and needs no row of theirs in the ledger.
+    ///
+    /// What a migration in Swift does outside the database cannot be undone.
+    let isRepeatable: Bool
     /// Whether the migration attaches a database, which can be detached only between transactions.
     let attaches: Bool
     /// The line that sets the time to wait for other connections; nil if there is none.
@@ -52,12 +56,13 @@ struct MigrationJob {
         fileFormat = format?.isEmpty == false ? format : nil
         changesSettings = script?.hasPragmas ?? true
         attaches = script?.attaches ?? false
+        isRepeatable = script.map { !$0.hasSavepoints && !$0.namesLedger } ?? false
         busyTimeoutLine = script?.busyTimeoutLine
         weight = script?.weight ?? 1
         switch direction {
         case .up:
             hasBody = true
-            title = migration.title
+            title = script?.fileName ?? migration.title
         case .down:
             hasBody = script.map { !$0.statements.isEmpty } ?? migration.isReversible
             title = script?.fileName ?? "\(migration.title) (down)"
@@ -98,7 +103,7 @@ extension MigrationJob {
         /// The time that the migration took.
         let seconds: Double
         /// The tables whose rows the migration changed, and those that it dropped.
-        let tables: Set<SQLName>
+        var tables: Set<SQLName> = []
     }
 
     /// Runs the migration inside an open transaction, and makes sure that the transaction stays open.
@@ -108,21 +113,31 @@ extension MigrationJob {
         _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?
     ) throws -> Work {
         let watch = TransactionWatch()
-        let seconds = try ContinuousClock().measureSeconds {
-            try mapErrors(db) { try restore(settings, db) { try run(db, watch, interrupter) } }
-        }
+        let seconds = try watch.observe(db) { try run(db, watch, interrupter, restoring: settings) }
         return Work(seconds: seconds, tables: watch.tables.union(droppedTables))
     }
 
-    private func run(_ db: Database, _ watch: TransactionWatch, _ interrupter: Interrupter) throws {
+    /// Runs the migration in an open transaction that a watch observes, and makes sure that it stays open.
+    ///
+    /// - Returns: the seconds that the migration took.
+    func run(
+        _ db: Database, _ watch: TransactionWatch, _ interrupter: Interrupter,
+        restoring settings: ConnectionSettings?
+    ) throws -> Double {
         func check() throws {
             if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded }
             try interrupter.check()
         }
-        try watch.keepOpen(db, orThrow: transactionEnded) {
-            try interrupter.allowInterrupts(of: db) { try runBody(db, afterEach: check) }
+        return try ContinuousClock().measureSeconds {
+            try mapErrors(db) {
+                try restore(settings, db) {
+                    try watch.refuseEnd(of: db, orThrow: transactionEnded) {
+                        try interrupter.allowInterrupts(of: db) { try runBody(db, afterEach: check) }
+                    }
+                    try interrupter.check()
+                }
+            }
         }
-        try interrupter.check()
     }
 
     /// Runs the one statement of a file that asks for no transaction.
@@ -140,7 +155,7 @@ extension MigrationJob {
                 }
             }
         }
-        return Work(seconds: seconds, tables: [])
+        return Work(seconds: seconds)
     }
 }
 

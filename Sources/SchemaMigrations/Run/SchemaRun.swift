@@ -9,9 +9,13 @@ import MigrationDiagnostics
 /// cost one sync. A group ends when everything is done, when it has run for a while, and where the mode of
 /// foreign keys changes, which SQLite allows only between transactions.
 ///
-/// Each group passes through ``commit(_:)``. If a group leaves something broken, the run rolls it back and
-/// runs its migrations again one at a time. That identifies the migration at fault, and tells new findings
-/// from old ones, which are warnings.
+/// Each group passes through ``commit(_:)``. Its SQL files run without savepoints, and their rows in the ledger follow
+/// together. If one fails, the run rolls the group back, and runs the files before it again, with savepoints, which
+/// takes no longer than a group may. What a migration in Swift does outside the database cannot be undone. So it runs
+/// in a savepoint at once, as does everything after it in the group.
+///
+/// If a group leaves something broken, the run rolls it back and runs its migrations again one at a time. That
+/// identifies the migration at fault, and tells new findings from old ones, which are warnings.
 final class SchemaRun {
     private let migrator: SchemaMigrator
     private let db: Database
@@ -21,7 +25,7 @@ final class SchemaRun {
     /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
     private var report = SchemaReport()
-    /// The settings of the app's connection, with which each migration begins; nil before the run begins.
+    /// The settings of the app's connection, with which each migration begins; nil if none changes them.
     private var settings: ConnectionSettings?
 
     /// Prepares a run on a connection that is not inside a transaction.
@@ -61,10 +65,7 @@ final class SchemaRun {
         do {
             try interrupter.check()
             try SchemaMigrationError.mapErrors {
-                try db.withDurableCommits(waitingUpTo: limit) {
-                    settings = try ConnectionSettings(db)
-                    try body()
-                }
+                try db.withDurableCommits(waitingUpTo: limit, body)
             }
             progress?.finish()
             return report
@@ -77,6 +78,9 @@ final class SchemaRun {
     private func runAll(_ jobs: [MigrationJob]) throws {
         try checkCommits(jobs)
         for job in jobs { try job.checkSettings(of: db) }
+        if jobs.contains(where: { $0.changesSettings || $0.attaches }) {
+            settings = try ConnectionSettings(db)
+        }
         try jobs.first?.fileFormat?.apply(to: db)
         progress?.begin(with: jobs)
         var left = jobs[...]
@@ -86,7 +90,7 @@ final class SchemaRun {
                 try runAlone(job)
                 left.removeFirst()
             } else {
-                left = try runGroup(of: left)
+                left = try runGroup(of: left, progress)
             }
         } while !left.isEmpty
         report.warnings += try jobs.compactMap(\.fileFormat).flatMap { try $0.warnings(db) }
@@ -109,10 +113,18 @@ final class SchemaRun {
     /// Runs and commits the migrations at the front that form one group.
     ///
     /// - Returns: the remaining migrations.
-    private func runGroup(of jobs: ArraySlice<MigrationJob>) throws -> ArraySlice<MigrationJob> {
-        var group = MigrationGroup(of: jobs, migrator.options.commits, progress)
+    private func runGroup(
+        of jobs: ArraySlice<MigrationJob>, _ progress: RunProgress?, isUndoneAsOne: Bool = true
+    ) throws -> ArraySlice<MigrationJob> {
+        var group = MigrationGroup(of: jobs, migrator.options.commits, progress, isUndoneAsOne: isUndoneAsOne)
         do {
             try commit(&group)
+        } catch is UndoneGroup {
+            // Those before the one that failed run again, without reporting it. Now each that fails is undone alone.
+            var left = group.done[...]
+            repeat {
+                left = try runGroup(of: left, nil, isUndoneAsOne: false)
+            } while !left.isEmpty
         } catch let suspicion as SuspectGroup {
             try retry(group.done, suspicion.suspects)
         } catch  where group.failure != nil && !(error is CancellationError) && Obstacle(error) == nil {
@@ -149,21 +161,62 @@ final class SchemaRun {
         try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             let ledger = try prepareLedger()
             var inspection = try Inspection(db, of: group)
-            while let job = group.next(for: ledger) {
-                // A migration that fails is undone alone; those before it are complete and stay.
-                let savepoint = try Savepoint(db)
-                do {
-                    let work = try job.run(db, interrupter, restoring: settings)
-                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
-                    try inspection.inspect(job, touched: work.tables)
-                    try savepoint.release(after: job)
-                    group.succeed()
-                } catch {
-                    try group.fail(error, isUndone: savepoint.undo())
-                }
-            }
+            if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
+            try runSingly(&group, ledger, &inspection)
             try db.notifyObservers(of: inspection.finish())
             return inspection.warnings
+        }
+    }
+
+    /// Runs the migrations at the front that can be repeated, and then writes their rows to the ledger.
+    ///
+    /// - Throws: ``UndoneGroup``, when one fails, since nothing undoes it alone.
+    private func runTogether(
+        _ group: inout MigrationGroup, _ ledger: Ledger, _ inspection: inout Inspection
+    ) throws {
+        let watch = TransactionWatch()
+        var seconds: [Double] = []
+        var dropped: Set<SQLName> = []
+        do {
+            try watch.observe(db) {
+                while let job = group.next(for: ledger), job.isRepeatable {
+                    seconds.append(try job.run(db, watch, interrupter, restoring: settings))
+                    dropped.formUnion(job.droppedTables)
+                    group.succeed()
+                }
+            }
+        } catch {
+            try group.fail(error, after: seconds.count)
+            throw UndoneGroup()
+        }
+        for (index, job) in group.done.enumerated() {
+            do {
+                try Ledger.record(job, taking: seconds[index], app: migrator.options.appVersion, db)
+            } catch {
+                try group.fail(error, after: index)
+                throw UndoneGroup()
+            }
+        }
+        inspection.add(tables: watch.tables.union(dropped))
+    }
+
+    /// Runs the remaining migrations of a group, of which each that fails is undone alone.
+    private func runSingly(
+        _ group: inout MigrationGroup, _ ledger: Ledger, _ inspection: inout Inspection
+    ) throws {
+        while let job = group.next(for: ledger) {
+            let savepoint = try Savepoint(db)
+            do {
+                let work = try job.run(db, interrupter, restoring: settings)
+                try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
+                try inspection.inspect(job, touched: work.tables)
+                try savepoint.release(after: job)
+                group.succeed()
+            } catch {
+                let isUndone = savepoint.undo()
+                try group.fail(error, after: group.done.count)
+                if !isUndone { throw SuspectGroup(suspects: .everything) }
+            }
         }
     }
 
@@ -190,7 +243,7 @@ final class SchemaRun {
             }
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 if try prepareLedger().needs(job) {
-                    try Ledger.record(job, work, app: migrator.options.appVersion, db)
+                    try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
                 }
                 try db.notifyObservers(of: .anything)
             }
@@ -237,3 +290,6 @@ final class SchemaRun {
         }
     }
 }
+
+/// An error that rolls back a group, of which the migrations before the one that failed have to run again.
+private struct UndoneGroup: Error {}

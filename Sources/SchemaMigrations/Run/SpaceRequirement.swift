@@ -12,15 +12,12 @@ struct SpaceRequirement {
 
     /// Throws an error if the disk of a database has too little free space.
     func check(_ db: Database) throws {
-        guard
+        let size = try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
+        guard let needed = space.bytes(forSize: size), needed > 0,
             let path = try String.fetchOne(
                 db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"),
             !path.isEmpty
         else { return }
-        let size =
-            try Int64.fetchOne(
-                db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") ?? 0
-        guard let needed = space.bytes(forSize: size), needed > 0 else { return }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         // A system that does not tell must not keep the app from migrating.
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)

@@ -13,6 +13,8 @@ final class TransactionWatch: TransactionObserver {
 
     /// The tables into which statements write rows, triggers included.
     private(set) var tables: Set<SQLName> = []
+    /// The table of the last one, which is often that of the next one.
+    private var lastName = ""
 
     func databaseWillCommit() throws {
         sawEnd = true
@@ -27,7 +29,11 @@ final class TransactionWatch: TransactionObserver {
     ///
     /// As a result, SQLite may truncate tables, and nothing is buffered.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
-        tables.insert(SQLName(eventKind.tableName))
+        let name = eventKind.tableName
+        if name != lastName {
+            tables.insert(SQLName(name))
+            lastName = name
+        }
         return false
     }
 
@@ -43,8 +49,20 @@ extension TransactionWatch {
     func keepOpen(_ db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void)
         throws
     {
+        try observe(db) { try refuseEnd(of: db, orThrow: ended(), body) }
+    }
+
+    /// Runs a body while the watch observes the connection.
+    func observe<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
         db.add(transactionObserver: self)
         defer { db.remove(transactionObserver: self) }
+        return try body()
+    }
+
+    /// Does what ``keepOpen(_:orThrow:_:)`` does, while the watch observes the connection.
+    func refuseEnd(
+        of db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void
+    ) throws {
         do {
             try body()
         } catch {

@@ -77,6 +77,29 @@ struct MigrationFolderTests {
         #expect(error.message == "2-b.sql: only an _ and a name may follow the version.")
     }
 
+    @Test("is listed as Foundation lists it")
+    func listing() throws {
+        let odd = try folder.folder([
+            "1_a.sql": "", ".hidden": "", "...sql": "", "..x": "", "2_\u{e9}.sql": "", "3_e\u{301}.sql": "",
+            "4 b-c.sql": "", "5_\u{1f986}.SQL": "",
+        ])
+        try FileManager.default.createDirectory(
+            at: odd.appendingPathComponent("6_folder.sql"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: odd.appendingPathComponent("7_link.sql").path, withDestinationPath: "nowhere")
+        #if os(Linux)
+            // Apple's file systems take only UTF-8.
+            let name = Array("\(odd.path)/8_".utf8CString.dropLast()) + [-1, -2, 0]
+            #expect(mkdir(name, 0o700) == 0)
+        #endif
+        let expected = try FileManager.default.contentsOfDirectory(atPath: odd.path)
+        let names = try MigrationFolder.names(in: odd)
+        #expect(
+            names.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+                == expected.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
+        #expect(try MigrationFolder.names(in: folder.folder([:], named: "empty")).isEmpty)
+    }
+
     @Test("can be combined with another one, and with migrations in Swift")
     func joined() throws {
         let first = try folder.folder(

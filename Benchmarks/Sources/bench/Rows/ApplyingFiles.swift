@@ -9,14 +9,14 @@ extension Benchmark {
             try effort.sizes([10, 100, 1000]).flatMap { count in
                 try applying(
                     "apply small schema files", .schema(count: count),
-                    faster: [10: 2.5, 100: 4, 1000: 2.5][count], within: 1.5, effort, scratch)
+                    faster: [10: 2.5, 100: 4, 1000: 2.5][count], within: 1.3, effort, scratch)
             }
         },
         Benchmark(what: "apply small data files") { effort, scratch in
             try effort.sizes([10, 100, 1000]).flatMap { count in
                 try applying(
                     "apply small data files", .data(count: count),
-                    faster: [10: 2.5, 100: 8, 1000: 10][count], within: count == 1000 ? 2.5 : nil, effort,
+                    faster: [10: 2.5, 100: 8, 1000: 10][count], within: count == 1000 ? 2 : 1.5, effort,
                     scratch)
             }
         },
