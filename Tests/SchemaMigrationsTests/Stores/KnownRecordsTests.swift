@@ -92,7 +92,7 @@ struct KnownRecordsTests {
         try write("1.1", to: store)
         try write("1.1", of: "B", to: store)
         let queries = Locked<[String]>([])
-        try database.inDatabase { db in
+        database.inDatabase { db in
             db.trace { event in queries.withLock { $0.append("\(event)") } }
         }
         for manager in ["A", "B", "A"] { #expect(try completed(store, of: manager) == "1.1") }
