@@ -37,7 +37,7 @@ package enum MigrationFolder {
         }
     }
 
-    /// Lists a folder by the C library, in a third of Foundation's time, or returns nil if that fails.
+    /// Lists a folder by the C library, or returns nil if that fails.
     private static func list(_ path: String) -> [String]? {
         #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
             guard !path.utf8.contains(0), let folder = opendir(path),
