@@ -4,7 +4,9 @@
 package struct SortedSet<Element: Comparable & Hashable & Sendable>: Sendable, Hashable {
     private var elements: [Element]
 
-    /// Creates a set of elements in any order. Of equal ones, the first is kept.
+    /// Creates a set of elements in any order.
+    ///
+    /// Of equal elements, the first one is kept.
     package init(_ elements: some Sequence<Element>) {
         self.elements = Array(elements)
         guard !self.elements.isStrictlyAscending else { return }

@@ -83,7 +83,9 @@ extension AppVersion {
     /// Use it as the upper bound of a release: everything that belongs to this release, its pre-releases and its
     /// sub-migrations, is at most its ceiling, and every version with greater numbers is greater than its ceiling.
     package var ceiling: AppVersion {
-        AppVersion(description: "\(numbersText)-\(UInt64.max)", packedNumbers: packedNumbers, suffix: .subMigration(.max))
+        AppVersion(
+            description: "\(numbersText)-\(UInt64.max)", packedNumbers: packedNumbers,
+            suffix: .subMigration(.max))
     }
 
     /// The version without its build metadata: `2.0-beta.1` for `2.0-beta.1+42`.

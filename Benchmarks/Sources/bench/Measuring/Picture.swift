@@ -100,7 +100,9 @@ struct Picture {
     private static let rowHeight = 66
     private static let longest = 400.0
 
-    private static func bar(_ top: Int, _ name: String, _ time: Double, of scale: Double, fill: String) -> String {
+    private static func bar(_ top: Int, _ name: String, _ time: Double, of scale: Double, fill: String)
+        -> String
+    {
         let width = max(1, time / scale * longest)
         return """
               <text x="24" y="\(top + 11)" font-size="12" fill="#6e6e73">\(escaped(name))</text>

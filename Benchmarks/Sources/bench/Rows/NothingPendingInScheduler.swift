@@ -12,7 +12,7 @@ extension Benchmark {
                 let rivals = [
                     Contest.Other(
                         name: "MFMigrationManager's way", goal: count == 10 ? .faster(10) : nil,
-                        work: try mfLaunch(managers: count, .each)),
+                        work: try mfLaunch(managers: count, .each))
                 ]
                 func compiledOnce(_ goal: Goal?) throws -> Contest.Other {
                     .init(
@@ -37,7 +37,7 @@ extension Benchmark {
                             name: "reading the file, and JSONSerialization", goal: .within(2.5),
                             work: .init {
                                 _ = try JSONSerialization.jsonObject(with: try Data(contentsOf: file))
-                            })
+                            }),
                     ]
                 ).rows(effort)
                     + Contest(
