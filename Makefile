@@ -32,10 +32,11 @@ stress: setup ## run the crash and fault tests at length, in about an hour, and 
 docs: ## build the documentation into the folder site
 	@SWIFT='$(SWIFT)' Scripts/docs.sh
 
-check: setup ## lint the code and the files, and check that Apple's oldest systems have what is used
+check: setup ## lint the code and the files, and check what Apple's systems have and compile
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
 	@Scripts/check.sh
 	@SWIFT='$(SWIFT)' Scripts/availability.sh
+	@SWIFT='$(SWIFT)' Scripts/apple-branches.sh libraries
 
 check-apple: setup ## compile the branches for Apple's platforms, and run the tests in macOS's (minutes at first)
 	@SWIFT='$(SWIFT)' Scripts/apple-branches.sh

@@ -2,6 +2,7 @@
 # Compiles the branches of the sources that are meant for Apple's platforms, without a Mac, and runs the tests of one.
 #
 #   Scripts/apple-branches.sh [macos] [ios]      compiles and, for macOS, tests these flavours; all of them by default
+#   Scripts/apple-branches.sh libraries          compiles the libraries alone, as for iOS
 #
 # A copy of the package has its conditionals rewritten: `canImport(Darwin)` and the platform are true there, what is
 # Linux's is false. What Apple's systems have and Linux does not comes from Scripts/AppleBranches, with the signatures
@@ -39,11 +40,13 @@ rewrite() {
 compile() {
     flavor=$1
     case $flavor in
-    macos) os=macOS ;;
-    ios) os=iOS ;;
+    macos) os=macOS folder=macos builds=--build-tests ;;
+    # What an app is made of, and the tests that a simulator runs: the rest is for developers' computers.
+    ios) os=iOS folder=ios builds='--target=MigrationTesting --target=AppMigrationsTests --target=SchemaMigrationsTests' ;;
+    libraries) os=iOS folder=ios builds=--target=MigrationTesting ;;
     *) echo "error: no flavour $flavor" >&2 && exit 1 ;;
     esac
-    copy=.build/apple-branches/$flavor
+    copy=.build/apple-branches/$folder
     mkdir -p "$copy"
     list=$copy.files
     git ls-files --cached --others --exclude-standard >"$list"
@@ -87,11 +90,6 @@ compile() {
         cp .build/workspace-state.json "$copy/.build/"
 
     log=$copy.log
-    # For iOS what an app is made of, and the tests that a simulator runs: the rest is for developers' computers.
-    case $flavor in
-    macos) builds=--build-tests ;;
-    ios) builds='--target=MigrationTesting --target=AppMigrationsTests --target=SchemaMigrationsTests' ;;
-    esac
     : >"$log"
     for build in $builds; do
         if ! "$swift" build --package-path "$copy" "$build" >>"$log" 2>&1; then
@@ -102,7 +100,7 @@ compile() {
         fi
     done
     # Files that were not compiled again have no warnings: with any, the copy is compiled anew next time.
-    if grep -E "$flavor/(Sources|Samples|Tests)/.* (warning|error):" "$log" >&2; then
+    if grep -E "$folder/(Sources|Samples|Tests)/.* (warning|error):" "$log" >&2; then
         rm -rf "$copy/.build/debug" "$copy/.build/"*-linux-*
         echo "error: the branches for $os have warnings" >&2
         exit 1
