@@ -84,7 +84,7 @@ extension MigrationManager {
         for limit: Duration? = nil, retrying version: AppVersion? = nil
     ) throws -> DeferredReport {
         let plan = try deferredPlan(retrying: version)
-        if let closure = plan.deferred.first(where: { !$0.step.worksInDatabase }) {
+        if let closure = plan.deferred.first(where: \.step.isDeferredClosure) {
             throw MigrationError(
                 .invalidCall, "\(closure.step.titleAndSource) is asynchronous",
                 remedy: "Call it as try await manager.runDeferred().", manager: name,

@@ -8,8 +8,8 @@ final class StorePlace: MigrationPlace {
 
     init(store: any MigrationStore) {
         self.store = store
+        id = PlaceID(of: store)
         placeStore = store as? any PlaceStore
-        id = placeStore?.placeID ?? .store
     }
 
     var name: String { store.name }

@@ -100,9 +100,7 @@ struct LaunchPlan {
         }
         self.request = request
         self.places = places
-        if !pending.indices.dropFirst().allSatisfy({ pending[$0 - 1].step.runsBefore(pending[$0].step) }) {
-            pending.sort { $0.step.runsBefore($1.step) }
-        }
+        pending.sort { $0.step.runsBefore($1.step) }
         let target = request.target
         var deferred: [PendingStep] = []
         if pending.contains(where: { $0.step.isDeferred }) {

@@ -1,4 +1,5 @@
 package import Foundation
+import MigrationDiagnostics
 
 /// Everything that a ``MigrationStore`` remembers: an opaque value, which a store keeps as bytes.
 ///
@@ -169,7 +170,7 @@ extension StoreState {
     /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
     package init(json data: Data) throws {
         guard !data.isEmpty else { throw MigrationError.damagedStore("the file is empty") }
-        guard String(data: data, encoding: .utf8) != nil else {
+        guard String(validUTF8: data) != nil else {
             throw MigrationError.damagedStore("not UTF-8 text")
         }
         let value: JSONValue

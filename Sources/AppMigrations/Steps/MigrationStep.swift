@@ -78,6 +78,9 @@ package final class MigrationStep {
     /// A deferred closure, which runs on the actor that calls `runDeferred`.
     package typealias DeferredBody = nonisolated(nonsending) (DeferredContext) async throws -> Void
 
+    /// Whether it runs after the launch, outside databases: then it may be asynchronous.
+    var isDeferredClosure: Bool { isDeferred && !worksInDatabase }
+
     var move: (any MoveWork)? {
         if case .move(let move) = work { move } else { nil }
     }

@@ -27,8 +27,7 @@ struct Registration {
         isPlain =
             isPlain && !step.worksInDatabase && step.finishing.isEmpty
             && steps.last.map { $0.version < step.version } ?? true
-        hasAsynchronousSteps =
-            hasAsynchronousSteps || step.isAsynchronous || step.isDeferred && !step.worksInDatabase
+        hasAsynchronousSteps = hasAsynchronousSteps || step.isAsynchronous || step.isDeferredClosure
         steps.append(step)
     }
 
@@ -87,7 +86,7 @@ struct Registration {
         guard hasAsynchronousSteps else { return nil }
         let finished = Set(steps.flatMap(\.finishing))
         return steps.first { step in
-            step.isAsynchronous || step.isDeferred && !step.worksInDatabase && finished.contains(step.version)
+            step.isAsynchronous || step.isDeferredClosure && finished.contains(step.version)
         }
     }
 }

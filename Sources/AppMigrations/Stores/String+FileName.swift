@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 extension String {
     /// The text as a part of a file's name, different for different texts.
     package var asFileName: String {
@@ -7,8 +9,7 @@ extension String {
                 ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
         guard escaped.utf8.count > 100 else { return escaped }
-        // File names end at 255 bytes. FNV-1a tells long names apart that begin alike.
-        let hash = utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return escaped.prefix(80) + "%" + String(hash, radix: 16)
+        // File names end at 255 bytes. A hash tells long names apart that begin alike.
+        return escaped.prefix(80) + "%" + String(utf8.fnv1a(after: FNV1a.start), radix: 16)
     }
 }

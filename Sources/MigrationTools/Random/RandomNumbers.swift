@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 /// Random numbers that are the same for the same seed (SplitMix64, Steele, Lea and Flood, 2014).
 package struct RandomNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -8,8 +10,8 @@ package struct RandomNumbers: RandomNumberGenerator, Sendable {
 
     /// Creates separate numbers for a subject, which do not change when other subjects use more.
     init(seed: UInt64, subject: String) {
-        // FNV-1a: Swift's own hashes differ from one process to the next.
-        state = subject.utf8.reduce(0xcbf2_9ce4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        // Swift's own hashes differ from one process to the next.
+        state = subject.utf8.fnv1a(after: FNV1a.start ^ seed)
     }
 
     package mutating func next() -> UInt64 {

@@ -1,4 +1,5 @@
 package import GRDB
+import MigrationDiagnostics
 
 /// The name of a table, a column or another object, as SQLite compares and quotes it.
 ///
@@ -61,9 +62,8 @@ extension SQLName: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // FNV-1a, because a hasher takes several times as long for each value that it gets.
-        hasher.combine(
-            foldedBytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+        // A hasher takes several times as long for each value that it gets.
+        hasher.combine(foldedBytes.fnv1a(after: FNV1a.start))
     }
 }
 

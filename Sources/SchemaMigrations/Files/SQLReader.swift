@@ -9,8 +9,8 @@ struct SQLReader {
     /// Whether a token holds the name of the ledger.
     private(set) var namesLedger = false
 
-    // FNV-1a, because the checksum has to notice edits, not withstand attacks.
-    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    // The checksum has to notice edits, not withstand attacks.
+    private var hash = FNV1a.start
     private var lineOffset = 0
     private var lineNumber = 1
 
@@ -132,12 +132,12 @@ struct SQLReader {
     }
 
     private mutating func mix(_ token: SQLLexer.Token) {
-        for byte in bytes[token.range] { mix(byte) }
+        hash = bytes[token.range].fnv1a(after: hash)
         mix(0)
     }
 
     private mutating func mix(_ byte: UInt8) {
-        hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        hash = CollectionOfOne(byte).fnv1a(after: hash)
     }
 
     private func text(_ range: Range<Int>) -> String {

@@ -59,7 +59,7 @@ extension TransactionWatch {
         return try body()
     }
 
-    /// Does what ``keepOpen(_:orThrow:_:)`` does, while the watch observes the connection.
+    /// Runs a body as ``keepOpen(_:orThrow:_:)`` does, on a connection that the watch observes already.
     func refuseEnd(
         of db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void
     ) throws {
