@@ -6,11 +6,17 @@ struct Effects {
     let folder: String
 
     /// Does a closure's work.
-    func leave(_ context: MigrationContext, inLog log: String = "effects") throws {
-        // The line break comes first: a line that a kill has cut off spoils no other.
-        try write("\n\(context.version) \(context.attempt)", to: log, O_APPEND)
-        guard log == "effects" else { return }
+    func leave(_ context: MigrationContext) throws {
+        try write(Self.line(context), to: "effects", O_APPEND)
         try write(Self.contents(of: context.version.description), to: "file-\(context.version)", O_TRUNC)
+    }
+
+    /// The log of the second manager, which the template has made.
+    static let second = "second"
+
+    /// Does the work of the second manager's closure: a line that no power cut takes once this returns.
+    func leaveForSecond(_ context: MigrationContext) throws {
+        try write(Self.line(context), to: Self.second, O_APPEND, isSynced: true)
     }
 
     /// Does one of the many pieces of a deferred closure's work.
@@ -25,12 +31,19 @@ struct Effects {
         String(repeating: "\(version) ", count: 20)
     }
 
+    /// The line of a log that says that a closure was begun.
+    ///
+    /// The line break comes first: a line that a kill has cut off spoils no other.
+    private static func line(_ context: MigrationContext) -> String {
+        "\n\(context.version) \(context.attempt)"
+    }
+
     /// Writes by system calls of its own, so that a sweep knows where to cut.
-    private func write(_ text: String, to name: String, _ flag: Int32) throws {
+    private func write(_ text: String, to name: String, _ flag: Int32, isSynced: Bool = false) throws {
         let file = open("\(folder)/\(name)", O_WRONLY | O_CREAT | flag, 0o644)
         guard file >= 0 else { throw POSIXError.current }
         defer { close(file) }
         let count = text.withCString { Glibc.write(file, $0, strlen($0)) }
-        guard count == text.utf8.count else { throw POSIXError.current }
+        guard count == text.utf8.count, !isSynced || fsync(file) == 0 else { throw POSIXError.current }
     }
 }

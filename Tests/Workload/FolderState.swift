@@ -90,8 +90,8 @@ struct FolderState: Equatable {
                 contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
         }
         if names.contains("effects") { begun = try Self.beginnings("\(folder)/effects") }
-        if names.contains("second") {
-            begunBySecond = Set(try Self.beginnings("\(folder)/second").map(\.version))
+        if names.contains(Effects.second) {
+            begunBySecond = Set(try Self.beginnings("\(folder)/\(Effects.second)").map(\.version))
         }
         if names.contains("items") {
             items = try Self.beginnings("\(folder)/items").compactMap { Int($0.version) }

@@ -142,7 +142,7 @@ struct Launch {
         let manager = try MigrationManager(
             name: "Second", currentVersion: scenario.version, store: store, options: options(database))
         manager.whenMigratingToVersion("1.1") { [folder] context in
-            try Effects(folder: folder).leave(context, inLog: "second")
+            try Effects(folder: folder).leaveForSecond(context)
         }
         try manager.migrate()
     }
