@@ -25,8 +25,11 @@ struct SweepTest: StressTest {
                 Self.runs(command, scenarios.prefix(4) + WorkloadRuns.deferred.suffix(1), every: sampling)
             case (.short, .eachKind):
                 // Both journals, both stores, two managers on a new and on an old install, and deferred work before
-                // and in the middle of it. The first of a kind is often a look before a lock is taken.
-                [0, 3, 10, 12, 14, 17].map { [command, scenarios[$0], "--of-each-kind", "\(4 + $0)"] }
+                // and in the middle of it. The first of a kind is often a look before a lock is taken, and what the
+                // second manager does comes last.
+                [(0, 4), (3, 7), (10, 14), (12, -4), (14, 18), (17, 21)].map { scenario, number in
+                    [command, scenarios[scenario], "--of-each-kind=\(number)"]
+                }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()

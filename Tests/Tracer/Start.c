@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "Tracer.h"
+#include "Hang.h"
 
 #if defined(__linux__)
 
@@ -15,7 +16,7 @@ pid_t tracer_start(tracer_body body, void *context, int output, unsigned seconds
     // Nobody would end one that is stopped.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (dup2(output, STDOUT_FILENO) < 0) { _exit(127); }
-    alarm(seconds);
+    end_when_hung(seconds);
     _exit(body(context));
 }
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "Tracer.h"
+#include "Hang.h"
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
@@ -157,7 +158,7 @@ int tracer_run(
     if (process < 0) { return errno; }
     if (process == 0) {
         if (dup2(output, STDOUT_FILENO) < 0) { _exit(127); }
-        alarm(seconds);
+        end_when_hung(seconds);
         if (watcher && (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 || raise(SIGSTOP))) { _exit(127); }
         _exit(body(body_context));
     }

@@ -9,7 +9,7 @@ struct Child {
         let status: Int32
         /// The signal that has killed it; nil for none.
         ///
-        /// `SIGALRM` when it has taken too long.
+        /// `SIGALRM` when it has taken too long: its last lines tell where its threads were.
         let signal: Int32?
         /// What it has printed, by lines.
         let lines: [String]

@@ -67,7 +67,8 @@ extension Sweep {
 struct Sample: ParsableArguments {
     @Option(help: "Every how many cases one is tried.") var every = 1
     @Option(help: "The first case.") var from = 0
-    @Option(help: "Of each kind of case the one of this number.") var ofEachKind: Int?
+    @Option(help: "Of each kind of case the one of this number, counted from the end if it is negative.")
+    var ofEachKind: Int?
     @Option(help: "This case alone.") var only: String?
 
     /// Tries the cases, and prints what was wrong, with the arguments that try a case alone.
@@ -79,7 +80,10 @@ struct Sample: ParsableArguments {
                 all.filter { $0.description == only }
             } else if let ofEachKind {
                 Dictionary(grouping: zip(all, kinds), by: \.1).sorted { $0.key < $1.key }
-                    .map { $0.value[ofEachKind % $0.value.count].0 }
+                    .map { _, all in
+                        let remainder = ofEachKind % all.count
+                        return all[remainder < 0 ? remainder + all.count : remainder].0
+                    }
             } else {
                 stride(from: from, to: all.count, by: every).map { all[$0] }
             }

@@ -45,7 +45,8 @@ struct tracer_verdict {
 struct tracer_end {
     /// Its exit status, when no signal has killed it.
     int32_t status;
-    /// The signal that has killed it, or 0. SIGALRM when it has taken too long.
+    /// The signal that has killed it, or 0. SIGALRM when it has taken too long: it has then printed where its
+    /// threads were.
     int32_t signal;
 };
 

@@ -1,0 +1,7 @@
+#ifndef HANG_H
+#define HANG_H
+
+/// Ends this process by SIGALRM unless it ends within so many seconds. It then prints where its threads are.
+void end_when_hung(unsigned seconds);
+
+#endif
