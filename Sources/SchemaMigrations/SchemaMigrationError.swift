@@ -70,7 +70,7 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let diskFull = Code(rawValue: "diskFull")
         /// Another connection used the database for too long.
         public static let locked = Code(rawValue: "locked")
-        /// GRDB has suspended the database.
+        /// GRDB has suspended the database, or the system is about to suspend the app.
         public static let suspended = Code(rawValue: "suspended")
     }
 

@@ -14,7 +14,7 @@ extension Launch {
             self = launch
             return
         }
-        // The store knows nothing at all: a database that has seen an earlier version bears witness to it.
+        // The store knows nothing at all: a database that has seen another version bears witness to it.
         let versions = witnesses.compactMap { $0.witnessedVersion(request) }
         if let version = versions.max() {
             self = .adopted(version, request)
@@ -59,15 +59,16 @@ extension Launch {
 }
 
 extension PlaceState {
-    /// The version that the install was at, as this database tells it.
+    /// The version that the install was at, as this database tells it: a newer one if it has seen no earlier one.
     fileprivate func witnessedVersion(_ request: LaunchRequest) -> AppVersion? {
-        guard let earlier = versions(in: request.line).filter({ $0 < request.current }).max() else {
-            return nil
-        }
-        return record?.completed ?? earlier
+        let others = versions(in: request.line).filter { $0 != request.current }
+        guard let seen = others.filter({ $0 < request.current }).max() ?? others.max() else { return nil }
+        return record?.completed ?? seen
     }
 
     /// Whether the place is new, or has only seen this very version: a first launch may have been cut short.
+    ///
+    /// Asked where no place has seen another version.
     fileprivate func isNoEvidence(_ request: LaunchRequest) -> Bool {
         if case .empty = evidence { return true }
         return !versions(in: request.line).isEmpty

@@ -11,7 +11,7 @@ public struct MigrationReport: Sendable, Hashable {
     /// The kind of launch, as the manager's store tells it.
     public let launch: Launch
 
-    /// Whether a lower version of the app was launched after this one, or after a newer one.
+    /// Whether an older version of the app has been launched since this version, or a newer one, was.
     public let returnedFromDowngrade: Bool
 
     /// Whether this install launches this app version, or any newer one, for the first time.

@@ -32,6 +32,7 @@ final class LaunchRun {
     func perform() throws -> MigrationReport {
         do {
             for item in plan.pending.indices {
+                // One write settles the step before, and notes that this one is being started.
                 try start(item)()
                 let context = begin(item)
                 try conclude(item, context, Result { try perform(item, context) })

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A step that is done, to be recorded in the transaction that did it.
+/// What records a step in the transaction that does it, once its work is done.
 package struct Settlement: Sendable {
     package let manager: String
     package let version: AppVersion

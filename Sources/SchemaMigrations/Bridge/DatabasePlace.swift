@@ -58,7 +58,7 @@ package final class DatabasePlace: MigrationPlace {
     /// Returns the evidence in a database that has no record of the manager.
     private func evidence(_ moves: [any MoveWork], _ db: Database) throws -> Evidence {
         let evidence = try Evidence(in: db)
-        // A migrator that knows how to adopt the tables has determined their version.
+        // A migrator that could not tell which migrations the tables hold has refused them in `pending`.
         if case .unmanaged = evidence, moves.contains(where: { $0 is SchemaMove }) { return .ledgerOnly }
         return evidence
     }

@@ -30,6 +30,7 @@ struct SchemaMove: DatabaseMove {
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
+        // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
         let report = try migrator.migrate(
             database, upTo: target, progress: context.progress,
             interrupter: Interrupter(observing: context.progress))

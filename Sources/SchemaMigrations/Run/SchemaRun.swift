@@ -161,6 +161,7 @@ final class SchemaRun {
         try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             let ledger = try prepareLedger()
             var inspection = try Inspection(db, of: group)
+            // What names the ledger may need the row of each migration before the next one runs.
             if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
             try runSingly(&group, ledger, &inspection)
             try db.notifyObservers(of: inspection.finish())

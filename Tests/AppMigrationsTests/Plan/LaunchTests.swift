@@ -109,6 +109,16 @@ struct LaunchTests {
         #expect(store(state(), install("1.2"), witnesses: [state(seen: ["1.5"])]) == .adoption(from: "1.2"))
     }
 
+    @Test("a database that has seen only newer versions makes the launch a downgrade for a store that has seen none")
+    func newerWitnesses() {
+        let newer = record(completed: "3.0", highest: "3.0")
+        let downgrade = Launch.downgrade(from: "3.0")
+        #expect(store(state(), witnesses: [state(seen: ["3.0"], .ledgerOnly)]) == downgrade)
+        #expect(store(state(), witnesses: [state(seen: ["3.0"], .ledgerOnly, record: newer)]) == downgrade)
+        #expect(store(state(), witnesses: [state(seen: ["2.0", "3.0"]), state(seen: ["2.0"])]) == downgrade)
+        #expect(store(state(), install("1.2"), witnesses: [state(seen: ["3.0"])]) == .adoption(from: "1.2"))
+    }
+
     @Test("a database of unknown version that is not empty leaves the store undecided")
     func undecided() {
         for evidence in [Evidence.ledgerOnly, .unmanaged] {
