@@ -39,6 +39,11 @@ extension String {
     /// The name in backticks, as sentences show it.
     package var quoted: String { "`\(self)`" }
 
+    /// The text as one word of a shell's command.
+    package var shellWord: String {
+        wholeMatch(of: /[A-Za-z0-9_.=\/:@-]+/) != nil ? self : "'\(replacing("'", with: "'\\''"))'"
+    }
+
     /// Returns the text, padded with spaces on the right.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))

@@ -140,6 +140,32 @@ struct GenerateTests {
                 """)
     }
 
+    @Test("the option of a question can be pasted into a shell")
+    func shellWords() async throws {
+        let tool = try Tool()
+        try tool.write(
+            "CREATE TABLE \"my shelf\"(a, \"it's $HOME\" TEXT);",
+            to: "Migrations/20240101120000000_create.sql")
+        try tool.write("CREATE TABLE \"my shelf\"(a, label TEXT);", to: "schema.sql")
+        let option = #"--rename 'my shelf.it'\''s $HOME=label'"#
+        #expect(try await tool("diff --from schema.sql").errors.contains("now, pass \(option)."))
+
+        let executable = try Products.executable("app-migrations").path
+        let renamed = try await BuiltProcess(
+            running: URL(fileURLWithPath: "/bin/sh"),
+            ["-c", "'\(executable)' diff --from schema.sql \(option)"],
+            in: tool.folder.url
+        ).result()
+        #expect(
+            renamed.output
+                == "ALTER TABLE \"my shelf\" RENAME COLUMN \"it's $HOME\" TO label;\n")
+
+        try tool.write("CREATE TABLE \"new shelf\"(a, b);", to: "schema.sql")
+        #expect(
+            try await tool("diff --from schema.sql").errors
+                .contains("now, pass --rename-table 'my shelf=new shelf'."))
+    }
+
     @Test("new --from writes the first migration too")
     func first() async throws {
         let tool = try Tool()

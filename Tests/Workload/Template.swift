@@ -17,7 +17,9 @@ struct Template {
         folder = "\(scratch)/template"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         // The name is on the disk already: a sync of the file is then enough.
-        if scenario.managers == .two { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.second)")) }
+        if scenario.managers == .two {
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.second)"))
+        }
         switch scenario.start {
         case .fresh: break
         case .snapshot:

@@ -77,8 +77,9 @@ struct SchemaMerge {
             .filter { name in !old.objects.contains { $0.type == "table" && $0.name == name } }
             .sorted { $0.text < $1.text }
         let rename =
-            added.first.map { " If it is \($0.text.quoted) now, pass --rename-table \(table.name)=\($0)." }
-            ?? ""
+            added.first.map {
+                " If it is \($0.text.quoted) now, pass --rename-table \("\(table.name)=\($0)".shellWord)."
+            } ?? ""
         questions.append(
             SchemaQuestion(
                 "table \(table.name.text.quoted)",

@@ -190,8 +190,9 @@ struct TableMerge {
         let path = "\(old.name).\(column.name)"
         let added = wanted.columns.filter { old.column($0.name) == nil }
         let rename =
-            added.first.map { " If it is \($0.name.text.quoted) now, pass --rename \(path)=\($0.name)." }
-            ?? ""
+            added.first.map {
+                " If it is \($0.name.text.quoted) now, pass --rename \("\(path)=\($0.name)".shellWord)."
+            } ?? ""
         questions.append(
             SchemaQuestion(
                 title(column.name),

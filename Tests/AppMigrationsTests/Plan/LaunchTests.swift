@@ -109,7 +109,7 @@ struct LaunchTests {
         #expect(store(state(), install("1.2"), witnesses: [state(seen: ["1.5"])]) == .adoption(from: "1.2"))
     }
 
-    @Test("a database that has seen only newer versions makes the launch a downgrade for a store that has seen none")
+    @Test("a database that has seen only newer versions makes the launch a downgrade")
     func newerWitnesses() {
         let newer = record(completed: "3.0", highest: "3.0")
         let downgrade = Launch.downgrade(from: "3.0")
