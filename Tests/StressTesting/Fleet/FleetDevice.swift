@@ -77,10 +77,9 @@ extension FleetDevice {
         for manager in app.managers(in: launch.build) {
             let intrudedBefore = hasIntruded.withLock { $0 }
             let (outcome, launched) = scene.launch(manager, build: launch.build, process)
-            if !intrudedBefore, hasIntruded.withLock({ $0 }), let other = launch.outrunBy {
-                model.outrun(by: other)
-            }
-            let expected = model.launch(manager)
+            let isOutrun = !intrudedBefore && hasIntruded.withLock { $0 }
+            if isOutrun, let other = launch.outrunBy { model.outrun(by: other) }
+            let expected = model.launch(manager, hasLock: isOutrun)
             if process.isDead { break }
             try Self.compare(outcome, expected)
             guard case .done = outcome, let launched else { break }

@@ -139,7 +139,9 @@ extension FleetModel {
     }
 
     /// Plays a launch of a manager.
-    mutating func launch(_ manager: Int) -> Outcome {
+    ///
+    /// - Parameter hasLock: whether it had something to do when it took the lock, whatever it finds now.
+    mutating func launch(_ manager: Int, hasLock: Bool = false) -> Outcome {
         let current = FleetApp.builds[build]
         let steps = app.steps(of: manager, in: build)
         let moves = app.moves(of: manager, in: build)
@@ -301,9 +303,9 @@ extension FleetModel {
             records[path]?.completed = current.rank
             records[path]?.downgradedTo = nil
         }
-        // Where a launch writes anything, it notes what waits.
+        // A launch that takes the lock notes what waits.
         let writes =
-            !items.isEmpty
+            hasLock || !items.isEmpty
             || places.contains { path in
                 let place = state[keyPath: path]
                 return place.records[manager] != records[path] || !place.seen.contains(current.rank)
@@ -345,8 +347,9 @@ extension FleetModel {
         // No step has ever run in a database that has a ledger and no record.
         if path != store { return .adoption(0) }
         guard hasDatabase else { return .fresh }
-        // A store that knows nothing believes a database that remembers an earlier version.
-        if let rank = earlier(state.database.place.seen) {
+        // A store that knows nothing believes a database that remembers another version, an earlier one first.
+        let others = state.database.place.seen.subtracting([current.rank])
+        if let rank = earlier(others) ?? others.max() {
             return left(at: state.database.place.records[manager]?.completed ?? rank)
         }
         // One that is not new and cannot tell leaves it open.
