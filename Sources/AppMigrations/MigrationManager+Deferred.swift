@@ -39,16 +39,16 @@ extension MigrationManager {
     /// Runs deferred steps, oldest first, until all are done or the time is over.
     ///
     /// Call it once ``migrate()`` has returned, on every launch, or from a background task. It works in batches of about
-    /// 50 ms, each in a short transaction, and pauses as long as a batch took, so that the app can write. It ends at the
-    /// end of a batch: when all is done, when the time is over, when the task is cancelled, or when the system is about
-    /// to suspend the app. The next call continues there.
+    /// 50 ms, each in a short transaction, and pauses as long as a batch took, at most a second, so that the app can
+    /// write. It ends at the end of a batch: when all is done, when the time is over, when the task is cancelled, or when
+    /// the system is about to suspend the app. The next call continues there.
     ///
     /// A batch that throws is rolled back, and halved until the error names the row to blame. The step then waits for
     /// the next call, while other steps go on.
     ///
     /// - Parameters:
     ///   - limit: the longest time to run; nil for as long as it takes.
-    ///   - version: a step that the manager gave up, since the process died in it, and that is to be retried.
+    ///   - version: a step to retry although the manager gave up on it because the process died in it.
     ///   - isolation: the actor on which deferred closures run; the calling one.
     /// - Returns: what was done. If another process is running deferred steps, returns at once.
     /// - Throws: ``MigrationError``: with the code `notYetMigrated` unless ``migrate()`` has completed this launch.
@@ -98,7 +98,7 @@ extension MigrationManager {
         return end(try deferredRun(try deferredPlan(retrying: version), limit, lock).perform())
     }
 
-    /// Returns the deferred steps that wait, in order, and how far they are.
+    /// Returns the deferred steps that wait, in order, with their progress.
     ///
     /// - Throws: ``MigrationError``, as ``migrate()`` does before anything runs.
     public func pendingDeferred() throws -> [PendingDeferredStep] {

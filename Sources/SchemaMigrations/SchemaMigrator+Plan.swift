@@ -77,7 +77,7 @@ extension SchemaMigrator {
                     """)
         }
         try check(version)
-        return .adopting(versions.filter { $0 <= version })
+        return ledger.adopting(versions.filter { $0 <= version })
     }
 
     private func checkIsOurs(_ ledger: Ledger) throws {

@@ -44,6 +44,9 @@ struct Launcher: ParsableCommand {
     @Option(help: "Versions that MFMigrationManager has left, such as Library=1.0.")
     var left: [String] = []
 
+    @Option(help: "Migrates asynchronously, where the system creates no threads for so many seconds.")
+    var threadsAfter: Double?
+
     @Argument(help: "Steps, such as 1.1, 1.2:kill and 2.0:in,checkpoint,wait=go.")
     var steps: [LauncherStep] = []
 
@@ -112,8 +115,40 @@ struct Launcher: ParsableCommand {
         }
         if let skip { try manager.skip(AppVersion(parsing: skip)) }
         if let retrying { return (try manager.migrate(retrying: AppVersion(parsing: retrying)), nil) }
+        if let threadsAfter { return (try migrate(manager, threadsAfter: threadsAfter), nil) }
         let report = try manager.migrate()
         return (report, steps.contains { $0.kind == .rows } ? try manager.runDeferred() : nil)
+    }
+
+    /// Migrates asynchronously, while the system creates no threads for some seconds.
+    private func migrate(_ manager: MigrationManager, threadsAfter seconds: Double) throws -> MigrationReport
+    {
+        // Nobody else uses it while this thread waits.
+        nonisolated(unsafe) let manager = manager
+        let result = Locked<Result<MigrationReport, any Error>?>(nil)
+        let (start, limited, end) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let limit = try ThreadLimit()
+        // A thread that there is already, which takes the limit away.
+        Thread.detachNewThread {
+            start.signal()
+            limited.wait()
+            Thread.sleep(forTimeInterval: seconds)
+            limit.set(nil)
+        }
+        start.wait()
+        Task {
+            limit.set(1)
+            limited.signal()
+            let value: Result<MigrationReport, any Error>
+            do { value = .success(try await manager.migrate()) } catch { value = .failure(error) }
+            result.withLock { $0 = value }
+            end.signal()
+        }
+        end.wait()
+        guard let result = result.withLock({ $0 }) else { throw CancellationError() }
+        return try result.get()
     }
 
     private func leaveDefaults() {

@@ -12,7 +12,7 @@ struct BatchRunner: Sendable {
     private let fixedSize = SimulatedLaunch.witness?.batchSize
     private var size: Int
     /// How long the last batch took.
-    private(set) var duration: Duration = .zero
+    var duration: Duration = .zero
 
     init(_ work: any DeferredWork, _ settlement: Settlement) {
         self.work = work
@@ -54,6 +54,14 @@ struct BatchRunner: Sendable {
         } catch {
             return try record.fail(error)
         }
+    }
+
+    /// How long the database belongs to the app after the last batch: as long as that took.
+    ///
+    /// At most a second, since a process that was suspended in a batch would pause for hours, and not beyond the deadline.
+    func pause(before deadline: ContinuousClock.Instant?) -> Duration {
+        let longest = min(duration, .seconds(1))
+        return deadline.map { max(.zero, min(longest, $0 - .now)) } ?? longest
     }
 
     /// Does the same as a synchronous method, where waiting hurts nobody.

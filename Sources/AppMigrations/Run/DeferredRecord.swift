@@ -24,6 +24,16 @@ struct DeferredRecord: Sendable {
         self.writeTimeout = writeTimeout
     }
 
+    /// Returns how far the step is; nil once it is settled.
+    ///
+    /// Under the lock of a batch, this stays so.
+    func current() throws -> DeferredState? {
+        guard let record = try store.record(of: request.manager), !record.settled.contains(version) else {
+            return nil
+        }
+        return record.deferred[version] ?? DeferredState()
+    }
+
     /// Notes that a batch is being started.
     func start() throws {
         try change { $0.start(work, isRetried: request.retrying == version) }

@@ -35,8 +35,7 @@ final class DeferredRun {
             begin(index)
             var runner = BatchRunner(work, settlement(of: index))
             while try goesOn(index, after: runner.next(record, isOver: isOver())) {
-                // As long as the batch took, the database belongs to the app.
-                Thread.sleep(forTimeInterval: runner.duration.inSeconds)
+                Thread.sleep(forTimeInterval: pause(after: runner).inSeconds)
             }
         }
         return ended()
@@ -58,20 +57,24 @@ final class DeferredRun {
                     })
                 {
                     // Cancelling ends the pause, and then the run.
-                    try? await Task.sleep(for: runner.duration)
+                    try? await Task.sleep(for: pause(after: runner))
                 }
             case .deferredClosure(let body):
-                let context = DeferredContext(plan.deferred[index], record, isOver: isOver)
+                let attempt = plan.deferred[index].attempt
                 _ = goesOn(
-                    index, after: try await perform(body, context, record, isolation: isolation))
+                    index, after: try await perform(body, attempt: attempt, record, isolation: isolation))
             case .closure, .asynchronous, .transaction, .move: continue
             }
         }
         return ended()
     }
 
+    private func pause(after runner: BatchRunner) -> Duration {
+        isOver() ? .zero : runner.pause(before: deadline)
+    }
+
     private func perform(
-        _ body: MigrationStep.DeferredBody, _ context: DeferredContext, _ record: DeferredRecord,
+        _ body: MigrationStep.DeferredBody, attempt: Int, _ record: DeferredRecord,
         isolation: isolated (any Actor)?
     ) async throws -> BatchEnding {
         guard let release = try await offload(record.lockBatch) else {
@@ -79,8 +82,10 @@ final class DeferredRun {
             return .interrupted(isRunningElsewhere: true)
         }
         defer { release() }
+        // A launch in another process has finished it.
+        guard let state = try await offload(record.current) else { return .done }
         do {
-            try await body(context)
+            try await body(DeferredContext(attempt: attempt, state, record, isOver: isOver))
         } catch {
             return try await offload { try record.fail(error) }
         }

@@ -155,8 +155,11 @@ final class LaunchRun {
                 item, after: await runner.offloading(isolation: isolation) { try $0.next() }, context)
             {}
         } else if case .deferredClosure(let body) = step.work {
+            // Another process has done it while this one waited for the lock.
+            guard let state = try await offload(record.current) else { return }
             let isOver: @Sendable () -> Bool = { [interruption] in interruption.isStopped }
-            try await body(DeferredContext(plan.pending[item], record, isOver: isOver))
+            let attempt = plan.pending[item].attempt
+            try await body(DeferredContext(attempt: attempt, state, record, isOver: isOver))
         }
     }
 

@@ -27,10 +27,11 @@ public struct DeferredContext: Sendable {
     private let isOver: @Sendable () -> Bool
 
     init(
-        _ pending: LaunchPlan.PendingStep, _ record: DeferredRecord, isOver: @escaping @Sendable () -> Bool
+        attempt: Int, _ state: DeferredState, _ record: DeferredRecord, isOver: @escaping @Sendable () -> Bool
     ) {
-        (manager, version, attempt) = (record.request.manager, record.version, pending.attempt)
-        state = Locked(pending.deferred)
+        (manager, version) = (record.request.manager, record.version)
+        self.attempt = attempt
+        self.state = Locked(state)
         self.record = record
         self.isOver = isOver
     }
@@ -45,7 +46,7 @@ public struct DeferredContext: Sendable {
     /// Saves where the step is, durably, so that the next run can continue there.
     ///
     /// - Throws: ``MigrationError``, when the store cannot be written; `CancellationError`, after saving, when the
-    ///   time of the run is over: let it pass.
+    ///   time for the run is up: do not catch it.
     public func checkpoint(_ value: some Encodable) throws {
         let cursor = try JSONValue(encoding: value)
         try record.change { next in

@@ -6,6 +6,9 @@
 #if defined(__linux__)
 /// Writes out everything that was written on the file system of an open file. 0, or -1 with errno set.
 int app_migrations_syncfs(int file_descriptor);
+
+/// Runs a body on a new thread, which nobody joins. 0, or the error's number if there is no thread.
+int app_migrations_start_thread(void (*body)(void *context), void *context);
 #endif
 
 #endif

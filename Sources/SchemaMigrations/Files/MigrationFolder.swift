@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 import MigrationDiagnostics
 package import MigrationFiles
@@ -22,10 +23,9 @@ package enum MigrationFolder {
     /// Returns the names of everything in a folder.
     package static func names(in folder: URL) throws -> [String] {
         let path = folder.path
-        if let names = list(path) { return names }
         do {
-            // It says why the folder cannot be read.
-            return try FileManager.default.contentsOfDirectory(atPath: path)
+            // Where the C library cannot open the folder, Foundation says why.
+            return try list(path) ?? FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
             let exists = FileManager.default.fileExists(atPath: path)
             throw SchemaMigrationError(
@@ -37,8 +37,10 @@ package enum MigrationFolder {
         }
     }
 
-    /// Lists a folder by the C library, or returns nil if that fails.
-    private static func list(_ path: String) -> [String]? {
+    /// Lists a folder by the C library, or returns nil if it cannot be opened.
+    ///
+    /// - Throws: `POSIXError`, if it cannot be read to its end: Foundation would take what it has got for all.
+    private static func list(_ path: String) throws -> [String]? {
         #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
             guard !path.utf8.contains(0), let folder = opendir(path),
                 let offset = MemoryLayout<dirent>.offset(of: \.d_name)
@@ -47,7 +49,10 @@ package enum MigrationFolder {
             var names: [String] = []
             while true {
                 errno = 0
-                guard let entry = readdir(folder) else { return errno == 0 ? names : nil }
+                guard let entry = readdir(folder) else {
+                    guard errno == 0 else { throw POSIXError.current }
+                    return names
+                }
                 let name = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)
                 let isDot = name[0] == 0x2e && (name[1] == 0 || name[1] == 0x2e && name[2] == 0)
                 if !isDot { names.append(String(cString: name)) }

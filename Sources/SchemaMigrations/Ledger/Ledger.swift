@@ -99,11 +99,12 @@ package struct Ledger: Sendable {
         self.floor = floor
     }
 
-    /// Returns the ledger, still to be written, of an adopted database with these applied versions.
-    static func adopting(_ versions: some Sequence<SchemaVersion>) -> Ledger {
+    /// Returns the ledger, still to be written, of a database that is adopted with these applied versions.
+    func adopting(_ versions: some Sequence<SchemaVersion>) -> Ledger {
         let versions = Set(versions)
         var ledger = Ledger(exists: false, applied: versions, floor: versions.min())
         ledger.unmarked = versions
+        ledger.isNamed = isNamed
         return ledger
     }
 

@@ -75,7 +75,7 @@ package final class Interrupter: Sendable {
             return true
         }
         guard begins else { return }
-        Thread.detachNewThread { [self] in
+        onNewThread { [self] in
             // An interrupt between two statements is lost (c3ref/interrupt.html), so it is repeated.
             while interruptIfStopped() { Thread.sleep(forTimeInterval: 0.01) }
         }

@@ -125,7 +125,7 @@ extension MigrationJob {
         restoring settings: ConnectionSettings?
     ) throws -> Double {
         func check() throws {
-            if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded }
+            try checkTransaction(db, watch)
             try interrupter.check()
         }
         return try ContinuousClock().measureSeconds {
@@ -138,6 +138,11 @@ extension MigrationJob {
                 }
             }
         }
+    }
+
+    /// Throws an error if the transaction that a watch observes is no longer open.
+    func checkTransaction(_ db: Database, _ watch: TransactionWatch) throws {
+        if watch.sawEnd || !db.isInsideTransaction { throw transactionEnded }
     }
 
     /// Runs the one statement of a file that asks for no transaction.

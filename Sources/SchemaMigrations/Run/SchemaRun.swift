@@ -103,7 +103,7 @@ final class SchemaRun {
         throw SchemaMigrationError(
             .refusedStatement, at: .file(odd.title),
             odd.transaction == .none
-                ? "runs without a transaction, and so cannot be part of all or nothing"
+                ? "runs without a transaction, so it cannot share a commit with other migrations"
                 : "uses a different foreign-key mode from \(first.title), and so cannot share a transaction with it",
             remedy: "Migrate up to the version before it first, or commit in groups. Nothing was changed.")
     }
@@ -181,9 +181,12 @@ final class SchemaRun {
         do {
             try watch.observe(db) {
                 while let job = group.next(for: ledger), job.isRepeatable {
-                    seconds.append(try job.run(db, watch, interrupter, restoring: settings))
-                    dropped.formUnion(job.droppedTables)
+                    let duration = try job.run(db, watch, interrupter, restoring: settings)
                     group.succeed()
+                    // The app's observers of the progress have run, and no row must be written without its work.
+                    try job.checkTransaction(db, watch)
+                    seconds.append(duration)
+                    dropped.formUnion(job.droppedTables)
                 }
             }
         } catch {

@@ -14,7 +14,7 @@ final class TransactionWatch: TransactionObserver {
     /// The tables into which statements write rows, triggers included.
     private(set) var tables: Set<SQLName> = []
     /// The table of the last one, which is often that of the next one.
-    private var lastName = ""
+    private var lastName: String?
 
     func databaseWillCommit() throws {
         sawEnd = true
@@ -30,7 +30,8 @@ final class TransactionWatch: TransactionObserver {
     /// As a result, SQLite may truncate tables, and nothing is buffered.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
         let name = eventKind.tableName
-        if name != lastName {
+        // By bytes, as SQLite compares: equal characters may be written in several ways.
+        if lastName.map({ !$0.utf8.elementsEqual(name.utf8) }) ?? true {
             tables.insert(SQLName(name))
             lastName = name
         }

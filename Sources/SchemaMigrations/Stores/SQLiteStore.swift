@@ -167,14 +167,15 @@ extension SQLiteStore {
         guard !db.isInsideTransaction else { return try table(db) }
         // Before reading the table: what changes in between will have another number.
         let version = try db.dataVersion()
-        return try known.withLock { known in
-            if let known, known.reading.connection === db, known.reading.version == version {
-                return known.contents
-            }
-            let contents = try table(db)
-            known = (contents, Reading(connection: db, version: version))
-            return contents
+        if let known = known.withLock({ $0 }), known.reading.connection === db,
+            known.reading.version == version
+        {
+            return known.contents
         }
+        // Not under the lock: the app's observers may ask the store.
+        let contents = try table(db)
+        known.withLock { $0 = (contents, Reading(connection: db, version: version)) }
+        return contents
     }
 
     /// Changes the state of one manager, in the open transaction.

@@ -10,12 +10,12 @@ struct DeferredClosureTests {
     init() throws { try launch("1.0", store: store) }
 
     private func manager(
-        _ version: String = "2.1",
+        _ version: String = "2.1", onEvent: ((MigrationEvent) -> Void)? = nil,
         _ body: nonisolated(nonsending) @escaping (DeferredContext) async throws -> Void
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, store: store,
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(aboveCurrent: .leaveOut, onEvent: onEvent))
         manager.whenMigratingToVersion("2.1", deferred: .afterLaunch, run: body)
         manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) { [log] in log.lines.append("3.0") }
         return manager
@@ -109,6 +109,33 @@ struct DeferredClosureTests {
         #expect(try await manager.migrate().completed == ["2.1", "3.0"])
         #expect(log.lines == ["0", "from 1", "3.0"])
         #expect(try await manager.runDeferred().completed == [])
+    }
+
+    /// A manager whose step 2.1 is done by another process as soon as this one has begun it.
+    private func outrun(_ version: String) throws -> MigrationManager {
+        try manager(
+            version,
+            onEvent: { [store] event in
+                guard case .willRun(let step) = event.kind, step.version == "2.1" else { return }
+                store.update("Library") { state in
+                    try? state.changeRecord(of: "Library") { $0?.settle("2.1") }
+                }
+            }
+        ) { [log] _ in log.lines.append("2.1") }
+    }
+
+    @Test("does not run once another process has done it")
+    func outrun() async throws {
+        let manager = try outrun("2.1")
+        try await manager.migrate()
+        #expect(try await manager.runDeferred().completed == ["2.1"])
+        #expect(log.lines == [])
+    }
+
+    @Test("does not run in the launch that finishes it once another process has done it")
+    func outrunLaunch() async throws {
+        #expect(try await outrun("3.0").migrate().completed == ["2.1", "3.0"])
+        #expect(log.lines == ["3.0"])
     }
 
     @Test("that throws waits for the next run, and says so")

@@ -57,7 +57,7 @@ struct CommitTests {
             ),
             (
                 "-- migrations: transaction=none\nVACUUM",
-                "2_b.sql: runs without a transaction, and so cannot be part of all or nothing."
+                "2_b.sql: runs without a transaction, so it cannot share a commit with other migrations."
             ),
         ])
     func impossible(sql: String, message: String) throws {

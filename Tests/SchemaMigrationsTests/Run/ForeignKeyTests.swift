@@ -100,6 +100,25 @@ struct ForeignKeyTests {
         #expect(try queue.integers("SELECT id FROM book") == [1, 2, 3])
     }
 
+    @Test("are checked in tables whose names look the same")
+    func composedNames() throws {
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        #expect(try migrate([:]) == [1])
+        try queue.write { db in
+            for table in [composed, decomposed] {
+                try db.execute(sql: "CREATE TABLE \(table)(author_id REFERENCES author(id))")
+            }
+        }
+        let error = try expectFailure([
+            "2_rows.sql":
+                "INSERT INTO \(composed) VALUES (1); INSERT INTO \(decomposed) VALUES (99);"
+        ])
+        #expect(
+            error.message
+                == "2_rows.sql: leaves 1 row of table \(decomposed) whose author_id refers to no row of author."
+        )
+    }
+
     @Test("that are immediate name the failing statement")
     func enforced() throws {
         let error = try expectFailure([

@@ -48,6 +48,33 @@ struct ProgressTests {
         #expect(whole.fractionCompleted == 0.25)
     }
 
+    /// Calls a closure whenever a migration is named.
+    private final class WatchedProgress: Progress, @unchecked Sendable {
+        var onChange: () -> Void = {}
+
+        override func setUserInfoObject(_ object: Any?, forKey key: ProgressUserInfoKey) {
+            super.setUserInfoObject(object, forKey: key)
+            onChange()
+        }
+    }
+
+    @Test(
+        "whose observer ends the transaction leaves no row in the ledger without its work",
+        arguments: ["ROLLBACK", "COMMIT"])
+    func endedTransaction(sql: String) throws {
+        let schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);"])
+        let progress = WatchedProgress(parent: nil)
+        progress.onChange = { [queue, progress] in
+            guard progress.userInfo[.migrationName] as? String == "2_b.sql" else { return }
+            try? queue.unsafeReentrantWrite { try $0.execute(sql: sql) }
+        }
+        let error = try failure { try schema.migrate(queue, progress: progress) }
+        #expect(error.message == "2_b.sql: ended the transaction that it ran in.")
+        #expect(try queue.strings("SELECT name FROM sqlite_master WHERE name IN ('a', 'b')") == ["a"])
+        #expect(try queue.ledger() == [1])
+        #expect(try schema.migrate(queue).applied == [2])
+    }
+
     @Test("stops at a failing migration")
     func failing() throws {
         let progress = Progress(totalUnitCount: 0)

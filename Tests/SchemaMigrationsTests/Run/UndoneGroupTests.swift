@@ -116,6 +116,17 @@ struct UndoneGroupTests {
         #expect(try queue.integers("SELECT version FROM seen") == [1, 2])
     }
 
+    @Test("shows them through the view of an adopted database, too")
+    func adoptedView() throws {
+        try queue.execute("CREATE TABLE a(x); CREATE VIEW v AS SELECT version FROM schema_migrations;")
+        let files = try folder.folder([
+            "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)",
+            "3_c.sql": "CREATE TABLE seen AS SELECT version FROM v",
+        ])
+        try SchemaMigrator(directory: files, adopting: SchemaAdoption { _ in 1 }).migrate(queue)
+        #expect(try queue.integers("SELECT version FROM seen") == [1, 2])
+    }
+
     @Test("lets no file go back to a savepoint of an earlier one")
     func savepoints() throws {
         let schema = try folder.migrator([

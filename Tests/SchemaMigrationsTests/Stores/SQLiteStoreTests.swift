@@ -44,6 +44,33 @@ struct SQLiteStoreTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
 
+    /// Reads a store when the first transaction ends.
+    private final class ReadingObserver: TransactionObserver {
+        let store: SQLiteStore
+        private var hasEnded = false
+        private(set) var state: StoreState?
+
+        init(_ store: SQLiteStore) { self.store = store }
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseDidRollback(_ db: Database) {}
+
+        func databaseDidCommit(_ db: Database) {
+            guard !hasEnded else { return }
+            hasEnded = true
+            state = try? store.read("Library")
+        }
+    }
+
+    @Test("can be read by an observer of the app while it is being read", .timeLimit(.minutes(1)))
+    func readingObserver() throws {
+        let observer = ReadingObserver(store)
+        queue.add(transactionObserver: observer)
+        #expect(try store.read("Library") == StoreState())
+        #expect(observer.state == StoreState())
+    }
+
     @Test("returns the state that was written")
     func roundTrip() throws {
         let seen = SeenVersion(
@@ -302,7 +329,7 @@ struct SQLiteStoreTests {
         #expect(
             error.description == """
                 records.sqlite: cannot be written: Is a directory (\(lock.path)). Remove the cause, and launch again: \
-                a step runs again unless it was written down.
+                a step that was not recorded runs again.
                 """)
     }
 }
