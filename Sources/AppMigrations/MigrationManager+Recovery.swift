@@ -82,11 +82,12 @@ extension MigrationManager {
         }
     }
 
-    /// Replaces a damaged record, and goes on from a version.
+    /// Replaces a damaged record, and continues from a version.
     ///
-    /// For the app's recovery screen, after the errors `damagedStore`, `newerFormat` or `unreadableStore`. The store
-    /// sets the damaged contents aside under a dated name, with everything in them; its other managers in the same
-    /// line go on from the same version. Managers in other lines are `undecided` until they are replaced as well, or
+    /// For the app's recovery screen, after the error `damagedStore` or `unreadableStore`. It also replaces a record
+    /// with the error `newerFormat`, for which the app should first ask for an update. The store sets the damaged
+    /// contents aside under a dated name, with everything in them; its other managers in the same line continue from
+    /// the same version. Managers in other lines are `undecided` until they are replaced as well, or
     /// pass `adopting`. A record that can be read is replaced for this manager alone.
     ///
     /// - Parameter version: the version that the data is at. Steps above it will run.

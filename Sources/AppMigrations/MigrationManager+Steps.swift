@@ -48,9 +48,8 @@ extension MigrationManager {
     /// Registers an asynchronous step: a download, or work on an actor.
     ///
     /// The step runs on the actor that calls `migrate`, so that a class can call its own methods in it. Only the
-    /// asynchronous `migrate` runs it. The synchronous one refuses as soon as such a step is registered, so
-    /// that the mistake shows on a developer's desk and not in the field. The step runs at least once, like any
-    /// closure.
+    /// asynchronous `migrate` runs it. The synchronous one throws as soon as such a step is registered, pending or
+    /// not, so that you notice the mistake during development. The step runs at least once, like any closure.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
@@ -77,8 +76,8 @@ extension MigrationManager {
             SourceLocation(fileID: fileID, line: line))
     }
 
-    /// Registers what a fresh install needs besides its tables: empty the keychain that outlived the last install, or
-    /// write defaults.
+    /// Registers work that a fresh install needs besides its tables, such as emptying the keychain that outlived the
+    /// last install, or writing defaults.
     ///
     /// ```swift
     /// manager.whenFreshlyInstalled { try emptyKeychain() }

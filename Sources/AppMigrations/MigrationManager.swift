@@ -26,16 +26,18 @@ public final class MigrationManager {
     /// Cancel it to stop the run.
     ///
     /// A cancelled run stops between two steps, inside a migration of a schema, or inside a step that checks its
-    /// own progress, and throws `CancellationError`. Completed steps stay complete. A progress that has been
-    /// cancelled stays so: to go on, create another manager.
+    /// own progress, and throws `CancellationError`. Completed steps stay complete. A cancelled
+    /// progress stays cancelled: to continue, create another manager.
     ///
     /// On Linux, only one thread at a time may use Foundation's `Progress`: cancel the task there instead.
     public let progress = Progress(totalUnitCount: 1)
 
-    /// The progress of deferred steps: each counts the same, and within a step, the rows done of the rows there were.
+    /// The progress of deferred steps.
     ///
-    /// Cancel it to stop ``runDeferred(for:retrying:)`` at the end of a batch. A progress that has been cancelled stays
-    /// so: to go on, create another manager, or cancel the task instead.
+    /// Every step counts the same; within a step, the progress is the share of its rows that are done.
+    ///
+    /// Cancel it to stop ``runDeferred(for:retrying:)`` at the end of a batch. A cancelled progress stays cancelled: to
+    /// continue, create another manager, or cancel the task instead.
     public private(set) lazy var deferredProgress = Progress(totalUnitCount: 1)
 
     /// The store that keeps the manager's record.

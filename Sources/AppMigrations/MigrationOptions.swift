@@ -68,10 +68,10 @@ public struct MigrationOptions {
     public enum Role: Sendable {
         /// The process runs what is pending. The default.
         case migrates
-        /// The process never writes: for app extensions, which may be launched before the app.
+        /// The process changes no record: for app extensions, which may be launched before the app.
         ///
-        /// While something is pending, `migrate` throws `notYetMigrated`; where a newer version of the app has been,
-        /// `newerThanThisProcess`.
+        /// While something is pending, `migrate` throws `notYetMigrated`; if a newer version of the app has used
+        /// the data, it throws `newerThanThisProcess`.
         ///
         /// On iOS, tvOS, watchOS and visionOS a `JSONStore` that finds no record writes and removes a probe file, to
         /// tell whether protected data can be read.

@@ -40,7 +40,7 @@ public struct SchemaAdoption: Sendable {
             guard numbers.count < 2 else {
                 throw SchemaMigrationError(
                     .unmanagedDatabase,
-                    "The table schema_info holds \(numbers.count) rows, and not one version",
+                    "The table schema_info holds \(numbers.count) rows instead of one version",
                     remedy: "Delete all but the version that the tables are at. Nothing was changed.")
             }
             return try numbers.first.map { try version($0, in: versions, of: "schema_info says") }

@@ -10,8 +10,9 @@ struct AppMigrationsTool: ParsableCommand {
             A folder holds the migrations as files <version>_<name>.sql; a database records the applied ones in \
             its table schema_migrations.
 
-            Exit status: 0; 1 for a failure, 64 for wrong usage, and with status --exit-code 2 when something \
-            is pending. Colour obeys NO_COLOR.
+            Exit status: 0 for success; 1 for a failure, or if check finds an error or drift a difference; 64 for a \
+            usage error. With --exit-code, status returns 2 if something is pending, and diff if the schemas \
+            differ. Set NO_COLOR to turn off colours.
 
             EXAMPLE
               app-migrations new create_books

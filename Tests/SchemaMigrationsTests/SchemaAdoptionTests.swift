@@ -68,7 +68,7 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            The table schema_info holds 2 rows, and not one version. Delete all but the version that the tables are \
+            The table schema_info holds 2 rows instead of one version. Delete all but the version that the tables are \
             at. Nothing was changed.
             """)
         try queue.execute("DELETE FROM schema_info WHERE version = 3")

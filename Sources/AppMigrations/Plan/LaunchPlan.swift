@@ -139,7 +139,7 @@ struct LaunchPlan {
             guard case .downgrade(let version) = place.launch else { continue }
             throw MigrationError(
                 .newerThanThisProcess,
-                "version \(version) of the app has been here; this process is at \(request.current)",
+                "version \(version) of the app has used this data; this process is at \(request.current)",
                 remedy: "Leave the data alone until this process has been updated as well.",
                 manager: request.manager, version: version)
         }

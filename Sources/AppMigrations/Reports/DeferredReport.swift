@@ -17,7 +17,7 @@ public struct DeferredReport: Sendable {
     /// The versions of the steps that still wait, in order.
     public internal(set) var pending: [AppVersion] = []
 
-    /// The errors of steps that failed, or that are not tried again in this build; their other steps went on.
+    /// The errors of steps that failed, or that are not tried again in this build; other steps continued.
     public internal(set) var failures: [MigrationError] = []
 
     /// Whether another process runs the deferred steps, or a launch finishes one, so that this run ended early.

@@ -124,7 +124,7 @@ extension MigrationError.Code {
     public static let undecided = Self(rawValue: "undecided")
     /// The data is older than what the app can still migrate.
     public static let tooOld = Self(rawValue: "tooOld")
-    /// A newer version of the app has been here: a store or a database is ahead of this process.
+    /// A newer version of the app has used the data: a store or a database is ahead of this process.
     public static let newerThanThisProcess = Self(rawValue: "newerThanThisProcess")
     /// This process does not migrate, and the one that does has not done so yet.
     public static let notYetMigrated = Self(rawValue: "notYetMigrated")

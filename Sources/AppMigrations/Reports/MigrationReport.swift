@@ -14,7 +14,7 @@ public struct MigrationReport: Sendable, Hashable {
     /// Whether an older version of the app has been launched since this version, or a newer one, was.
     public let returnedFromDowngrade: Bool
 
-    /// Whether this install launches this app version, or any newer one, for the first time.
+    /// Whether this install has never launched this app version or a newer one before.
     public let isFirstLaunchOfVersion: Bool
 
     /// The versions whose closure ran, in order.

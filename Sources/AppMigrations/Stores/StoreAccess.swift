@@ -24,7 +24,7 @@ package enum StoreAccess: Sendable {
         switch self {
         case .read:
             "Nobody knows which steps have run, so nothing was run. Remove the cause, and launch again."
-        case .write: "Remove the cause, and launch again: a step runs again unless it was written down."
+        case .write: "Remove the cause, and launch again: a step that was not recorded runs again."
         }
     }
 
@@ -48,7 +48,7 @@ package enum StoreAccess: Sendable {
                 .locked,
                 Diagnostic(
                     at: .store(name), "locked by \(error.holder) for more than \(error.limit)",
-                    remedy: "Launch again when that process has gone on or ended."))
+                    remedy: "Launch again when that process has resumed or exited."))
         } catch  where error is any SystemError || error is CocoaError {
             let obstacle = Obstacle(error)
             let reason = (error as? any SystemError)?.reason ?? "\(error)"

@@ -13,7 +13,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The suite also tests the rules of `HistoryStore` and `RecoverableStore` if the store conforms to them. It
+/// The suite also tests `history(_:)` and `setAside(replacingWith:)` if the store implements them. It
 /// runs in one process, so it cannot test that a change survives a power cut or that a lock ends with its
 /// process.
 public struct StoreConformance: Sendable {

@@ -40,7 +40,8 @@ extension StoreRule {
                         unreadableStore nor newerFormat
                         """)
                 } catch {
-                    trial.note("read of a damaged store throws what is no MigrationError: \(error)")
+                    trial.note(
+                        "read of a damaged store throws an error that is not a MigrationError: \(error)")
                 }
             }
         },
@@ -77,7 +78,7 @@ extension StoreRule {
                 }
                 trial.expect(
                     calls == 1,
-                    "update calls its change \(calls.counting("time")), and not once (\(whose))")
+                    "update calls its change \(calls.counting("time")) instead of once (\(whose))")
                 try trial.expect(
                     store.read("Library"), is: StoreSamples.full,
                     "read \(whose) after an update that changes nothing")

@@ -6,7 +6,7 @@ extension SimulatedDevice {
     ///
     /// A history has installs, upgrades, downgrades, kills at any moment, deferred work that is cut short, backups and
     /// restores. It begins with any of the versions, and ends with a launch as the latest. The method shortens a
-    /// history that fails as far as it can.
+    /// failing history as far as it can.
     ///
     /// ```swift
     /// try SimulatedDevice.histories(versions: ["1.0", "1.1", "2.0"]) { folder, version in

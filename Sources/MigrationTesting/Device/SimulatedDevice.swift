@@ -86,7 +86,7 @@ public final class SimulatedDevice {
     public func downgrade(to version: AppVersion) throws {
         guard let highest, version < highest else {
             throw SimulatedDeviceError(
-                "A downgrade to \(version) is none: the highest version so far is \(highest?.description ?? "none").",
+                "\(version) is not a downgrade: the highest version so far is \(highest?.description ?? "none").",
                 log: log)
         }
         try run(version, as: "downgrade to", dying: .never)

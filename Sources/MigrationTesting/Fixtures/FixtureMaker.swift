@@ -14,7 +14,7 @@ import SchemaMigrations
 ///
 /// The maker takes some rows from all parts of each table, and the rows that they refer to. It replaces every
 /// text and every blob by noise of the same shape and length: letters by letters, digits by digits, dates by
-/// dates. No four successive letters or digits of a text are in its replacement. Equal values get equal
+/// dates. No four consecutive letters or digits of a text are in its replacement. Equal values get equal
 /// replacements. It writes a new file, which contains no page of the real one. It copies the tables in which
 /// this package and GRDB keep their records without changes.
 ///

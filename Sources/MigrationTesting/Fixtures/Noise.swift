@@ -4,7 +4,7 @@ import MigrationTools
 
 /// Replaces values by others that look like them, and reveal nothing about them.
 ///
-/// No four successive letters or digits of a text are in its replacement. In all tables, equal values get
+/// No four consecutive letters or digits of a text are in its replacement. In all tables, equal values get
 /// equal replacements, and different values get different ones. So foreign keys stay valid, and unique values
 /// stay unique. The system's random numbers choose the replacements, so nobody can compute the original
 /// values.

@@ -5,7 +5,7 @@ public import SchemaMigrations
 extension SchemaMigrator {
     /// Does a dry run: migrates a copy of a database, and reports the effects.
     ///
-    /// SQLite's backup reads the database; nothing writes to it. The method removes the copy in the end. The
+    /// SQLite's backup reads the database; nothing writes to it. The method removes the copy afterwards. The
     /// copy has the permissions of the database, in a folder that only its owner may enter, and it is opened with the
     /// database's configuration: the copy of an encrypted database is encrypted. It needs as much
     /// space as the database, and more during the migrations.

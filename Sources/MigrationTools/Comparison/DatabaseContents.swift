@@ -37,7 +37,7 @@ package struct DatabaseContents {
                         + (found.count == others.count ? ", with other values" : ""))
             } else if indexes[table] != other.indexes[table] {
                 differences.append(
-                    "the full-text index of table \(table.text.quoted) is another one after \(here) than after \(there)"
+                    "the full-text index of table \(table.text.quoted) differs between \(here) and \(there)"
                 )
             }
         }

@@ -151,7 +151,7 @@ struct AlterationPlan {
         }
         if old.constraints != new.constraints { reasons.append("its constraints change") }
         if old.isStrict != new.isStrict {
-            reasons.append(new.isStrict ? "it becomes STRICT" : "it is STRICT no more")
+            reasons.append(new.isStrict ? "it becomes STRICT" : "it is no longer STRICT")
         }
         if old.hasRowID != new.hasRowID {
             reasons.append(new.hasRowID ? "it gets a row id" : "it becomes WITHOUT ROWID")

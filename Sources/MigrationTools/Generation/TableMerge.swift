@@ -96,7 +96,7 @@ struct TableMerge {
         }
         let gone = old.columns.filter { merged.column($0.name) == nil }
         if let column = merged.columns.first(where: { column in gone.contains { column.uses($0.name) } }) {
-            return "column \(column.name.text.quoted) needs a column that is generated no more"
+            return "column \(column.name.text.quoted) needs a column that is no longer generated"
         }
         return nil
     }

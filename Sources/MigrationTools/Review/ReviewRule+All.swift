@@ -127,7 +127,7 @@ extension ReviewRule {
         "lost-autoincrement", .error, "a rebuild loses AUTOINCREMENT",
         remedy: "Declare the primary key AUTOINCREMENT in the new table.")
     static let lostSequence = ReviewRule(
-        "lost-sequence", .warning, "a rebuild forgets the highest id ever given",
+        "lost-sequence", .warning, "a rebuild loses the highest id ever assigned",
         remedy: "Copy the table's row in sqlite_sequence.")
     static let lostStrict = ReviewRule(
         "lost-strict", .error, "a rebuild loses STRICT",
@@ -152,13 +152,13 @@ extension ReviewRule {
         "lost-values", .warning, "a change of type makes different values the same",
         remedy: "Convert the values explicitly, or keep the type.")
     static let newUnique = ReviewRule(
-        "new-unique", .warning, "rows from before may break a new UNIQUE",
+        "new-unique", .warning, "existing rows may break a new UNIQUE",
         remedy: "Merge or delete the duplicates first.")
     static let newNotNull = ReviewRule(
-        "new-not-null", .warning, "rows from before may break a new NOT NULL",
+        "new-not-null", .warning, "existing rows may break a new NOT NULL",
         remedy: "Give the column a value in every row first: coalesce(column, …), or a DEFAULT.")
     static let newCheck = ReviewRule(
-        "new-check", .warning, "rows from before may break a new CHECK",
+        "new-check", .warning, "existing rows may break a new CHECK",
         remedy: "Correct the values first.")
     static let orphans = ReviewRule(
         "orphans", .warning, "rows are left that refer to missing rows",

@@ -83,9 +83,10 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - onError: whether the manager stops when the step throws.
-    ///   - foreignKeys: how foreign keys are enforced in the step; by default as the app's connection does, which
-    ///     for GRDB is at once. Then dropping a table deletes the rows that refer to it with `ON DELETE CASCADE`, so
-    ///     pass `.deferred` in a step that rebuilds a table: the step is checked before it commits.
+    ///   - foreignKeys: how foreign keys are enforced in the step; nil for the setting of the app's connection. By
+    ///     default, GRDB enforces them immediately: dropping a table deletes the rows that refer to it with
+    ///     `ON DELETE CASCADE`. Pass `.deferred` in a step that rebuilds a table, to have foreign keys checked before
+    ///     the step commits.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through

@@ -39,7 +39,7 @@ enum Finding {
         case .orphans: "Keep the rows that others refer to, or delete the rows that refer to them."
         case .brokenKey: "Make the foreign key refer to columns that are unique together."
         case .cutKey(let child, let parent):
-            "Drop \(child) as well, or rebuild it without the key: every insert would fail for want of \(parent)."
+            "Drop \(child) as well, or rebuild it without the key: every insert would fail without \(parent)."
         case .brokenObject: "Drop what uses the old names first, and create it again."
         }
     }

@@ -13,7 +13,7 @@ struct SchemaDrift {
             switch (found[title], wanted[title]) {
             case (nil, _?): "\(title) is missing"
             case (_?, nil): "\(title) should not be there"
-            case (let one, let other): one == other ? nil : "\(title) is another one"
+            case (let one, let other): one == other ? nil : "\(title) is different"
             }
         }.sorted()
     }

@@ -30,7 +30,7 @@ struct AcceptCommand: ParsableCommand {
                     "\(other) was not edited after it was applied to \(database.database)",
                     remedy: edited.isEmpty
                         ? "No file was: there is nothing to accept."
-                        : "Edited were: \(edited.map(String.init).joined(separator: ", ")). Nothing was changed."
+                        : "Edited: \(edited.map(String.init).joined(separator: ", ")). Nothing was changed."
                 )
             }
             try migrator.acceptEdits(queue, of: versions)

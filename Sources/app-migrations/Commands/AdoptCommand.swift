@@ -16,7 +16,7 @@ struct AdoptCommand: ParsableCommand {
               schema_info   the table of fmdb-migration-manager, which holds a number
               grdb          the table of GRDB's DatabaseMigrator, which holds identifiers
               user_version  PRAGMA user_version
-              version       your own knowledge, as --version
+              version       the version that you pass as --version
 
             --map says which version such a number or identifier stands for; pass it once for each.
 

@@ -10,8 +10,8 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Read the migrations as a reviewer would, and run them in memory over generated rows.",
         discussion: """
-            Ends with status 1 when it finds an error. A comment on the line above a statement, or for what concerns \
-            a whole file before its first statement, allows what is meant: -- allow: drop-table
+            Exits with status 1 if it finds an error. To allow a finding, write a comment on the line above the \
+            statement, or before the first statement if the finding concerns the whole file: -- allow: drop-table
 
             ERRORS
             \(list(.error))

@@ -9,8 +9,8 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump",
         abstract: "Print the schema of a database as SQL.",
         discussion: """
-            In an order that does not depend on the database's history, so that two can be compared line by line. The \
-            tables in which this package and SQLite keep their own things are left out.
+            The order does not depend on the database's history, so you can compare two dumps line by line. Leaves out \
+            the internal tables of this package and of SQLite.
 
             EXAMPLE
               app-migrations dump --database library.sqlite

@@ -24,7 +24,7 @@ struct FixtureCommand: ParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Option(
-        help: ArgumentHelp("The fixture, which must not be there yet.", valueName: "file"),
+        help: ArgumentHelp("The file to create, which must not exist yet.", valueName: "file"),
         completion: .file())
     var output: String
 
@@ -33,13 +33,13 @@ struct FixtureCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A column whose texts the app writes, and not people: they stay.", valueName: "table.column"))
+            "A column to keep, because the app fills it, not people.", valueName: "table.column"))
     var keep: [String] = []
 
-    @Option(help: "What becomes of numbers of two digits and more: kept or replaced.")
+    @Option(help: "How to treat numbers of two or more digits: kept or replaced.")
     var numbers = FixtureMaker.Treatment.kept
 
-    @Option(help: "What becomes of the keys of objects in JSON texts: replaced or kept.")
+    @Option(help: "How to treat the keys of JSON objects: replaced or kept.")
     var jsonKeys = FixtureMaker.Treatment.replaced
 
     @OptionGroup var format: JSONOption

@@ -10,7 +10,7 @@ struct MigrateCommand: ParsableCommand {
         commandName: "migrate",
         abstract: "Apply the pending migrations, oldest first.",
         discussion: """
-            The database is made if it is not there. Each migration is atomic; when one fails, those before it \
+            Creates the database if it does not exist. Each migration is atomic; when one fails, those before it \
             stay, unless --all-or-nothing is given. Control-C stops it, and leaves nothing half-done.
 
             EXAMPLE

@@ -11,8 +11,8 @@ struct NewCommand: ParsableCommand {
         commandName: "new",
         abstract: "Make a new migration, and print its path.",
         discussion: """
-            The file is named <version>_<name>.sql, its version being the time in UTC, yyyyMMddHHmmssSSS. The folder \
-            is made if it is not there. Blanks in the name become _.
+            The file is named <version>_<name>.sql; the version is the time in UTC, yyyyMMddHHmmssSSS. Creates the \
+            folder if it does not exist. Spaces in the name become _.
 
             With --from, the file leads from what the migrations make to the schema that FILE creates. Edit FILE, and \
             let the command write the ALTER TABLEs and the rebuilds; diff shows them without writing. They are run on \
@@ -38,7 +38,7 @@ struct NewCommand: ParsableCommand {
 
     @OptionGroup var renames: RenameOptions
 
-    @Flag(help: "Make the file that takes it back, too.")
+    @Flag(help: "Create a down migration too.")
     var down = false
 
     func validate() throws {

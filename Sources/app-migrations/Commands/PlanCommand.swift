@@ -10,7 +10,7 @@ struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Show what migrate would do, without doing it.",
         discussion: """
-            The database is only read, and the pending files are looked through.
+            Reads the database and the pending files, and changes nothing.
 
             EXAMPLE
               app-migrations plan --database library.sqlite

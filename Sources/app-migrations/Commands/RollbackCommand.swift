@@ -8,7 +8,7 @@ struct RollbackCommand: ParsableCommand {
         commandName: "rollback",
         abstract: "Roll back every migration above a version, newest first.",
         discussion: """
-            For the developer's desk: an app never migrates down. Each migration needs its .down.sql file; when one \
+            For development only: an app never migrates down. Each migration needs its .down.sql file; when one \
             has none, nothing is changed.
 
             EXAMPLE

@@ -124,7 +124,7 @@ struct EdgeCaseTests {
             #expect(
                 error.description == """
                     migrations.json: locked by this process for more than 0.02 seconds. Launch again when that \
-                    process has gone on or ended.
+                    process has resumed or exited.
                     """)
         }
         #expect(log.lines == [])

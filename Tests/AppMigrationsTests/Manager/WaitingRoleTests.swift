@@ -63,7 +63,7 @@ struct WaitingRoleTests {
         #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
-                Library: version 2.0 of the app has been here; this process is at 1.5. Leave the data alone until \
+                Library: version 2.0 of the app has used this data; this process is at 1.5. Leave the data alone until \
                 this process has been updated as well.
                 """)
     }

@@ -112,7 +112,7 @@ struct BrokenStoreTests {
     func changesTwice() {
         #expect(
             violations(.changesTwice) == [
-                "update calls its change 2 times, and not once (by the object that has written it)."
+                "update calls its change 2 times instead of once (by the object that has written it)."
             ])
     }
 

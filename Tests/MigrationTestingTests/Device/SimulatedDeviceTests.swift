@@ -171,7 +171,7 @@ struct SimulatedDeviceTests {
                 """)
         #expect(
             message { try device.downgrade(to: "1.0") }.hasPrefix(
-                "A downgrade to 1.0 is none: the highest version so far is 1.0."))
+                "1.0 is not a downgrade: the highest version so far is 1.0."))
         #expect(
             message { try device.kill(during: "3.0") }.hasPrefix(
                 "The launch was not killed: step 3.0 was not run."))

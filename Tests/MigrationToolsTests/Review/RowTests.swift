@@ -8,7 +8,7 @@ struct RowTests {
     private static let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INTEGER);"
 
     @Test(
-        "finds a constraint that rows from before may break",
+        "finds a constraint that existing rows may break",
         arguments: [
             (
                 "CREATE UNIQUE INDEX i ON t(a);",

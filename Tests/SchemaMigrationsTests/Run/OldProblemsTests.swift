@@ -234,7 +234,7 @@ struct OldProblemsTests {
         #expect(
             error.description == """
                 \(inSwift ? "Code3" : "3_x.sql"): leaves table c with a foreign key to table p, which no longer exists. \
-                Drop c as well, or rebuild it without the key: every insert would fail for want of p. It was rolled \
+                Drop c as well, or rebuild it without the key: every insert would fail without p. It was rolled \
                 back; earlier migrations are applied. Fix it and migrate again.
                 """)
         #expect(try queue.ledger() == [1, 2])

@@ -26,7 +26,7 @@ struct VerificationTests {
     }
 
     private let problem = """
-        The schema is not the one that the migrations make: index `i` is missing; table `a` is another one; view `v` should \
+        The schema is not the one that the migrations make: index `i` is missing; table `a` is different; view `v` should \
         not be there
         """
 

@@ -377,7 +377,7 @@ struct BadSnapshotTests {
     }
 
     @Test(
-        "because one of its values is another one says so",
+        "because one of its values is different says so",
         arguments: [
             (
                 "PRAGMA user_version = 2",
@@ -393,7 +393,7 @@ struct BadSnapshotTests {
             ),
             (
                 "INSERT INTO s(s, rowid, x) VALUES ('delete', 3, char(233))",
-                "the full-text index of table `s` is another one after all migrations than after the snapshot"
+                "the full-text index of table `s` differs between all migrations and the snapshot"
             ),
         ])
     func value(sql: String, differences: String) throws {

@@ -6,7 +6,7 @@ public struct PrivacyTest: StressTest {
     public let name = "privacy"
     /// As the README words it.
     public let promise =
-        "A fixture is made of texts from all of Unicode: no four successive letters or digits of them are in it"
+        "A fixture made from texts in all of Unicode repeats no four consecutive letters or digits of them"
 
     /// Makes the test.
     public init() {}

@@ -14,7 +14,7 @@ public struct ForeignKeyTest: StressTest {
     /// Selects it on the command line.
     public let name = "foreign-keys"
     /// As the README words it.
-    public let promise = "A file is refused exactly if it orphans a row whose parent was there before"
+    public let promise = "A file is refused if and only if it orphans a row whose parent existed before"
 
     /// Makes the test.
     public init() {}
