@@ -113,15 +113,13 @@ struct DeferredClosureTests {
 
     /// A manager whose step 2.1 is done by another process as soon as this one has begun it.
     private func outrun(_ version: String) throws -> MigrationManager {
-        try manager(
-            version,
-            onEvent: { [store] event in
-                guard case .willRun(let step) = event.kind, step.version == "2.1" else { return }
-                store.update("Library") { state in
-                    try? state.changeRecord(of: "Library") { $0?.settle("2.1") }
-                }
+        func settle(_ event: MigrationEvent) {
+            guard case .willRun(let step) = event.kind, step.version == "2.1" else { return }
+            store.update("Library") { state in
+                try? state.changeRecord(of: "Library") { $0?.settle("2.1") }
             }
-        ) { [log] _ in log.lines.append("2.1") }
+        }
+        return try manager(version, onEvent: settle) { [log] _ in log.lines.append("2.1") }
     }
 
     @Test("does not run once another process has done it")
