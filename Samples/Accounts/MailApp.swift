@@ -17,7 +17,7 @@ struct MailApp {
             options: MigrationOptions(onEvent: printFailure))
         // The keychain outlives an app that is deleted; its passwords are not for whoever installs the app now.
         manager.whenFreshlyInstalled { try keychain.removeAll() }
-        // Favorites are not worth a locked-out user: later steps run all the same, and 2 errors settle the step.
+        // Favorites are not worth a locked-out user: later steps run anyway, and 2 errors settle the step.
         manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 2)) { try importFavorites() }
         return try manager.migrate()
     }

@@ -20,7 +20,7 @@ extension MigrationManager {
     ///     sub-migrations.
     ///   - start: when the step runs.
     ///   - onFreshInstall: whether the step runs where there is no old data.
-    ///   - onError: whether the step is given up after some runs in which it threw.
+    ///   - onError: whether the manager gives up on the step after some runs in which it threw.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work, and saves checkpoints.

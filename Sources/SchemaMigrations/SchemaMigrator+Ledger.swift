@@ -17,7 +17,7 @@ extension SchemaMigrator {
     /// Use it for a database that already has the tables of these migrations. To adopt databases at launch,
     /// pass `adopting` to ``init(directory:snapshot:options:adopting:)``.
     ///
-    /// - Throws: ``SchemaMigrationError``, also when no migration has the version.
+    /// - Throws: ``SchemaMigrationError``, for instance when no migration has the version.
     public func markApplied(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws {
         try check(version)
         try changeLedger(database) { db in
@@ -33,7 +33,7 @@ extension SchemaMigrator {
 
     /// Accepts edits to migrations that were already applied, without running anything.
     ///
-    /// - Throws: ``SchemaMigrationError``, also when no migration has one of the versions.
+    /// - Throws: ``SchemaMigrationError``, for instance when no migration has one of the versions.
     public func acceptEdits(_ database: any DatabaseWriter, of versions: [SchemaVersion]) throws {
         try versions.forEach(check)
         try changeLedger(database) { db in

@@ -14,7 +14,7 @@ extension SchemaMigrator {
     ///   - database: the database.
     ///   - version: the version to go back to, which stays; 0 to roll back everything.
     /// - Returns: the versions that were rolled back, newest first.
-    /// - Throws: ``SchemaMigrationError``, also when one of the migrations is irreversible.
+    /// - Throws: ``SchemaMigrationError``, for instance when one of the migrations is irreversible.
     @discardableResult
     public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
     {

@@ -17,7 +17,7 @@ public struct SchemaMigrator: Sendable {
     /// All known migrations, ascending.
     public let migrations: [any SchemaMigration]
 
-    /// The options for commits, time-outs and backups.
+    /// The options for commits, timeouts and backups.
     public var options: SchemaOptions
 
     /// The versions of all known migrations, ascending.
@@ -33,7 +33,7 @@ public struct SchemaMigrator: Sendable {
     ///     digit or do not end in `.sql`.
     ///   - snapshot: a file written by `app-migrations snapshot write`. An empty database starts from it
     ///     instead of running every migration, unless the snapshot holds a version above the target.
-    ///   - options: the options for commits, time-outs and backups.
+    ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that
     ///     version are marked as applied and not run.
     /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a
@@ -64,7 +64,7 @@ public struct SchemaMigrator: Sendable {
     ///   - subdirectory: the folder among the resources; nil for the resources themselves.
     ///   - migrations: the migrations written in Swift.
     ///   - snapshot: as for the other initializers.
-    ///   - options: the options for commits, time-outs and backups.
+    ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: as for the other initializers.
     /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
     public init(

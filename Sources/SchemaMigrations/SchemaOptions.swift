@@ -17,7 +17,7 @@ public struct SchemaOptions: Sendable {
     /// The handling of a database newer than every known migration, which a newer version of the app
     /// migrated.
     ///
-    /// By default, migrating it is an error. `.allow` applies the pending migrations all the same.
+    /// By default, migrating it is an error. `.allow` applies the pending migrations anyway.
     public var newerDatabases: Policy
 
     /// The handling of a file that was edited after it was applied.

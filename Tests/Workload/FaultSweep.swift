@@ -44,7 +44,7 @@ struct FaultSweep: Sweep {
 
     private func failing(by fault: Fault) -> (tracer_call) -> tracer_verdict {
         var number = -1
-        // The threads whose call is being carried out, and is to return an error all the same.
+        // The threads whose call is being carried out, and is to return an error anyway.
         var failingAfterwards: Set<pid_t> = []
         return { call in
             if call.isReport || !call.countsAsFileCall { return .goOn }

@@ -97,7 +97,7 @@ struct Launch {
         return report.launch
     }
 
-    /// Runs the deferred steps to their end, also when another process that runs them dies of it.
+    /// Runs the deferred steps to their end, even when another process that runs them dies of it.
     private func runDeferred(_ manager: MigrationManager) throws {
         let deadline = ContinuousClock.now + patience
         // Nobody else uses it while this thread waits.

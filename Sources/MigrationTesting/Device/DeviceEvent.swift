@@ -18,7 +18,7 @@ enum DeviceEvent: Sendable, Hashable {
         let first = Int.random(in: versions.indices, using: &random)
         var position = Int.random(in: 0...first, using: &random)
         var events: [DeviceEvent] = [.launch(versions[position])]
-        // An app may give up a step after three crashes in one build.
+        // An app may give up on a step after three crashes in one build.
         var kills = 0
         for _ in 0..<Int.random(in: 1...7, using: &random) {
             switch Int.random(in: 0..<12, using: &random) {

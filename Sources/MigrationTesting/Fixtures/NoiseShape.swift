@@ -3,7 +3,7 @@ import Foundation
 /// The shape of a text: the scalars that its noise keeps, and those that it replaces.
 ///
 /// It works on scalars, never on characters: a combining scalar after a quotation mark makes one character
-/// with it, and the quotation mark ends a string of JSON all the same.
+/// with it, and the quotation mark ends a string of JSON anyway.
 struct NoiseShape {
     /// One scalar of the text.
     struct Element {

@@ -27,7 +27,7 @@ package struct SnapshotWriter {
     ///
     /// It verifies the snapshot before it replaces the file, so a snapshot that fails leaves the last one.
     ///
-    /// - Throws: `SchemaMigrationError`, also if the result is not what the migrations make.
+    /// - Throws: `SchemaMigrationError`, for instance if the result is not what the migrations make.
     package func write(to url: URL) throws {
         try checkReplaceable(url)
         let text = try SchemaMigrationError.mapErrors { try replayed().write { try self.text(of: $0) } }

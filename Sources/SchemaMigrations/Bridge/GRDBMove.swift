@@ -8,7 +8,7 @@ struct GRDBMove: DatabaseMove {
     let target: String?
     let database: any DatabaseWriter
 
-    /// The default time-out, since GRDB's migrator has no such option.
+    /// The default timeout, since GRDB's migrator has no such option.
     var busyTimeout: Duration { .defaultBusyTimeout }
 
     func pending(_ db: Database) throws -> [String] {

@@ -140,7 +140,7 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - table: a table with row ids. For a `WITHOUT ROWID` table, use a cursor of your own.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - onError: whether the step is given up after some runs in which it threw.
+    ///   - onError: whether the manager gives up on the step after some runs in which it threw.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the rows whose ids are in the range, in a transaction. If it throws, the batch is rolled back.
@@ -164,7 +164,7 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - start: where the first call begins.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - onError: whether the step is given up after some runs in which it threw.
+    ///   - onError: whether the manager gives up on the step after some runs in which it threw.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does a small piece of work. A transaction has as many calls as fit into about 50 ms.

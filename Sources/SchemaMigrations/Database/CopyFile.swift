@@ -19,7 +19,7 @@ package enum CopyFile {
     /// SQLite writes into the file that it finds, and gives its journal the same permissions.
     ///
     /// - Parameter original: the original; nil if it is in memory.
-    /// - Throws: `POSIXError`, also if anything has the name already.
+    /// - Throws: `POSIXError`, for instance if the name is taken.
     package static func create(at url: URL, like original: URL?) throws {
         let copy = try FileHandle.opening(url, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
         var status = stat()

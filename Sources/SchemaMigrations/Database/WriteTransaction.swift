@@ -5,7 +5,7 @@ extension Database {
     /// throws.
     ///
     /// Waits for other connections: before the transaction begins, while others write; before it commits, in
-    /// rollback mode, while others read. It does not use GRDB's own time-out for that, which is off by
+    /// rollback mode, while others read. It does not use GRDB's own timeout for that, which is off by
     /// default, may be too long, and cannot be interrupted. A busy callback of the app's stays, since it
     /// could not be restored.
     func withWriteTransaction<Result>(

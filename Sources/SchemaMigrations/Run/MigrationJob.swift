@@ -165,7 +165,7 @@ extension MigrationJob {
 }
 
 extension MigrationJob {
-    /// Runs the body, and puts back the settings that it has changed, also if it fails.
+    /// Runs the body, and puts back the settings that it has changed, even if it fails.
     private func restore(_ settings: ConnectionSettings?, _ db: Database, _ body: () throws -> Void) throws {
         let result = Result { try body() }
         if changesSettings {
@@ -183,7 +183,7 @@ extension MigrationJob {
     /// Throws an error if the file sets what could not be put back on this connection.
     func checkSettings(of db: Database) throws {
         guard let busyTimeoutLine, case .callback = db.configuration.busyMode else { return }
-        // c3ref/busy_handler.html: a time-out replaces the callback, which nobody can read.
+        // c3ref/busy_handler.html: a timeout replaces the callback, which nobody can read.
         throw SchemaMigrationError(
             .refusedStatement, at: .file(title, line: busyTimeoutLine),
             "PRAGMA busy_timeout would replace the callback with which the app waits",

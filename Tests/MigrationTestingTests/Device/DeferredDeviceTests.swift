@@ -97,7 +97,7 @@ struct DeferredDeviceTests {
         #expect(try Self.hashes(device) == done)
     }
 
-    @Test("are finished by a later release, also when that is killed meanwhile")
+    @Test("are finished by a later release, even when that is killed meanwhile")
     func update() throws {
         let device = try Self.device()
         let backup = try device.backUp()
