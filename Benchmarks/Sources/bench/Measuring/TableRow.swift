@@ -32,7 +32,7 @@ struct TableRow {
     let holds: Bool?
 
     static let header = """
-        | what | size | against | ours | other | ratio | quartiles | repeated | to reach | holds |
+        | what | size | against | ours | other | ratio | quartiles | repeated | goal | met |
         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
         """
 

@@ -8,7 +8,7 @@ extension Benchmark {
     static let nothingPendingInScheduler = [
         Benchmark(what: "nothing pending: scheduler") { effort, scratch in
             try effort.sizes([1, 10, 50]).flatMap { count in
-                let size = "\(count) managers of 20 steps"
+                let size = "\(count) \(count == 1 ? "manager" : "managers") of 20 steps"
                 let rivals = [
                     Contest.Other(
                         name: "MFMigrationManager's way", goal: count == 10 ? .faster(10) : nil,
