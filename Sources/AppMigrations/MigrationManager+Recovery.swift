@@ -14,6 +14,7 @@ extension MigrationManager {
             new.completed = old.completed
             new.highest = old.highest
             new.downgradedTo = old.downgradedTo
+            new.downgradedFrom = old.downgradedFrom
             record = new
         }
     }
@@ -58,7 +59,7 @@ extension MigrationManager {
         else { return false }
         try store.place.store.change(name, waitingUpTo: patience) { state in
             try state.changeRecord(of: name) { known in
-                known = store.record.finished(by: store.launch, current: currentVersion)
+                known = store.record.finished(by: store.launch, current: currentVersion).keeping(known)
                 known?.running = nil
             }
         }
@@ -77,7 +78,8 @@ extension MigrationManager {
                 record.settle(version)
                 known = record
             }
-            state.see([currentVersion], in: options.line, at: Date())
+            state.see(
+                place.versions(with: request), in: options.line, at: Date(), adopted: place.adoptedVersion)
             state.newHistory = [request.settled(version, as: .skipped)]
         }
     }
@@ -100,7 +102,7 @@ extension MigrationManager {
                     record.completed = version
                     record.highest = version
                     try state.setRecord(record, of: name)
-                    state.see([version], in: options.line, at: Date())
+                    state.see([version], in: options.line, at: Date(), adopted: version)
                 }
                 if try isDamaged(place) {
                     var state = StoreState()

@@ -34,6 +34,11 @@ package struct PlaceState: Sendable {
     /// The app versions that the place has seen in a line.
     func versions(in line: String) -> [AppVersion] { seen[line, default: []].map(\.version) }
 
+    /// The versions among them that evidence has named.
+    func adoptedVersions(in line: String) -> [AppVersion] {
+        seen[line, default: []].filter(\.isAdopted).map(\.version)
+    }
+
     func hasSeen(_ version: AppVersion, in line: String) -> Bool {
         seen[line, default: []].contains { $0.version == version }
     }

@@ -44,7 +44,10 @@ extension Launch {
             self = .adopted(version, request)
         } else if !seen.isEmpty {
             // The question is answered: tables and files that this launch has just made are no evidence.
-            self = seen.filter { $0 < request.current }.max().map { .adoption(from: $0) } ?? .freshInstall
+            self =
+                seen.filter { $0 < request.current }.max().map { .adoption(from: $0) }
+                ?? state.adoptedVersions(in: request.line).max().map { .adopted($0, request) }
+                ?? .freshInstall
         } else if let version = answer?.version {
             self = .adopted(version, request)
         } else {

@@ -23,6 +23,16 @@ struct LaunchPlan {
         let state: PlaceState
         /// The record with which this launch begins its work.
         let record: MigrationRecord
+
+        /// The versions that the place has seen once this launch has written to it.
+        ///
+        /// An adopted version counts as seen: other managers of the store came from it too.
+        func versions(with request: LaunchRequest) -> [AppVersion] {
+            [launch.previousVersion, request.current].compactMap { $0 }.filter { $0 != .zero }
+        }
+
+        /// The version that evidence has named, and no record.
+        var adoptedVersion: AppVersion? { state.record == nil ? launch.previousVersion : nil }
     }
 
     /// A step that is pending.

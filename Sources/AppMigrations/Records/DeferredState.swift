@@ -54,10 +54,13 @@ extension JSONValue {
 }
 
 extension DeferredState {
+    /// Far above any real count, and far below where arithmetic overflows.
+    private static let maximumCount = 1 << 53
+
     init(_ field: JSONField) throws {
         cursor = try field.field("cursor").value
-        done = try field.field("done").count(upTo: .max)
-        total = try field.field("total").ifPresent?.count(upTo: .max)
+        done = try field.field("done").count(upTo: Self.maximumCount)
+        total = try field.field("total").ifPresent?.count(upTo: Self.maximumCount)
         failures = try field.field("failures").ifPresent?.count(upTo: MigrationRecord.maximumFailures) ?? 0
         running = try field.field("running").ifPresent.flatMap(MigrationRecord.Running.init)
     }

@@ -5,6 +5,8 @@ enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A whole number above those of `Int64`.
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -36,7 +38,10 @@ extension JSONValue {
         switch number.objCType.pointee {
         case CChar(UInt8(ascii: "c")), CChar(UInt8(ascii: "B")): self = .bool(number.boolValue)
         case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): self = .number(number.doubleValue)
-        default: self = Int64(exactly: number).map(JSONValue.integer) ?? .number(number.doubleValue)
+        default:
+            self =
+                Int64(exactly: number).map(JSONValue.integer)
+                ?? UInt64(exactly: number).map(JSONValue.unsigned) ?? .number(number.doubleValue)
         }
     }
 
@@ -52,6 +57,7 @@ extension JSONValue {
         case .null: NSNull()
         case .bool(let value): value
         case .integer(let value): value
+        case .unsigned(let value): value
         case .number(let value): value
         case .string(let value): value
         case .array(let values): values.map(\.object)
@@ -72,6 +78,8 @@ extension JSONValue: Codable {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else if let values = try? container.decode([JSONValue].self) {
@@ -87,6 +95,7 @@ extension JSONValue: Codable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let values): try container.encode(values)

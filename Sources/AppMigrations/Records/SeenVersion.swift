@@ -4,9 +4,12 @@ package import Foundation
 package struct SeenVersion: Sendable, Hashable {
     package let version: AppVersion
     package let first: Date
+    /// Whether an answer or other evidence has named it, and no launch: then the install is old, whichever version it is.
+    package let isAdopted: Bool
 
-    package init(version: AppVersion, first: Date) {
+    package init(version: AppVersion, first: Date, isAdopted: Bool = false) {
         self.version = version
         self.first = first
+        self.isAdopted = isAdopted
     }
 }

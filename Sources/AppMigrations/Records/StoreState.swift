@@ -123,15 +123,23 @@ extension StoreState {
     }
 
     /// Notes versions that the store has seen, unless it knows them.
-    package mutating func see(_ versions: [AppVersion], in line: String, at date: Date) {
+    ///
+    /// - Parameter adopted: the one of them that evidence has named.
+    package mutating func see(
+        _ versions: [AppVersion], in line: String, at date: Date, adopted: AppVersion? = nil
+    ) {
         guard case .object(var lines) = root["seen"] else { return }
         for version in versions where !hasSeen(version, in: line) {
-            seen[line, default: []].append(SeenVersion(version: version, first: date))
+            let isAdopted = version == adopted
+            seen[line, default: []].append(
+                SeenVersion(version: version, first: date, isAdopted: isAdopted))
             var entries: [JSONValue] = []
             if case .array(let known) = lines[line] { entries = known }
-            entries.append(
-                .object(["version": .string("\(version)"), "first": .string(date.recordText)]))
-            lines[line] = .array(entries)
+            var entry: [String: JSONValue] = [
+                "version": .string("\(version)"), "first": .string(date.recordText),
+            ]
+            if isAdopted { entry["adopted"] = .bool(true) }
+            lines[line] = .array(entries + [.object(entry)])
         }
         root["seen"] = .object(lines)
     }
@@ -156,7 +164,8 @@ extension StoreState {
         try JSONField(value: root["seen"], path: "seen").object().reduce(into: [:]) { seen, line in
             seen[line.key] = try JSONField(value: line.value, path: "seen.\(line.key)").list().map { entry in
                 SeenVersion(
-                    version: try entry.field("version").version(), first: try entry.field("first").date())
+                    version: try entry.field("version").version(), first: try entry.field("first").date(),
+                    isAdopted: try entry.field("adopted").value == .bool(true))
             }
         }
     }

@@ -54,7 +54,10 @@ extension SettledStep: Codable {
             version: try container.decode(AppVersion.self, forKey: .version),
             outcome: try container.decode(Outcome.self, forKey: .outcome),
             date: try Date(try container.decode(String.self, forKey: .date), strategy: Self.dateStyle),
-            duration: try container.decodeIfPresent(Double.self, forKey: .seconds).map { .seconds($0) },
+            // Duration traps on numbers that it cannot hold.
+            duration: try container.decodeIfPresent(Double.self, forKey: .seconds).flatMap {
+                abs($0) < 1e12 ? .seconds($0) : nil
+            },
             appVersion: try container.decode(AppVersion.self, forKey: .app))
     }
 

@@ -117,20 +117,18 @@ struct LaunchJournal {
             .map { page in
                 (
                     store: page.place.place.store, record: page.record, history: page.history,
-                    // An adopted version counts as seen: other managers of the store came from it too.
-                    seen: [page.place.launch.previousVersion, plan.request.current].compactMap { $0 }
-                        .filter { $0 != .zero }
+                    seen: page.place.versions(with: plan.request), adopted: page.place.adoptedVersion
                 )
             }
         return { [request = plan.request, writeTimeout] in
-            for (store, record, history, seen) in unwritten {
+            for (store, record, history, seen, adopted) in unwritten {
                 try store.change(request.manager, waitingUpTo: writeTimeout) { state in
                     try state.changeRecord(of: request.manager) { known in
                         // A step that was settled in its own transaction stays settled, even if this run does not
                         // know of it: two stores may share a database.
                         known = record.keeping(known)
                     }
-                    state.see(seen, in: request.line, at: Date())
+                    state.see(seen, in: request.line, at: Date(), adopted: adopted)
                     state.newHistory = history
                 }
             }

@@ -40,7 +40,10 @@ final class LaunchRun {
             if let versionChange {
                 try startChanges()()
                 journal.noteSaved()
-                for change in changes { try conclude(Result { try perform(change, versionChange) }) }
+                for change in changes {
+                    try checkInterruption()
+                    try conclude(Result { try perform(change, versionChange) })
+                }
             }
         } catch let stop as Stop {
             // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
@@ -69,6 +72,7 @@ final class LaunchRun {
                 try await offload(try startChanges())
                 journal.noteSaved()
                 for change in changes {
+                    try checkInterruption()
                     let result: Result<Void, any Error>
                     do {
                         result = .success(try await perform(change, versionChange, isolation: isolation))
@@ -203,10 +207,12 @@ final class LaunchRun {
         }
     }
 
-    /// How this launch changes the app's version; nil if it does not, or nothing is registered for it.
+    /// How this launch changes the app's version; nil if it does not, if nothing is registered for it, or if the closures
+    /// have run or were skipped.
     private var versionChange: Versions? {
         let current = plan.request.current
-        guard !changes.isEmpty, let from = report.launch.upgradedVersion, from != current, from != .zero
+        guard !changes.isEmpty, let from = report.launch.upgradedVersion, from != current, from != .zero,
+            plan.places[0].state.record?.completed != current
         else { return nil }
         return (from, current)
     }
@@ -247,6 +253,7 @@ final class LaunchRun {
     /// The closure writes that down, and what has happened so far.
     private func startChanges() throws -> @Sendable () throws -> Void {
         let (request, store) = (plan.request, plan.places[0])
+        if let reason = interruption.error(manager: request.manager, progress) { throw Stop(reason: reason) }
         let work = MigrationRecord.Running(
             .versionChange, version: request.current, attempt: 1, build: request.build, since: Date())
         if let died = store.record.running, died.exhausts(work, maximumAttempts: request.maximumAttempts) {
@@ -298,8 +305,16 @@ final class LaunchRun {
         }
     }
 
+    /// Ends the run before the next closure for a version change, if it was interrupted.
+    private func checkInterruption() throws {
+        guard let reason = interruption.error(manager: plan.request.manager, progress) else { return }
+        journal.fail(in: plan.places[0].place.id)
+        throw Stop(reason: reason)
+    }
+
     private func conclude(_ change: Result<Void, any Error>) throws {
         guard case .failure(let error) = change else { return }
+        try checkInterruption()
         journal.fail(in: plan.places[0].place.id)
         if error is CancellationError { throw Stop(reason: error) }
         throw Stop(

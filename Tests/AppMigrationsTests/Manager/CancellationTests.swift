@@ -116,6 +116,22 @@ struct CancellationTests {
         #expect(try store.record(of: "Library")?.running == nil)
     }
 
+    @Test("cancelling in the last step keeps the closures for a version change for the next launch")
+    func beforeVersionChange() throws {
+        func launch(cancelling: Bool) throws {
+            let manager = try manager()
+            manager.whenMigratingToVersion("2.0") { [progress = manager.progress] in
+                if cancelling { progress.cancel() }
+            }
+            manager.whenVersionChanges { [log] from, to in log.lines.append("\(from) to \(to)") }
+            try manager.migrate()
+        }
+        #expect(throws: CancellationError.self) { try launch(cancelling: true) }
+        #expect(log.lines == [])
+        try launch(cancelling: false)
+        #expect(log.lines == ["1.0 to 2.0"])
+    }
+
     @Test("a closure for a version change can be cancelled, and runs again at the next launch")
     func versionChange() throws {
         let manager = try manager()

@@ -50,6 +50,21 @@ struct DeferredClosureTests {
         #expect(try await counting(to: 5).runDeferred().completed == [])
     }
 
+    @Test("continues at a checkpoint that is larger than any signed number")
+    func unsignedCheckpoint() async throws {
+        let number: UInt64 = 9_223_372_036_854_777_001
+        let manager = try manager { [log] context in
+            let last = try context.lastCheckpoint(as: UInt64.self)
+            log.lines.append(last.map { "\($0)" } ?? "none")
+            try context.checkpoint(number)
+            if last == nil { throw CancellationError() }
+        }
+        try await manager.migrate()
+        try await manager.runDeferred()
+        try await manager.runDeferred()
+        #expect(log.lines == ["none", "\(number)"])
+    }
+
     @Test("ends at a checkpoint when the time is over")
     func timeOver() async throws {
         let manager = try counting(to: 5)

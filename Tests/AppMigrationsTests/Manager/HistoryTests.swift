@@ -124,6 +124,17 @@ struct HistoryTests {
         #expect(try steps() == ["1.0 notNeeded by 1.0"])
     }
 
+    @Test("lists a step without its duration if that is too long to be true", arguments: ["1e30", "-1e300"])
+    func hugeDuration(seconds: String) throws {
+        try launch("1.0", steps: ["1.0"], store: store)
+        let file = folder.file("migrations.json.history")
+        let line = try String(contentsOf: file, encoding: .utf8)
+        try Data(line.replacing("{", with: "{\"seconds\":\(seconds),").utf8).write(to: file)
+        let step = try #require(try history().steps.first)
+        #expect(step.version == "1.0")
+        #expect(step.duration == nil)
+    }
+
     @Test("is empty in an unused store")
     func unused() throws {
         #expect(try history().steps == [])

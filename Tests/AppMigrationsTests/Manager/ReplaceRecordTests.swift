@@ -57,6 +57,35 @@ struct ReplaceRecordTests {
         #expect(report.completed == ["1.5", "2.0"])
     }
 
+    /// A manager whose registrations show whether it takes the install for a fresh one.
+    private func later(_ options: MigrationOptions = MigrationOptions()) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: "Later", currentVersion: "2.0", store: store, options: options)
+        manager.whenFreshlyInstalled { [log] in log.lines.append("fresh") }
+        manager.register(["2.0-1"], log: log)
+        return manager
+    }
+
+    @Test("the other managers are not taken for fresh ones if the assumed version is the current one")
+    func assumedCurrentVersion() throws {
+        try Data("{".utf8).write(to: url)
+        try manager().replaceRecord(assuming: "2.0")
+        let report = try later().migrate()
+        #expect(report.launch == .adoption(from: "2.0"))
+        #expect(log.lines == ["2.0-1"])
+    }
+
+    @Test(
+        "nor if the current version was adopted, or a newer one", arguments: ["2.0", "3.0"] as [AppVersion])
+    func adoptedVersion(version: AppVersion) throws {
+        let options = MigrationOptions(adopting: Adoption { version })
+        let first = try MigrationManager(currentVersion: "2.0", store: store, options: options)
+        let launch: Launch = version == "2.0" ? .adoption(from: "2.0") : .downgrade(from: "3.0")
+        #expect(try first.migrate().launch == launch)
+        #expect(try later(options).migrate().launch == launch)
+        #expect(log.lines == (version == "2.0" ? ["2.0-1"] : []))
+    }
+
     @Test("a folder in place of the file is set aside")
     func folderInPlace() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)

@@ -38,6 +38,24 @@ struct StoreStateTests {
         #expect(rows.seen == state.seen)
     }
 
+    @Test("keeps whole numbers that are larger than any signed one")
+    func unsigned() throws {
+        let text = #"{"format":"1.3","managers":{},"new":18446744073709551615,"seen":{}}"#
+        let state = try StoreState(json: Data(text.utf8))
+        #expect(try String(decoding: state.json(), as: UTF8.self).contains("18446744073709551615"))
+        let decoded = try JSONDecoder().decode(StoreState.self, from: JSONEncoder().encode(state))
+        #expect(decoded == state)
+    }
+
+    @Test("refuses a count of rows that cannot be true")
+    func hugeCount() throws {
+        let state = try StoreState(
+            json: Data(
+                #"{"format":"1.0","seen":{},"managers":{"A":{"floor":"1","deferred":{"2":{"done":9223372036854775807}}}}}"#
+                    .utf8))
+        #expect(throws: MigrationError.self) { try state.record(of: "A") }
+    }
+
     @Test("distinguishes managers with a record from those without")
     func absent() throws {
         var state = try state

@@ -99,7 +99,7 @@ struct EvidenceInDatabasesTests {
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store())
         try manager.replaceRecord(assuming: "2.0")
         #expect(try launch("Library", "app") == .relaunch)
-        #expect(try launch("Late", "app") == .freshInstall)
+        #expect(try launch("Late", "app") == .adoption(from: "2.0"))
         let error = try #require(throws: MigrationError.self) { try launch("Plugin", "Plugin") }
         #expect(error.code == .undecided)
         let name = inFile ? "migrations.json" : "records.sqlite"

@@ -345,6 +345,10 @@ extension FleetDevice {
             let state = try store.read(name)
             place.records[index] = try state.record(of: name).map(FleetModel.Record.init)
             place.seen = Set(state.seen["app", default: []].map { FleetApp.rank($0.version.description) })
+            place.adopted = Set(
+                state.seen["app", default: []].filter(\.isAdopted).map {
+                    FleetApp.rank($0.version.description)
+                })
         }
         return place
     }

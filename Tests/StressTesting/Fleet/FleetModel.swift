@@ -15,6 +15,8 @@ struct FleetModel {
     struct Place: Hashable {
         var records: [Int: Record] = [:]
         var seen: Set<Int> = []
+        /// Those of them that evidence has named.
+        var adopted: Set<Int> = []
     }
 
     struct Database: Hashable {
@@ -215,6 +217,11 @@ extension FleetModel {
                 let place = next[keyPath: path]
                 let record = records[path]?.keepingDeferred(of: place.records[manager])
                 guard place.records[manager] != record || !place.seen.contains(current.rank) else { continue }
+                if place.records[manager] == nil, let previous = kinds[path]?.previous, previous != 0,
+                    !place.seen.contains(previous)
+                {
+                    next[keyPath: path].adopted.insert(previous)
+                }
                 next[keyPath: path].records[manager] = record
                 next[keyPath: path].seen.formUnion(
                     [kinds[path]?.previous, current.rank].compactMap { $0 }.filter { $0 != 0 })
@@ -334,15 +341,17 @@ extension FleetModel {
             guard let completed = record.completed else { return .adoption(record.floor ?? 0) }
             return completed < current.rank ? .upgrade(completed) : .relaunch
         }
-        func earlier(_ seen: Set<Int>) -> Int? { seen.filter { $0 < current.rank }.max() }
-        // Once the place has seen any version, the question is answered.
-        if !place.seen.isEmpty { return earlier(place.seen).map { .adoption($0) } ?? .fresh }
-        // A database that has nothing is new, whatever the app says of its other data.
-        if path != store, state.database.ledger.isEmpty { return .fresh }
         // What a later release has left is not this one's to migrate.
         func left(at rank: Int) -> Kind {
             rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
         }
+        func earlier(_ seen: Set<Int>) -> Int? { seen.filter { $0 < current.rank }.max() }
+        // Once the place has seen any version, the question is answered.
+        if !place.seen.isEmpty {
+            return earlier(place.seen).map { .adoption($0) } ?? place.adopted.max().map(left) ?? .fresh
+        }
+        // A database that has nothing is new, whatever the app says of its other data.
+        if path != store, state.database.ledger.isEmpty { return .fresh }
         if let rank = app.adopting { return left(at: rank) }
         // No step has ever run in a database that has a ledger and no record.
         if path != store { return .adoption(0) }
