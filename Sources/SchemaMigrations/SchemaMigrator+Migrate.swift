@@ -92,7 +92,7 @@ extension SchemaMigrator {
         let runProgress = progress.map(RunProgress.init(in:))
         return try interrupter.whileActive {
             try withWriter(database) { db in
-                try SpaceRequirement(options.space).check(db)
+                try SpaceRequirement(options.space).check(db, waitingUpTo: options.busyTimeout)
                 var report = try SchemaRun(
                     migrator: self, db: db, interrupter: interrupter, progress: runProgress
                 ).migrate(plan, upTo: target)

@@ -10,10 +10,13 @@ extension SchemaMigrator {
     ///
     /// - Returns: nil, if the database has had a migration that is not known.
     package func replica(of db: Database) throws -> DatabaseQueue? {
-        let applied = try Ledger(db).applied
-        guard applied.isSubset(of: versions) else { return nil }
+        let ledger = try Ledger(db)
+        guard ledger.applied.isSubset(of: versions) else { return nil }
         let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
-        let migrations = migrations.filter { applied.contains($0.version) }
+        // What is below the floor was there before the ledger.
+        let migrations = migrations.filter {
+            ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
+        }
         if !migrations.isEmpty { try SchemaMigrator(migrations: migrations).migrate(queue) }
         return queue
     }

@@ -165,7 +165,8 @@ public struct SchemaOptions: Sendable {
         /// date. ``SchemaMigrator/restore(_:to:)`` restores it.
         ///
         /// - Parameters:
-        ///   - folder: created when it is missing. Choose one that the system does not clear.
+        ///   - folder: created when it is missing. Choose one that the system does not clear. Databases of the same
+        ///     file name, as those of several accounts, need a folder each: copies are told apart by that name.
         ///   - keep: how many copies of this database are kept, at least 1; older ones are removed.
         public static func beforeMigrating(to folder: URL, keep: Int = 2) -> Backup {
             Backup(folder: folder, keep: max(1, keep))

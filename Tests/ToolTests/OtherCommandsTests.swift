@@ -114,6 +114,20 @@ struct OtherCommandsTests {
                 """)
     }
 
+    @Test("adopt refuses a database without tables")
+    func adoptEmpty() async throws {
+        let tool = try Tool(Tool.books)
+        try Data().write(to: tool.folder.file("app.sqlite"))
+        #expect(
+            try await tool("adopt --database app.sqlite --from version --version 20240110090000000").errors
+                == """
+                error: app.sqlite has no tables that could be a baseline.
+                Create the database with `app-migrations migrate`. Nothing was changed.
+
+                """)
+        #expect(try tool.strings("SELECT name FROM sqlite_master") == [])
+    }
+
     @Test("adopt refuses a number without a version")
     func adoptUnknown() async throws {
         let tool = try Tool(Tool.books)

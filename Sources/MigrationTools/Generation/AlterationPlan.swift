@@ -94,15 +94,16 @@ struct AlterationPlan {
         }
         let reasons = Self.reasons(from: old, to: new)
         let temporary = temporaryName(for: object.name)
+        let rowID = Self.rowID(from: old, to: new)
         tableChanges.append(
             .rebuild(
                 TableRebuild(
                     table: object.name, temporaryName: temporary, sql: new.sql(named: temporary),
-                    copies: copies,
+                    copies: copies, rowID: rowID,
                     keepsSequence: old.hasSequence && new.hasSequence, reasons: reasons)))
         summary.append("~ \(object.title), rebuilt: \(reasons.joined(separator: ", "))")
         moved.insert(object.name)
-        let keepsIDs = new.rowIDAlias != nil && new.rowIDAlias == old.rowIDAlias
+        let keepsIDs = rowID != nil || new.rowIDAlias != nil && new.rowIDAlias == old.rowIDAlias
         if !keepsIDs || copies.contains(where: \.converts) { renumbered.insert(object.name) }
     }
 
@@ -173,6 +174,15 @@ struct AlterationPlan {
         }
     }
 
+    /// Returns the name of the rows' ids in both tables, if they have to be copied apart from the columns.
+    private static func rowID(from old: TableOutline, to new: TableOutline) -> SQLName? {
+        guard old.hasRowID, new.hasRowID, new.rowIDAlias == nil else { return nil }
+        // rowidtable.html: a column of the name hides it.
+        return (["rowid", "_rowid_", "oid"] as [SQLName]).first {
+            old.column($0) == nil && new.column($0) == nil
+        }
+    }
+
     private func temporaryName(for table: SQLName) -> SQLName {
         let taken = names.union(result.objects.map(\.name))
         var number = 1
@@ -207,7 +217,7 @@ struct AlterationPlan {
                 TableRebuild(
                     table: object.name, temporaryName: temporary,
                     sql: sql.text(replacing: name.map { [$0: temporary.plain] } ?? [:]), copies: copies,
-                    keepsSequence: false, reasons: ["its definition changes"])))
+                    rowID: nil, keepsSequence: false, reasons: ["its definition changes"])))
         summary.append("~ \(object.title), rebuilt: its definition changes")
         moved.insert(object.name)
     }

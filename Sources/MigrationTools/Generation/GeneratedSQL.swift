@@ -42,8 +42,9 @@ package struct GeneratedSQL: Sendable {
 
     private static func lines(of rebuild: TableRebuild) -> [String] {
         let (old, new) = (rebuild.table.plain, rebuild.temporaryName.plain)
-        let columns = rebuild.copies.map(\.column.plain).joined(separator: ", ")
-        let values = rebuild.copies.map(\.expression).joined(separator: ", ")
+        let rowID = rebuild.rowID.map { [$0.plain] } ?? []
+        let columns = (rowID + rebuild.copies.map(\.column.plain)).joined(separator: ", ")
+        let values = (rowID + rebuild.copies.map(\.expression)).joined(separator: ", ")
         var lines = [
             "-- Rebuild \(rebuild.table.text.inOneLine): \(rebuild.reasons.joined(separator: ", ").inOneLine)."
         ]
@@ -55,7 +56,9 @@ package struct GeneratedSQL: Sendable {
                 "INSERT INTO sqlite_sequence(name, seq) SELECT \(to), seq FROM sqlite_sequence WHERE name = \(from);",
             ]
         }
-        let insert = "INSERT INTO \(new)(\(columns))"
+        // A constraint with a conflict clause of its own could leave rows out (lang_conflict.html).
+        let or = rebuild.sql.uppercasedASCII.contains("CONFLICT") ? " OR ABORT" : ""
+        let insert = "INSERT\(or) INTO \(new)(\(columns))"
         let select = "SELECT \(values) FROM \(old);"
         lines += insert.count + select.count < 100 ? ["\(insert) \(select)"] : [insert, "    \(select)"]
         return lines + ["DROP TABLE \(old);", "ALTER TABLE \(new) RENAME TO \(old);"]

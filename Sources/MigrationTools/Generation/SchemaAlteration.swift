@@ -32,6 +32,10 @@ package struct TableRebuild: Sendable {
     /// The SQL that creates the new table under that name.
     package let sql: String
     package let copies: [Copy]
+    /// The name by which the rows' ids are copied, where no column is another name of them; nil otherwise.
+    ///
+    /// A full-text table, a trigger or a deferred step may hold them.
+    package let rowID: SQLName?
     /// Whether the new table goes on from the highest id that the old one ever had.
     package let keepsSequence: Bool
     /// The changes that need a rebuild, such as ``column `text` ``.

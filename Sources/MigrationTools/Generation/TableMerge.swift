@@ -94,6 +94,16 @@ struct TableMerge {
         {
             return "STRICT does not allow the type of column \(column.name.text.quoted)"
         }
+        if losses == .ask,
+            let column = merged.columns.first(where: { column in
+                old.column(column.name).map {
+                    column.generation == nil
+                        && !old.affinity(of: $0).keepsValues(in: merged.affinity(of: column))
+                } ?? false
+            })
+        {
+            return "the values of column \(column.name.text.quoted), which would stay, may change in it"
+        }
         let gone = old.columns.filter { merged.column($0.name) == nil }
         if let column = merged.columns.first(where: { column in gone.contains { column.uses($0.name) } }) {
             return "column \(column.name.text.quoted) needs a column that is no longer generated"

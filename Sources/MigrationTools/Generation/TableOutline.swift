@@ -73,7 +73,9 @@ struct TableOutline {
 
     /// The column that is another name of the row's id (lang_createtable.html, 5).
     var rowIDAlias: SQLName? {
-        guard hasRowID, primaryKey.count == 1, let column = column(primaryKey[0]) else { return nil }
+        guard hasRowID, primaryKey.count == 1, let column = column(primaryKey[0]),
+            !(column.isPrimaryKey && column.words.contains("DESC"))
+        else { return nil }
         return SQLName(column.type) == "integer" ? column.name : nil
     }
 

@@ -67,7 +67,7 @@ struct BackupMaker {
         guard let free = (attributes[.systemFreeSize] as? NSNumber)?.int64Value, free < size else { return }
         throw Self.failure(
             "A copy of \(file.lastPathComponent) needs \(size) bytes, and \(free) are free",
-            remedy: "Free some space, then migrate again.")
+            remedy: "Free some space, then migrate again.", underlying: POSIXError(.ENOSPC))
     }
 
     /// Writes a copy, through connections that the app's configuration prepares: it knows the passphrase of an
@@ -83,6 +83,8 @@ struct BackupMaker {
                 path: file.path, configuration: configuration.forCopying(readOnly: true))
             try CopyFile.create(at: partial, like: file)
             let destination = try DatabaseQueue(path: partial.path, configuration: configuration.forCopying())
+            // In WAL mode, which the app's configuration may ask for, it could not take over the size of pages.
+            try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
             try source.backup(to: destination)
             // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
             try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
@@ -104,9 +106,12 @@ struct BackupMaker {
         // A copy of "app-2" begins like one of "app", and is longer.
         let length = copy.lastPathComponent.count
         let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
-        let copies = names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length }
-            .sorted()
-        for name in copies.dropLast(backup.keep) {
+        // The clock may have been ahead when an older copy was made.
+        let older = names.filter {
+            $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length
+                && $0 != copy.lastPathComponent
+        }.sorted()
+        for name in older.dropLast(backup.keep - 1) {
             try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
         }
     }
@@ -132,7 +137,8 @@ struct BackupMaker {
         _ problem: String, remedy: String, underlying: (any Error)? = nil
     ) -> SchemaMigrationError {
         SchemaMigrationError(
-            .backupFailed, problem, remedy: "\(remedy) Nothing was changed.",
+            .init(underlying.flatMap(Obstacle.init)) ?? .backupFailed, problem,
+            remedy: "\(remedy) Nothing was changed.",
             underlyingError: underlying)
     }
 }

@@ -12,7 +12,10 @@ package enum Encryption {
     /// It uses a pragma, because GRDB has a method only if it was made for SQLCipher. SQLite without encryption
     /// ignores unknown pragmas.
     package static func configuration(passphrase: String) -> Configuration {
-        let literal = "'\(passphrase.replacing("'", with: "''"))'"
+        // By scalars: with a combining mark after it, a quotation mark is another character.
+        let quoted = passphrase.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+            .map(String.init).joined(separator: "''")
+        let literal = "'\(quoted)'"
         var configuration = DatabaseFile.waiting
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA key = \(literal)") }
         return configuration

@@ -146,8 +146,8 @@ package struct SQLScript {
     ///
     /// Their values cannot be read, cannot be raised again, or stand for a callback of the app's.
     private static let lastingPragmas: Set<SQLName> = [
-        "case_sensitive_like", "data_store_directory", "hard_heap_limit", "temp_store_directory",
-        "wal_autocheckpoint",
+        "case_sensitive_like", "data_store_directory", "hard_heap_limit", "max_page_count",
+        "temp_store_directory", "wal_autocheckpoint",
     ]
 
     private func refuseLastingPragma(_ statement: Statement) throws {

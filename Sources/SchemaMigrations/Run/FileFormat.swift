@@ -42,8 +42,10 @@ struct FileFormat {
     var isEmpty: Bool { settings.isEmpty }
 
     /// Applies the settings with which the file begins, if the database is still empty.
-    func apply(to db: Database) throws {
-        guard try db.pragma("main.page_count") == 0 else { return }
+    func apply(to db: Database, waitingUpTo limit: Duration) throws {
+        guard !isEmpty, try waitWhileBusy(upTo: limit, { try db.pragma("main.page_count") }) == 0 else {
+            return
+        }
         for setting in settings where setting.isFirst { try db.execute(sql: setting.sql) }
     }
 

@@ -81,7 +81,7 @@ final class SchemaRun {
         if jobs.contains(where: { $0.changesSettings || $0.attaches }) {
             settings = try ConnectionSettings(db)
         }
-        try jobs.first?.fileFormat?.apply(to: db)
+        try jobs.first?.fileFormat?.apply(to: db, waitingUpTo: limit)
         progress?.begin(with: jobs)
         var left = jobs[...]
         // Runs at least once: an adopted database at the latest version needs a ledger, but no migration.
@@ -259,7 +259,7 @@ final class SchemaRun {
     /// Creates the schema of a new database from a snapshot, unless another process has begun to.
     private func load(_ snapshot: Snapshot) throws {
         try db.setForeignKeys(.deferred)
-        try FileFormat(snapshot.script, title: snapshot.script.fileName).apply(to: db)
+        try FileFormat(snapshot.script, title: snapshot.script.fileName).apply(to: db, waitingUpTo: limit)
         let isLoaded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             guard try prepareLedger().isNew else { return false }
             try interrupter.allowInterrupts(of: db) { try snapshot.run(db) { try interrupter.check() } }

@@ -11,8 +11,11 @@ struct SpaceRequirement {
     }
 
     /// Throws an error if the disk of a database has too little free space.
-    func check(_ db: Database) throws {
-        let size = try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
+    func check(_ db: Database, waitingUpTo limit: Duration) throws {
+        guard space != .unchecked else { return }
+        let size = try waitWhileBusy(upTo: limit) {
+            try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
+        }
         guard let needed = space.bytes(forSize: size), needed > 0,
             let path = try String.fetchOne(
                 db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"),

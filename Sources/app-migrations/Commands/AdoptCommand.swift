@@ -88,6 +88,11 @@ struct AdoptCommand: ParsableCommand {
                     "\(database.database) was already migrated by this package",
                     remedy: "Look at it with `app-migrations status`. Nothing was changed.")
             }
+            guard try queue.read({ try !SchemaObject.fetchAll($0).isEmpty }) else {
+                throw Failure(
+                    "\(database.database) has no tables that could be a baseline",
+                    remedy: "Create the database with `app-migrations migrate`. Nothing was changed.")
+            }
             guard let version else {
                 throw Failure(
                     "\(database.database) has no \(from.rawValue) to read the version from",

@@ -180,7 +180,7 @@ struct MigrationGeneratorTests {
                 """
                 -- Rebuild a: its constraints change.
                 CREATE TABLE a_new(x, y TEXT, CHECK (x > 0));
-                INSERT INTO a_new(x, y) SELECT x, y FROM a;
+                INSERT INTO a_new(rowid, x, y) SELECT rowid, x, y FROM a;
                 DROP TABLE a;
                 ALTER TABLE a_new RENAME TO a;
 
@@ -388,7 +388,45 @@ struct MigrationGeneratorTests {
         }
     }
 
-    @Test("indexes texts again when a full-text table changes, or the rows get other ids")
+    @Test("keeps the rows of a table whose constraints have a conflict clause of their own")
+    func conflictClause() throws {
+        let generator = try generator(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)",
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, UNIQUE (a, b) ON CONFLICT IGNORE)")
+        #expect(generator.sql.contains("INSERT OR ABORT INTO t_new(id, a, b) SELECT id, a, b FROM t;"))
+    }
+
+    @Test("leaves a table STRICT if the values of a column ANY would change otherwise")
+    func strictAny() throws {
+        let generator = try generator(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a ANY) STRICT",
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a ANY)")
+        #expect(generator.sql == "")
+        #expect(
+            generator.questions.last?.text == """
+                It stays as it is, because the values of column `a`, which would stay, may change in it. Answer the questions \
+                about its columns, or rebuild it by hand.
+                """)
+    }
+
+    @Test("asks about a key that is no row id, because it is descending")
+    func descendingKey() throws {
+        let generator = try generator(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY DESC, v)", "CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+        #expect(generator.sql == "")
+        #expect(generator.questions.first?.text.contains("SQLite would make one up where it is NULL") == true)
+    }
+
+    @Test("copies the rows' ids by a name that no column hides")
+    func hiddenRowID() throws {
+        let generator = try generator(
+            "CREATE TABLE t(rowid TEXT, v)", "CREATE TABLE t(rowid TEXT, v, CHECK (v > 0))")
+        #expect(
+            generator.sql.contains(
+                "INSERT INTO t_new(_rowid_, rowid, v) SELECT _rowid_, rowid, v FROM t;"))
+    }
+
+    @Test("keeps the ids of rows that a full-text table indexes, and indexes again what changes")
     func fullText() throws {
         let generator = try generator(
             """
@@ -405,7 +443,7 @@ struct MigrationGeneratorTests {
             generator.sql == """
                 -- Rebuild note: its constraints change.
                 CREATE TABLE note_new(text TEXT, UNIQUE (text));
-                INSERT INTO note_new(text) SELECT text FROM note;
+                INSERT INTO note_new(rowid, text) SELECT rowid, text FROM note;
                 DROP TABLE note;
                 ALTER TABLE note_new RENAME TO note;
 
@@ -414,8 +452,6 @@ struct MigrationGeneratorTests {
                 INSERT INTO search_new(rowid, title) SELECT rowid, title FROM search;
                 DROP TABLE search;
                 ALTER TABLE search_new RENAME TO search;
-
-                INSERT INTO note_fts(note_fts) VALUES ('rebuild');
 
                 """)
         // The second row breaks the new constraint, and so says nothing about the migration.

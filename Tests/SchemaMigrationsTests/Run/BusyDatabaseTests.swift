@@ -25,6 +25,33 @@ struct BusyDatabaseTests {
         [(.immediateError, "0"), (.timeout(0.02), "20"), (.callback { $0 < 3 }, "0")]
     }
 
+    @Test(
+        "is waited for wherever the migrator reads it",
+        arguments: [SchemaOptions.Space.unchecked, .require()])
+    func readings(space: SchemaOptions.Space) throws {
+        let queue = try folder.queue()
+        try queue.execute("CREATE TABLE a(x)")
+        let other = try folder.queue()
+        let hasBegun = Locked(false)
+        let adoption = SchemaAdoption { _ in
+            let begins = hasBegun.withLock { hasBegun in
+                defer { hasBegun = true }
+                return !hasBegun
+            }
+            guard begins else { return 1 }
+            try other.inDatabase { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+            Thread.detachNewThread {
+                Thread.sleep(forTimeInterval: 0.2)
+                try? other.inDatabase { try $0.execute(sql: "COMMIT") }
+            }
+            return 1
+        }
+        let schema = try SchemaMigrator(
+            migrations: schema.migrations,
+            options: SchemaOptions(busyTimeout: .seconds(60), space: space), adopting: adoption)
+        #expect(try schema.migrate(queue).applied == [2])
+    }
+
     @Test("is read again if its schema changes meanwhile")
     func changingSchema() throws {
         let queue = try folder.queue()

@@ -110,7 +110,8 @@ struct ConnectionTests {
     @Test(
         "keeps what could not be put back, so a file that sets it is refused",
         arguments: [
-            "case_sensitive_like", "data_store_directory", "hard_heap_limit", "temp_store_directory",
+            "case_sensitive_like", "data_store_directory", "hard_heap_limit", "max_page_count",
+            "temp_store_directory",
             "wal_autocheckpoint",
         ], ["", "-- migrations: transaction=none\n"])
     func refused(pragma: String, comment: String) throws {

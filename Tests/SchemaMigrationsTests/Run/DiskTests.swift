@@ -75,7 +75,7 @@
                 ])
             next.options.backup = .beforeMigrating(to: diskURL)
             let full = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
-            #expect(full.code == .backupFailed)
+            #expect(full.code == .diskFull)
             #expect(
                 full.description.contains(
                     #/^A copy of library\.sqlite needs \d+ bytes, and \d+ are free\. Free some space, then migrate again\. Nothing was changed\.$/#

@@ -48,6 +48,26 @@ struct VerificationTests {
         #expect(try schema(.afterMigrating).migrate(queue).applied == [])
     }
 
+    @Test("includes what was there below the ledger's first version")
+    func belowTheFloor() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE a(x); CREATE INDEX i ON a(x); ALTER TABLE a ADD COLUMN z;
+                    CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+                    INSERT INTO schema_migrations VALUES (2)
+                    """)
+        }
+        var schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x); CREATE INDEX i ON a(x)"),
+            SQLMigration(version: 2, name: "b", sql: "ALTER TABLE a ADD COLUMN z"),
+            SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x)"),
+        ])
+        schema.options.verify = .afterMigrating
+        #expect(try schema.migrate(queue).applied == [3])
+    }
+
     @Test("is a warning if that is allowed")
     func allow() throws {
         let report = try schema(.afterMigrating(onDifference: .allow)).migrate(changedDatabase())
