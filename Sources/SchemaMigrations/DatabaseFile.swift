@@ -66,7 +66,6 @@ public struct DatabaseFile: Sendable {
         guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),
             let file = FileHandle(forReadingAtPath: path)
         else { return nil }
-        defer { try? file.close() }
         // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL. Encrypted bytes say nothing.
         guard let header = try? file.read(upToCount: 20), header.starts(with: "SQLite format 3\0".utf8),
             header.count == 20, header[19] == 2

@@ -43,9 +43,10 @@ package struct FileLock: Sendable {
         try? file.truncate(atOffset: 0)
         try? file.write(contentsOf: Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8))
         return .acquired {
-            // Closing is not enough: a child that was forked meanwhile has the file open as well.
+            // Closing is not enough: a child that was forked meanwhile has the file open as well. The handle closes the
+            // file when nobody can release the lock any more. A call of its `close` that failed would be repeated then,
+            // and close what another thread has opened meanwhile.
             flock(file.fileDescriptor, LOCK_UN)
-            try? file.close()
         }
     }
 
