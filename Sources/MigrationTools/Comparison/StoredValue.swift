@@ -1,6 +1,7 @@
 package import Foundation
 package import GRDB
 import MigrationDiagnostics
+import SchemaMigrations
 
 /// A value as SQLite tells it from others: by its type, and for texts by its bytes.
 ///
@@ -43,13 +44,7 @@ package enum StoredValue: Hashable, Sendable {
             guard let text = String(validUTF8: bytes), !bytes.contains(0) else {
                 return "CAST(x'\(Self.hexadecimal(bytes))' AS TEXT)"
             }
-            var quoted = "'".unicodeScalars
-            for scalar in text.unicodeScalars {
-                if scalar == "'" { quoted.append(scalar) }
-                quoted.append(scalar)
-            }
-            quoted.append("'")
-            return String(quoted)
+            return text.quotedInSQL(by: "'")
         }
     }
 

@@ -12,10 +12,7 @@ package enum Encryption {
     /// It uses a pragma, because GRDB has a method only if it was made for SQLCipher. SQLite without encryption
     /// ignores unknown pragmas.
     package static func configuration(passphrase: String) -> Configuration {
-        // By scalars: with a combining mark after it, a quotation mark is another character.
-        let quoted = passphrase.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-            .map(String.init).joined(separator: "''")
-        let literal = "'\(quoted)'"
+        let literal = passphrase.quotedInSQL(by: "'")
         var configuration = DatabaseFile.waiting
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA key = \(literal)") }
         return configuration

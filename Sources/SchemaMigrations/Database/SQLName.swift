@@ -34,15 +34,7 @@ package struct SQLName: Sendable {
     }
 
     /// The name in double quotes.
-    package var sql: String {
-        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
-        for scalar in text.unicodeScalars {
-            if scalar == "\"" { quoted.append(scalar) }
-            quoted.append(scalar)
-        }
-        quoted.append("\"")
-        return String(quoted)
-    }
+    package var sql: String { text.quotedInSQL(by: "\"") }
 
     /// The name in double quotes, with the schema `main`, so that no temporary object is meant.
     package var inMain: String { "main.\(sql)" }
@@ -94,5 +86,20 @@ extension Sequence<SQLName> {
     package var sql: String {
         let names: [String] = map(\.sql)
         return names.joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// Returns the text between quotation marks, with those in it doubled.
+    ///
+    /// By scalars, as SQLite reads it: with a combining mark after it, a quotation mark is another character.
+    package func quotedInSQL(by mark: Unicode.Scalar) -> String {
+        var quoted = UnicodeScalarView([mark])
+        for scalar in unicodeScalars {
+            if scalar == mark { quoted.append(scalar) }
+            quoted.append(scalar)
+        }
+        quoted.append(mark)
+        return String(quoted)
     }
 }
