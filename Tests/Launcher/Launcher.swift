@@ -146,8 +146,10 @@ struct Launcher: ParsableCommand {
             result.withLock { $0 = value }
             end.signal()
         }
-        end.wait()
-        guard let result = result.withLock({ $0 }) else { throw CancellationError() }
+        // Decides nothing but when to give up on a launch that would hang.
+        guard end.wait(timeout: .now() + 600) == .success, let result = result.withLock({ $0 }) else {
+            throw LauncherStep.Failure(description: "The asynchronous launch has not ended.")
+        }
         return try result.get()
     }
 

@@ -19,7 +19,7 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
     }
 
     struct Failure: Error, CustomStringConvertible {
-        var description: String { "told to fail" }
+        var description = "told to fail"
     }
 
     /// What it is registered as.

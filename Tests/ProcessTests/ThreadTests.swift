@@ -4,7 +4,7 @@ import Testing
 
 @Suite("An asynchronous launch")
 struct ThreadTests {
-    @Test("goes on when the system creates threads again", .timeLimit(.minutes(2)))
+    @Test("goes on when the system creates threads again")
     func noThreads() async throws {
         let folder = try TemporaryFolder()
         // For whoever is not root.
