@@ -41,7 +41,9 @@ extension String {
 
     /// The text as one word of a shell's command.
     package var shellWord: String {
-        wholeMatch(of: /[A-Za-z0-9_.=\/:@-]+/) != nil ? self : "'\(replacing("'", with: "'\\''"))'"
+        // A quote with a combining mark is one character, but two of the shell's.
+        let isPlain = wholeMatch(of: /[A-Za-z0-9_.=\/:@-]+/) != nil
+        return isPlain ? self : "'\(unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined())'"
     }
 
     /// Returns the text, padded with spaces on the right.

@@ -81,18 +81,18 @@ struct KillSweep: Sweep {
 
     private func killing(at kill: Case) -> (tracer_call) -> tracer_verdict {
         var number = -1
+        var thread: pid_t?
         return { call in
             if call.isReport { return .goOn }
-            if !call.is_done {
-                number += 1
-                guard number == kill.call else { return .goOn }
-                return switch kill.moment {
-                case .before: .kill
-                case .halfway: call.writes ? .halve : .goOn
-                case .after: .goOn
-                }
+            if call.is_done {
+                // Other threads may have begun or ended calls of theirs meanwhile.
+                return call.thread == thread ? .kill : .goOn
             }
-            return number == kill.call ? .kill : .goOn
+            number += 1
+            guard number == kill.call else { return .goOn }
+            if kill.moment == .before { return .kill }
+            thread = call.thread
+            return kill.moment == .halfway && call.writes ? .halve : .goOn
         }
     }
 }

@@ -2,6 +2,9 @@ import Foundation
 
 /// The state of each place's record during a run, and how much of it the place has written.
 struct LaunchJournal {
+    /// Writes what was noted; does input and output, on any thread.
+    typealias Save = @Sendable () throws -> Void
+
     private struct Page {
         let place: LaunchPlan.PlacePlan
         var record: MigrationRecord
@@ -103,13 +106,11 @@ struct LaunchJournal {
         }
     }
 
-    /// Writes what is not written yet, in every place.
-    ///
-    /// The closure does input and output, on any thread.
+    /// Returns what writes what is not written yet, in every place.
     ///
     /// - Parameter last: the place where work is being started. It comes last: when another place cannot be
     /// written, the work is not started, and must not look as if the process had died in it.
-    func saving(last: PlaceID? = nil) -> @Sendable () throws -> Void {
+    func saving(last: PlaceID? = nil) -> Save {
         let ids = plan.places.map(\.place.id)
         let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last })
             .compactMap { pages[$0] }

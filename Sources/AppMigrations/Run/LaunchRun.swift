@@ -33,12 +33,14 @@ final class LaunchRun {
         do {
             for item in plan.pending.indices {
                 // One write settles the step before, and notes that this one is being started.
-                try start(item)()
+                let save = try noteStart(of: item)
+                try save()
                 let context = begin(item)
                 try conclude(item, context, Result { try perform(item, context) })
             }
             if let versionChange {
-                try startChanges()()
+                let save = try noteStartOfChanges()
+                try save()
                 journal.noteSaved()
                 for change in changes {
                     try checkInterruption()
@@ -47,10 +49,12 @@ final class LaunchRun {
             }
         } catch let stop as Stop {
             // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
-            try? journal.saving()()
+            let save = journal.saving()
+            try? save()
             throw stop.reason
         }
-        try finish()()
+        let save = noteEnd()
+        try save()
         return finished()
     }
 
@@ -58,7 +62,7 @@ final class LaunchRun {
     func perform(isolation: isolated (any Actor)?) async throws -> MigrationReport {
         do {
             for item in plan.pending.indices {
-                try await offload(try start(item))
+                try await offload(noteStart(of: item))
                 let context = begin(item)
                 let result: Result<MoveOutcome?, any Error>
                 do {
@@ -69,7 +73,7 @@ final class LaunchRun {
                 try conclude(item, context, result)
             }
             if let versionChange {
-                try await offload(try startChanges())
+                try await offload(noteStartOfChanges())
                 journal.noteSaved()
                 for change in changes {
                     try checkInterruption()
@@ -86,7 +90,7 @@ final class LaunchRun {
             try? await offload(journal.saving())
             throw stop.reason
         }
-        try await offload(finish())
+        try await offload(noteEnd())
         return finished()
     }
 
@@ -221,8 +225,8 @@ final class LaunchRun {
 
     /// Notes that a step is being started.
     ///
-    /// The closure writes that down, and what has happened so far.
-    private func start(_ item: Int) throws -> @Sendable () throws -> Void {
+    /// - Returns: what writes that down, and what has happened so far.
+    private func noteStart(of item: Int) throws -> LaunchJournal.Save {
         let pending = plan.pending[item]
         let step = pending.step
         let died = pending.exhausted.map {
@@ -250,8 +254,8 @@ final class LaunchRun {
 
     /// Notes that the closures for a version change are being started.
     ///
-    /// The closure writes that down, and what has happened so far.
-    private func startChanges() throws -> @Sendable () throws -> Void {
+    /// - Returns: what writes that down, and what has happened so far.
+    private func noteStartOfChanges() throws -> LaunchJournal.Save {
         let (request, store) = (plan.request, plan.places[0])
         if let reason = interruption.error(manager: request.manager, progress) { throw Stop(reason: reason) }
         let work = MigrationRecord.Running(
@@ -326,8 +330,8 @@ final class LaunchRun {
 
     /// Notes that everything is done.
     ///
-    /// The closure writes it down.
-    private func finish() -> @Sendable () throws -> Void {
+    /// - Returns: what writes it down.
+    private func noteEnd() -> LaunchJournal.Save {
         if versionChange != nil { journal.end(in: plan.places[0].place.id) }
         journal.finish()
         return journal.saving()
