@@ -12,8 +12,9 @@ demo: setup ## run the Journal sample's demonstration
 demo-picture: setup ## draw the README's picture of the demo, on a quiet machine
 	@SWIFT='$(SWIFT)' Scripts/demo-picture.sh
 
+# Some hundred tests start processes at once, each with three open files.
 test: setup ## build and run the tests
-	@$(SWIFT) test --parallel
+	@ulimit -n 8192 2>/dev/null || true; $(SWIFT) test --parallel
 
 bench: setup ## measure against rivals and limits, in three minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
 	@$(SWIFT) build --package-path Benchmarks -c release --product bench

@@ -2,8 +2,6 @@
     public import Foundation
 
     /// A run of an executable of this package, in a process of its own.
-    ///
-    /// What it prints must fit into a pipe's buffer: it is read when the process has ended.
     public final class BuiltProcess {
         /// How a process has ended.
         public struct Result: Sendable {
@@ -18,8 +16,9 @@
         }
 
         private let process = Process()
-        private let output = Pipe()
-        private let errors = Pipe()
+        // What it prints goes to files: a pipe that nobody reads yet would stop it when it is full.
+        private let output: FileHandle
+        private let errors: FileHandle
         private let end: AsyncStream<Never>
 
         /// Starts an executable.
@@ -80,6 +79,8 @@
         ) throws {
             let (end, continuation) = AsyncStream.makeStream(of: Never.self)
             self.end = end
+            output = try Self.scratchFile()
+            errors = try Self.scratchFile()
             process.executableURL = executable
             process.arguments = arguments
             if let environment { process.environment = environment }
@@ -103,8 +104,18 @@
                 signal: isExit ? nil : process.terminationStatus)
         }
 
-        private static func text(of pipe: Pipe) throws -> String {
-            String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        private static func text(of file: FileHandle) throws -> String {
+            try file.seek(toOffset: 0)
+            return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        }
+
+        /// Opens a file without a name, which is gone when it is closed.
+        private static func scratchFile() throws -> FileHandle {
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            defer { try? FileManager.default.removeItem(at: url) }
+            let descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         }
     }
 

@@ -50,7 +50,8 @@ struct PrivateCopyTests {
                 ?? []
         }
         // The journal shows that the first statement has run.
-        while copies().count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        // Without suspending: other tests may block the threads of tasks for longer than the statement takes.
+        while copies().count < 2, kill(process.id, 0) == 0 { usleep(5_000) }
         let copy = try #require(copies().first { $0.pathExtension == "sqlite" })
         #expect(try permissions(copy) == 0o600)
         #expect(try permissions(copy.deletingLastPathComponent()) == 0o700)
@@ -60,8 +61,10 @@ struct PrivateCopyTests {
         }
         kill(process.id, signal)
         let result = try await process.result()
-        #expect(result.errors.contains("error: Cancelled."))
-        #expect(result.status == 1)
+        // After some seconds the process does not wait for its disk any more, and says nothing.
+        let isLate = result.status == 128 + signal
+        #expect(isLate || result.errors.contains("error: Cancelled."))
+        #expect(isLate || result.status == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
     }
 
@@ -92,9 +95,11 @@ struct PrivateCopyTests {
             """
         ])
         let result = try await interrupt("snapshot write --output schema.sql", of: tool, with: signal)
-        #expect(result.errors.contains("error: Cancelled."))
-        #expect(result.status == 1)
-        #expect(try tool.folder.fileNames == ["Migrations"])
+        // The signal may come too late to stop the last step.
+        #expect(result.signal == nil)
+        let isMade = result.status == 0
+        #expect(isMade || result.errors.contains("error: Cancelled."))
+        #expect(try tool.folder.fileNames == ["Migrations"] + (isMade ? ["schema.sql"] : []))
     }
 
     @Test("and parts of a fixture are removed when a signal ends the process", arguments: signals)

@@ -18,7 +18,7 @@ struct Child {
     /// How long a child may take that hangs.
     ///
     /// A healthy one takes a fraction of a second.
-    static let secondsUntilHung: UInt32 = 120
+    static let secondsUntilHung: UInt32 = 600
 
     private final class Body {
         let run: () -> Void

@@ -52,7 +52,7 @@ final class Crowd {
     /// - Parameters:
     ///   - size: how many.
     ///   - seconds: how long each may take.
-    init(of size: Int, seconds: UInt32 = 120, _ run: @escaping () -> Void) throws {
+    init(of size: Int, seconds: UInt32 = 900, _ run: @escaping () -> Void) throws {
         while Self.outputs.count < size { Self.outputs.append(fileno(tmpfile())) }
         var gate: [Int32] = [0, 0]
         guard pipe(&gate) == 0 else { throw POSIXError.current }

@@ -24,7 +24,7 @@ struct Storm {
         try laboratory.reset()
         var random = RandomNumbers(seed: UInt64(round))
         let work = Launch.Work.allCases[round % 2]
-        let launch = laboratory.launch(doing: work, patience: .seconds(60))
+        let launch = laboratory.launch(doing: work, patience: .seconds(600))
         let crowd = try Crowd(of: size) { launch.run() }
         // In every other pair of rounds nobody is disturbed.
         let blows = round % 4 < 2 ? [] : blows(to: crowd.members, &random)

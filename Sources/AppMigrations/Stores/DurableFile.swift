@@ -124,10 +124,10 @@ package struct DurableFile: Sendable {
     package func keepAside() throws {
         let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let aside = folder.appendingPathComponent(
-            "\(url.lastPathComponent).damaged-\(date)-\(UUID().uuidString.prefix(4))")
-        // A folder in the file's place can have one name only.
-        guard link(url.path, aside.path) == 0 || rename(url.path, aside.path) == 0 else {
-            throw POSIXError.current
+            "\(url.lastPathComponent).damaged-\(date)-\(UUID().uuidString.prefix(8))")
+        if link(url.path, aside.path) != 0 {
+            // A folder in the file's place can have one name only. No other file may lose its name to it.
+            guard errno != EEXIST, rename(url.path, aside.path) == 0 else { throw POSIXError.current }
         }
         try syncName()
     }

@@ -22,7 +22,8 @@ struct StoreCrowd {
                 for number in 0..<share {
                     do {
                         let version = try AppVersion(parsing: "\(index + 1).\(number)")
-                        try store.update("Crowd") { state in
+                        // However slow the disk is: nobody is meant to give up.
+                        try store.change("Crowd", waitingUpTo: .seconds(600)) { state in
                             try state.changeRecord(of: "Crowd") { record in
                                 record = record ?? MigrationRecord(floor: nil)
                                 record?.settled.insert(version)

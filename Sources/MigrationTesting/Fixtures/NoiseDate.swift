@@ -29,8 +29,8 @@ struct NoiseDate {
     /// Returns a valid date in the same form, with another year, other digits and another time zone.
     func noise(using random: inout some RandomNumberGenerator) -> String {
         var date = candidate(using: &random)
-        // The day, the `T` and the hour are a run as well.
-        for _ in 0..<100 where sharesRun(date) { date = candidate(using: &random) }
+        // The day, the `T` and the hour are a run as well; a time without seconds has none.
+        for _ in 0..<100 where date == text || sharesRun(date) { date = candidate(using: &random) }
         return date
     }
 

@@ -43,7 +43,7 @@ struct ReplaceRecordTests {
 
         let name = try #require(try setAside.first)
         #expect(try setAside.count == 1)
-        #expect(name.contains(#/^migrations\.json\.damaged-\d{8}T\d{6}Z-[0-9A-F]{4}$/#))
+        #expect(name.contains(#/^migrations\.json\.damaged-\d{8}T\d{6}Z-[0-9A-F]{8}$/#))
         #expect(try Data(contentsOf: folder.file(name)) == Data(contents.utf8))
     }
 

@@ -21,6 +21,9 @@ struct BrokenStore: MigrationStore {
         case recoversNothing
     }
 
+    /// How long a writer waits for another one, however slow the disk is.
+    private static let patience: Duration = .seconds(600)
+
     let fault: Fault
     let base: JSONStore
     /// What was read first, for a store that never looks again.
@@ -61,34 +64,34 @@ struct BrokenStore: MigrationStore {
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         switch fault {
         case .forgetsOwed:
-            try base.update(manager) { state in
+            try base.update(manager, waitingUpTo: Self.patience) { state in
                 try change(&state)
                 try state.changeRecord(of: manager) { $0?.owed = [] }
             }
         case .writesWhatThrew:
             var thrown: (any Error)?
-            try base.update(manager) { state in
+            try base.update(manager, waitingUpTo: Self.patience) { state in
                 do { try change(&state) } catch { thrown = error }
             }
             if let thrown { throw thrown }
-        case .swallowsWhatThrew: try? base.update(manager, change)
+        case .swallowsWhatThrew: try? base.update(manager, waitingUpTo: Self.patience, change)
         case .changesTwice:
             var state = try base.read(manager)
             try change(&state)
-            try base.update(manager, change)
-        case .keepsManagersApart: try own(manager).update(manager, change)
+            try base.update(manager, waitingUpTo: Self.patience, change)
+        case .keepsManagersApart: try own(manager).update(manager, waitingUpTo: Self.patience, change)
         case .loses:
             var state = try base.read(manager)
             try change(&state)
             if manager == "Crowd" { meeting.wait() }
-            try base.update(manager) { $0 = state }
+            try base.update(manager, waitingUpTo: Self.patience) { $0 = state }
         case .forgetsHistory:
             let isKept = try base.history(manager).isEmpty
-            try base.update(manager) { state in
+            try base.update(manager, waitingUpTo: Self.patience) { state in
                 try change(&state)
                 if !isKept { state.newHistory = [] }
             }
-        default: try base.update(manager, change)
+        default: try base.update(manager, waitingUpTo: Self.patience, change)
         }
     }
 

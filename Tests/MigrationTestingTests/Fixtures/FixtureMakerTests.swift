@@ -67,6 +67,23 @@ struct FixtureMakerTests {
         #expect(try found.wholeMatch(of: Regex(pattern)) != nil, "\(found)")
     }
 
+    @Test("replaces every time without seconds, by another one")
+    func times() throws {
+        let times = "printf('%02d:%02d', id / 60, id % 60)"
+        let sql = """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, x);
+            WITH RECURSIVE n(id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM n WHERE id < 1439)
+            INSERT INTO t SELECT id, \(times) FROM n;
+            """
+        // A time that is drawn without a look at the old one is the same once in 1440 times.
+        for _ in 1...3 {
+            let (queue, _) = try fixture(sql, FixtureMaker(rowsPerTable: 1_440))
+            #expect(try strings("SELECT count(*) FROM t", queue) == ["1440"])
+            #expect(try strings("SELECT x FROM t WHERE x = \(times)", queue) == [])
+            try FileManager.default.removeItem(at: folder.file("real.sqlite"))
+        }
+    }
+
     @Test(
         "replaces every letter, whatever combines with the characters around it",
         arguments: [
@@ -79,7 +96,9 @@ struct FixtureMakerTests {
         let (queue, _) = try fixture(
             "CREATE TABLE t(x); INSERT INTO t VALUES ('\(text.replacingOccurrences(of: "'", with: "''"))')")
         let found = Data(try #require(try strings("SELECT x FROM t", queue).first).utf8)
-        for secret in ["Alice", "lice", "Smit", "Herz", "name", "title", "0041", "0123", "2024"] {
+        let secrets = ["Alice", "lice", "Smit", "Herz", "name", "title", "0041", "0123", "2024"]
+        // Noise may well spell what is not in the text.
+        for secret in secrets where Data(text.utf8).range(of: Data(secret.utf8)) != nil {
             #expect(
                 found.range(of: Data(secret.utf8)) == nil,
                 "\(secret) in \(String(decoding: found, as: UTF8.self))")

@@ -19,18 +19,19 @@ struct CancellationTests {
     }
 
     /// One group that is committed, and a second that contains a statement that never ends.
-    private func migrations(started: DispatchSemaphore) -> [any SchemaMigration] {
-        [
-            CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
-                try db.execute(sql: "CREATE TABLE a(x)")
-            },
-            CodeMigration(2, sql: "CREATE TABLE b(x); INSERT INTO b VALUES (1)"),
-            CodeMigration(3, "Code3") { db in
-                try db.execute(sql: "CREATE TABLE c(x)")
-                started.signal()
-                try db.execute(sql: Self.endless)
-            },
-        ]
+    private func migrator(started: DispatchSemaphore) throws -> SchemaMigrator {
+        try SchemaMigrator(
+            migrations: [
+                CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
+                    try db.execute(sql: "CREATE TABLE a(x)")
+                },
+                CodeMigration(2, sql: "CREATE TABLE b(x); INSERT INTO b VALUES (1)"),
+                CodeMigration(3, "Code3") { db in
+                    try db.execute(sql: "CREATE TABLE c(x)")
+                    started.signal()
+                    try db.execute(sql: Self.endless)
+                },
+            ], options: SchemaOptions(commits: .grouped(after: .seconds(600))))
     }
 
     /// The setting of a connection that has migrated nothing, which depends on how SQLite was built.
@@ -61,7 +62,7 @@ struct CancellationTests {
     func progress(isPool: Bool) throws {
         let database: any DatabaseWriter = isPool ? try folder.pool() : try folder.queue()
         let started = DispatchSemaphore(value: 0)
-        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let schema = try migrator(started: started)
         let progress = Progress(totalUnitCount: 0)
         Thread.detachNewThread {
             started.wait()
@@ -75,7 +76,7 @@ struct CancellationTests {
     func blockedDispatch() throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
-        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let schema = try migrator(started: started)
         let progress = Progress(totalUnitCount: 0)
         let blocked = BlockedDispatch()
         Thread.detachNewThread {
@@ -91,7 +92,7 @@ struct CancellationTests {
     func parent() throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
-        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let schema = try migrator(started: started)
         let whole = Progress(totalUnitCount: 2)
         let part = Progress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
         Thread.detachNewThread {
@@ -106,7 +107,7 @@ struct CancellationTests {
     func task() async throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
-        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let schema = try migrator(started: started)
         let task = Task { try await schema.migrate(queue) }
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -160,7 +161,7 @@ struct CancellationTests {
         let system = FakeSystem()
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
-        let schema = try SchemaMigrator(migrations: migrations(started: started))
+        let schema = try migrator(started: started)
         Thread.detachNewThread {
             started.wait()
             system.expire()

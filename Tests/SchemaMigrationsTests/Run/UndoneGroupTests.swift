@@ -176,10 +176,11 @@ struct UndoneGroupTests {
                     return count
                 })
         }
-        let schema = try folder.migrator([
+        var schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "INSERT INTO a SELECT once()",
             "3_c.sql": "INSERT INTO a VALUES (3)", "4_d.sql": "SELECT nonsense",
         ])
+        schema.options.commits = .grouped(after: .seconds(600))
         let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
         #expect(error.file == "2_b.sql")
         #expect(error.committed == [1])
