@@ -15,6 +15,9 @@ public func fsync_volume_np(_ fd: Int32, _ flags: Int32) -> Int32 {
     return fsync(fd)
 }
 
+/// `#define RLIMIT_NPROC 7` in sys/resource.h: an `Int32`, which Glibc's functions do not take.
+public let RLIMIT_NPROC = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
+
 extension stat {
     /// `struct timespec st_ctimespec` in sys/stat.h.
     public var st_ctimespec: timespec { st_ctim }

@@ -1,6 +1,10 @@
 import AppMigrations
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#endif
+
 /// How many processes and threads the system creates for this user.
 struct ThreadLimit: Sendable {
     private let usual: rlim_t
