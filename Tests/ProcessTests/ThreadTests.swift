@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-// Only Linux counts threads among a user's processes, which can be limited.
+// Elsewhere threads are Foundation's, and no system but Linux limits them as it does a user's processes.
 #if os(Linux)
     @Suite("An asynchronous launch")
     struct ThreadTests {
