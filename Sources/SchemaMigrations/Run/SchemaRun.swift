@@ -122,9 +122,9 @@ final class SchemaRun {
         } catch is UndoneGroup {
             // Those before the one that failed run again, without reporting it. Now each that fails is undone alone.
             var left = group.done[...]
-            repeat {
-                left = try runGroup(of: left, nil, isUndoneAsOne: false)
-            } while !left.isEmpty
+            // A failed first migration leaves a new ledger behind. Why it failed matters more than whether that works.
+            if left.isEmpty { _ = try? runGroup(of: left, nil, isUndoneAsOne: false) }
+            while !left.isEmpty { left = try runGroup(of: left, nil, isUndoneAsOne: false) }
         } catch let suspicion as SuspectGroup {
             try retry(group.done, suspicion.suspects)
         } catch  where group.failure != nil && !(error is CancellationError) && Obstacle(error) == nil {

@@ -161,6 +161,38 @@ struct UndoneGroupTests {
         #expect(try queue.ledger() == [0, 1, 2])
     }
 
+    /// Keeps every transaction from being committed, once it has been told to.
+    private final class Refusal: TransactionObserver {
+        var hasBegun = false
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseWillCommit() throws { if hasBegun { throw DatabaseError(message: "refused") } }
+        func databaseDidCommit(_ db: Database) {}
+        func databaseDidRollback(_ db: Database) {}
+    }
+
+    @Test("says why its first file fails, even if the connection is of no use afterwards")
+    func firstFile() throws {
+        nonisolated(unsafe) let refusal = Refusal()
+        queue.add(transactionObserver: refusal, extent: .databaseLifetime)
+        queue.inDatabase { db in
+            db.add(
+                function: DatabaseFunction("refuse", argumentCount: 0) { _ in
+                    refusal.hasBegun = true
+                    return nil
+                })
+        }
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try folder.migrator(["1_a.sql": "SELECT refuse(); SELECT nonsense"]).migrate(queue)
+        }
+        #expect(error.file == "1_a.sql")
+        #expect(error.message.contains("no such column: nonsense"))
+        #expect(error.committed == [])
+        refusal.hasBegun = false
+        #expect(try queue.tables() == [])
+    }
+
     @Test("names the earliest file that fails when the files run again")
     func second() throws {
         let calls = Locked(0)
