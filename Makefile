@@ -16,7 +16,7 @@ demo-picture: setup ## draw the README's picture of the demo, on a quiet machine
 test: setup ## build and run the tests
 	@ulimit -n 8192 2>/dev/null || true; $(SWIFT) test --parallel
 
-bench: setup ## measure against rivals and limits, in three minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
+bench: setup ## measure against rivals and limits, in four minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
 	@$(SWIFT) build --package-path Benchmarks -c release --product bench
 	@$(SWIFT) run --package-path Benchmarks -c release --skip-build bench $(or $(ARGS),--picture Documentation/benchmarks.svg)
 

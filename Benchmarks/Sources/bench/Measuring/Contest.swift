@@ -46,13 +46,13 @@ struct Contest {
         let work: Work
     }
 
-    /// Measures until the time is up, and at least three times.
+    /// Measures until the time is up, and at least seven times.
     func rows(_ effort: Effort, seconds: Double = 2) throws -> [TableRow] {
         let works = [ours] + others.map(\.work)
         let calls = try works.map { try effort == .full ? $0.callsPerSample() : 1 }
         var samples: [[Double]] = works.map { _ in [] }
         let deadline = ContinuousClock.now + .seconds(effort == .full ? seconds : 0)
-        let least = effort == .full ? 3 : 2
+        let least = effort == .full ? 7 : 2
         var round = 0
         repeat {
             // Whoever comes after the slowest finds the caches cold: everyone does, in turn.
