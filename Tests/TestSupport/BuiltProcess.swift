@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+    import AppMigrations
     public import Foundation
 
     /// A run of an executable of this package, in a process of its own.
@@ -113,9 +114,7 @@
         private static func scratchFile() throws -> FileHandle {
             let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: url) }
-            let descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            return try FileHandle.opening(url, O_RDWR | O_CREAT | O_EXCL)
         }
     }
 

@@ -116,14 +116,14 @@ struct OddArgumentTests {
     func simultaneousNew() async throws {
         let tool = try Tool()
         let paths = try await withThrowingTaskGroup(of: String.self) { group in
-            for index in 0..<20 { group.addTask { try await tool("new name\(index)").output } }
+            for index in 0..<60 { group.addTask { try await tool("new name\(index)").output } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let versions = paths.compactMap { $0.firstMatch(of: #/\d{17}/#)?.output }
-        #expect(versions.count == 20)
-        #expect(Set(versions).count == 20)
+        #expect(versions.count == 60)
+        #expect(Set(versions).count == 60)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: tool.folder.file("Migrations").path).count
-                == 20)
+                == 60)
     }
 }
