@@ -78,8 +78,7 @@ extension MigrationManager {
                 record.settle(version)
                 known = record
             }
-            state.see(
-                place.versions(with: request), in: options.line, at: Date(), adopted: place.adoptedVersion)
+            place.noteSeen(in: &state, request)
             state.newHistory = [request.settled(version, as: .skipped)]
         }
     }

@@ -13,7 +13,7 @@ extension SchemaMigrator {
         let ledger = try Ledger(db)
         guard ledger.applied.isSubset(of: versions) else { return nil }
         let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
-        // What is below the floor was there before the ledger.
+        // Migrations up to the floor were applied before the ledger was created.
         let migrations = migrations.filter {
             ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
         }

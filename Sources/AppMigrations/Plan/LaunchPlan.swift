@@ -24,15 +24,15 @@ struct LaunchPlan {
         /// The record with which this launch begins its work.
         let record: MigrationRecord
 
-        /// The versions that the place has seen once this launch has written to it.
+        /// Notes in what the place keeps the versions that it has seen by this launch.
         ///
         /// An adopted version counts as seen: other managers of the store came from it too.
-        func versions(with request: LaunchRequest) -> [AppVersion] {
-            [launch.previousVersion, request.current].compactMap { $0 }.filter { $0 != .zero }
+        func noteSeen(in state: inout StoreState, _ request: LaunchRequest) {
+            let versions = [launch.previousVersion, request.current].compactMap { $0 }.filter { $0 != .zero }
+            // Without a record, evidence has named the previous version.
+            let adopted = self.state.record == nil ? launch.previousVersion : nil
+            state.see(versions, in: request.line, at: Date(), adopted: adopted)
         }
-
-        /// The version that evidence has named, and no record.
-        var adoptedVersion: AppVersion? { state.record == nil ? launch.previousVersion : nil }
     }
 
     /// A step that is pending.

@@ -4,7 +4,7 @@ package import Foundation
 package struct SeenVersion: Sendable, Hashable {
     package let version: AppVersion
     package let first: Date
-    /// Whether an answer or other evidence has named it, and no launch: then the install is old, whichever version it is.
+    /// True if evidence named the version, and no launch: the install is then an old one, even at the current version.
     package let isAdopted: Bool
 
     package init(version: AppVersion, first: Date, isAdopted: Bool = false) {

@@ -106,7 +106,7 @@ struct LaunchJournal {
         }
     }
 
-    /// Returns what writes what is not written yet, in every place.
+    /// Returns a closure that writes everything not written yet, in every place.
     ///
     /// - Parameter last: the place where work is being started. It comes last: when another place cannot be
     /// written, the work is not started, and must not look as if the process had died in it.
@@ -115,21 +115,16 @@ struct LaunchJournal {
         let unwritten = (ids.filter { $0 != last } + ids.filter { $0 == last })
             .compactMap { pages[$0] }
             .filter { $0.record != $0.written || !$0.hasSeenCurrent }
-            .map { page in
-                (
-                    store: page.place.place.store, record: page.record, history: page.history,
-                    seen: page.place.versions(with: plan.request), adopted: page.place.adoptedVersion
-                )
-            }
+            .map { (place: $0.place, record: $0.record, history: $0.history) }
         return { [request = plan.request, writeTimeout] in
-            for (store, record, history, seen, adopted) in unwritten {
-                try store.change(request.manager, waitingUpTo: writeTimeout) { state in
+            for (place, record, history) in unwritten {
+                try place.place.store.change(request.manager, waitingUpTo: writeTimeout) { state in
                     try state.changeRecord(of: request.manager) { known in
                         // A step that was settled in its own transaction stays settled, even if this run does not
                         // know of it: two stores may share a database.
                         known = record.keeping(known)
                     }
-                    state.see(seen, in: request.line, at: Date(), adopted: adopted)
+                    place.noteSeen(in: &state, request)
                     state.newHistory = history
                 }
             }

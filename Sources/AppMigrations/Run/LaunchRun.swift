@@ -183,7 +183,7 @@ final class LaunchRun {
             context.progress.completedUnitCount = Int64(min(state.done, total))
         }
         tell(.didRunBatch(description(of: item), done: state.done, of: state.total))
-        if let reason = interruption.error(manager: plan.request.manager, progress) { throw reason }
+        if let reasonToStop { throw reasonToStop }
         return true
     }
 
@@ -221,11 +221,14 @@ final class LaunchRun {
         return (from, current)
     }
 
+    /// The error with which the run ends early; nil unless it was cancelled, or the system is about to suspend the process.
+    private var reasonToStop: (any Error)? { interruption.error(manager: plan.request.manager, progress) }
+
     // MARK: Before and after a step
 
     /// Notes that a step is being started.
     ///
-    /// - Returns: what writes that down, and what has happened so far.
+    /// - Returns: a closure that writes that down, with everything else not written yet.
     private func noteStart(of item: Int) throws -> LaunchJournal.Save {
         let pending = plan.pending[item]
         let step = pending.step
@@ -233,7 +236,7 @@ final class LaunchRun {
             MigrationError.gaveUp(
                 step.titleAndSource, step.version, $0, manager: plan.request.manager)
         }
-        if let reason = interruption.error(manager: plan.request.manager, progress) ?? died {
+        if let reason = reasonToStop ?? died {
             throw Stop(reason: reason)
         }
         hasCheckpoint.withLock { $0 = false }
@@ -254,10 +257,10 @@ final class LaunchRun {
 
     /// Notes that the closures for a version change are being started.
     ///
-    /// - Returns: what writes that down, and what has happened so far.
+    /// - Returns: a closure that writes that down, with everything else not written yet.
     private func noteStartOfChanges() throws -> LaunchJournal.Save {
         let (request, store) = (plan.request, plan.places[0])
-        if let reason = interruption.error(manager: request.manager, progress) { throw Stop(reason: reason) }
+        if let reasonToStop { throw Stop(reason: reasonToStop) }
         let work = MigrationRecord.Running(
             .versionChange, version: request.current, attempt: 1, build: request.build, since: Date())
         if let died = store.record.running, died.exhausts(work, maximumAttempts: request.maximumAttempts) {
@@ -311,9 +314,9 @@ final class LaunchRun {
 
     /// Ends the run before the next closure for a version change, if it was interrupted.
     private func checkInterruption() throws {
-        guard let reason = interruption.error(manager: plan.request.manager, progress) else { return }
+        guard let reasonToStop else { return }
         journal.fail(in: plan.places[0].place.id)
-        throw Stop(reason: reason)
+        throw Stop(reason: reasonToStop)
     }
 
     private func conclude(_ change: Result<Void, any Error>) throws {
@@ -330,7 +333,7 @@ final class LaunchRun {
 
     /// Notes that everything is done.
     ///
-    /// - Returns: what writes it down.
+    /// - Returns: a closure that writes it down.
     private func noteEnd() -> LaunchJournal.Save {
         if versionChange != nil { journal.end(in: plan.places[0].place.id) }
         journal.finish()
@@ -375,9 +378,9 @@ final class LaunchRun {
         if hasCheckpoint.withLock({ $0 }) { journal.forgive(step) }
         if !step.isDeferred { journal.fail(in: step.place.id) }
         tell(.didFail(description(of: item), error.cause))
-        let interruption = interruption.error(manager: plan.request.manager, progress)
+        let reasonToStop = reasonToStop
         let isStopped =
-            interruption != nil || error.cause is CancellationError || error.obstacleOfStep == .suspended
+            reasonToStop != nil || error.cause is CancellationError || error.obstacleOfStep == .suspended
         if !isStopped, case .giveUp(let limit) = step.onError {
             context.progress.finish()
             guard journal.countFailure(of: step, upTo: limit) else { return }
@@ -388,7 +391,7 @@ final class LaunchRun {
         // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
         context.progress.finish()
         progress.completedUnitCount -= plan.pending[item].weight
-        throw Stop(reason: interruption ?? failure(of: step, context, error))
+        throw Stop(reason: reasonToStop ?? failure(of: step, context, error))
     }
 
     private func failure(of step: MigrationStep, _ context: MigrationContext, _ error: any Error) -> any Error

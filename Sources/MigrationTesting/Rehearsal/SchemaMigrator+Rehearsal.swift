@@ -21,22 +21,19 @@ extension SchemaMigrator {
         progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
-            let copy = (folder ?? FileManager.default.temporaryDirectory)
-                .appendingPathComponent("rehearsal-\(UUID().uuidString)", isDirectory: true)
-            try FileManager.default.createDirectory(
-                at: copy, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            defer { try? FileManager.default.removeItem(at: copy) }
-            let file = copy.appendingPathComponent("copy.sqlite")
-            try CopyFile.create(at: file, like: database.originalFile)
-            let queue = try DatabaseQueue(path: file.path, configuration: database.configuration.forCopying())
-            try database.backup(to: queue, progress: progress)
-            let result = Result {
-                try Rehearsal(of: self, on: queue) {
-                    try migrateCopy(queue, upTo: version, progress: progress)
+            try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
+                try CopyFile.create(at: file, like: database.originalFile)
+                let configuration = database.configuration.forCopying()
+                let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+                try database.backup(to: queue, progress: progress)
+                let result = Result {
+                    try Rehearsal(of: self, on: queue) {
+                        try migrateCopy(queue, upTo: version, progress: progress)
+                    }
                 }
+                try queue.close()
+                return try result.get()
             }
-            try queue.close()
-            return try result.get()
         }
     }
 

@@ -14,39 +14,38 @@ extension SchemaMigrator {
     /// - Throws: ``SchemaMigrationError``, when the copy is damaged, or holds neither a ledger nor a table.
     public func restore(_ backup: URL, to database: any DatabaseWriter) throws {
         try withWriter(database) { db in
-            try withWorkingCopy(of: backup, db.configuration) { copy in
-                try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
-                try db.notifyObservers(of: .anything)
+            try CopyFile.withPrivateName(for: "restore") { file in
+                let copy = try Self.openCopy(of: backup, at: file, db.configuration)
+                try copy.inDatabase { copy in
+                    try Self.check(copy, of: backup)
+                    try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
+                    try db.notifyObservers(of: .anything)
+                }
+                try copy.close()
             }
         }
     }
 
     /// Opens a copy of the backup, which the app's configuration may change, in its journal mode for instance.
-    private func withWorkingCopy(
-        of backup: URL, _ configuration: Configuration, _ body: (Database) throws -> Void
-    ) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("copy.sqlite")
+    private static func openCopy(
+        of backup: URL, at file: URL, _ configuration: Configuration
+    ) throws -> DatabaseQueue {
         do {
             try FileManager.default.copyItem(at: backup, to: file)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         } catch {
-            throw Self.unusable(backup, "cannot be copied: \(error.localizedDescription)", underlying: error)
+            throw unusable(backup, "cannot be copied: \(error.localizedDescription)", underlying: error)
         }
-        let copy = try DatabaseQueue(path: file.path, configuration: configuration.forCopying())
-        try copy.inDatabase { db in
-            if let problem = try IntegrityCheck(db, .quick, limit: 1).problems.first {
-                throw Self.unusable(backup, "is damaged: \(problem)")
-            }
-            guard try Ledger(db).exists || Ledger.hasOtherTables(db) else {
-                throw Self.unusable(backup, "holds no table")
-            }
-            try body(db)
+        return try DatabaseQueue(path: file.path, configuration: configuration.forCopying())
+    }
+
+    private static func check(_ copy: Database, of backup: URL) throws {
+        if let problem = try IntegrityCheck(copy, .quick, limit: 1).problems.first {
+            throw unusable(backup, "is damaged: \(problem)")
         }
-        try copy.close()
+        guard try Ledger(copy).exists || Ledger.hasOtherTables(copy) else {
+            throw unusable(backup, "holds no table")
+        }
     }
 
     private static func unusable(

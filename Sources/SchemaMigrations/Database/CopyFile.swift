@@ -14,6 +14,20 @@ package import GRDB
 
 /// A new file for a copy of a database, which nobody can read who cannot read the original.
 package enum CopyFile {
+    /// Runs the body with the name of a copy in a new folder, which is its owner's alone and is removed afterwards.
+    ///
+    /// - Parameter folder: where the new folder is created; the temporary folder if nil.
+    package static func withPrivateName<Result>(
+        in folder: URL? = nil, for purpose: String, _ body: (URL) throws -> Result
+    ) throws -> Result {
+        let copies = (folder ?? FileManager.default.temporaryDirectory)
+            .appendingPathComponent("\(purpose)-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(
+            at: copies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: copies) }
+        return try body(copies.appendingPathComponent("copy.sqlite"))
+    }
+
     /// Creates an empty file with the permissions of another file, or for its owner alone.
     ///
     /// SQLite writes into the file that it finds, and gives its journal the same permissions.
