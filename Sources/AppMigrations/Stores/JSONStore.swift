@@ -159,3 +159,68 @@ extension JSONStore: WaitingStore {
         }
     }
 }
+
+extension JSONStore {
+    /// The default store of an app: `<Application Support>/<bundle identifier>/migrations.json`.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, where there is no such place.
+    static func inApplicationSupport() throws -> JSONStore {
+        func refusal(_ reason: String) -> MigrationError {
+            MigrationError(
+                .invalidConfiguration, "There is no default store here: \(reason).",
+                remedy: "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
+        }
+        guard !isPurged else {
+            throw refusal("tvOS deletes an app's files when it needs space, and the app would look new")
+        }
+        let environment = ProcessInfo.processInfo.environment
+        if Bundle.main.bundleURL.pathExtension == "appex" {
+            throw refusal("an app extension shares its app's store, which cannot be guessed")
+        }
+        if environment["XCTestConfigurationFilePath"] != nil || environment["XCTestBundlePath"] != nil {
+            throw refusal("tests must not touch the app's own store")
+        }
+        if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
+            throw refusal("a preview must not touch the app's own store")
+        }
+        guard let identifier = Bundle.main.bundleIdentifier else {
+            throw refusal("the main bundle has no identifier")
+        }
+        let folder: URL
+        do {
+            folder = try FileManager.default.url(
+                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true
+            ).appendingPathComponent(identifier, isDirectory: true)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw MigrationError(
+                .invalidConfiguration, "The app's folder in Application Support cannot be created: \(error).",
+                remedy: "Pass a store in a folder that exists: store: try JSONStore(at: url).",
+                underlyingError: error)
+        }
+        return try JSONStore(at: folder.appendingPathComponent("migrations.json"))
+    }
+
+    /// Whether the system deletes the files of apps that are not running.
+    private static var isPurged: Bool {
+        #if os(tvOS)
+            true
+        #else
+            false
+        #endif
+    }
+}
+
+extension String {
+    /// The text as a part of a file's name, different for different texts.
+    package var asFileName: String {
+        let safe = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-".utf8)
+        let escaped = utf8.map { byte in
+            safe.contains(byte)
+                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+        guard escaped.utf8.count > 100 else { return escaped }
+        // File names end at 255 bytes. A hash tells long names apart that begin alike.
+        return escaped.prefix(80) + "%" + String(utf8.fnv1a(after: FNV1a.start), radix: 16)
+    }
+}

@@ -77,33 +77,8 @@ package struct FileLock: Sendable {
     }
 }
 
-extension FileHandle {
-    /// The permissions of a new file, before the process's mask.
-    package static let defaultPermissions: mode_t = 0o644
-
-    /// Opens a file; it is closed in processes that this one starts.
-    ///
-    /// A file that may be created gets the protection class with which the app can use it, in the background too,
-    /// once the device has been unlocked: on iOS, tvOS, watchOS and visionOS, whatever class the app's files have by
-    /// default.
-    ///
-    /// - Parameter permissions: the permissions of a file that is created.
-    package static func opening(
-        _ url: URL, _ flags: Int32, permissions: mode_t = defaultPermissions
-    ) throws -> FileHandle {
-        let descriptor = open(url.path, flags | O_CLOEXEC, permissions)
-        guard descriptor >= 0 else { throw POSIXError.current }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        if flags & O_CREAT != 0 { try file.protect() }
-        return file
-    }
-
-    private func protect() throws {
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            // sys/fcntl.h, F_SETPROTECTIONCLASS: 3 is class C, completeUntilFirstUserAuthentication. File systems
-            // without protection classes refuse it, and those of simulators.
-            guard fcntl(fileDescriptor, F_SETPROTECTIONCLASS, 3) == 0 || errno == ENOTSUP || errno == EINVAL
-            else { throw POSIXError.current }
-        #endif
-    }
+/// A lock was not released in time.
+package struct LockTimeout: Error {
+    package let holder: String
+    package let limit: Duration
 }
