@@ -2,7 +2,8 @@
 //
 //   availability condense <folder>: prints "USR<TAB>name<TAB>platform<TAB>version" for what the symbol graphs in the
 //     folder say about Apple's platforms; the version is "never" where a symbol is not available
-//   availability check <package> <symbols> <references> <allowed>: reports what is used and too new
+//   availability check <package> <symbols> <references> <allowed> <folder>...: reports what is used and too new, and
+//     which integers in the folders' Swift files need 64 bits
 import Foundation
 
 typealias Version = [Int]
@@ -87,7 +88,45 @@ func isNewer(_ version: Version, than other: Version) -> Bool {
     return padded[1].lexicographicallyPrecedes(padded[0])
 }
 
-func check(package: String, symbols: String, references: String, allowed: String) throws {
+// MARK: Integers
+
+/// Finds the integers in a line of Swift that an Int of 32 bits, which watchOS has, cannot hold.
+///
+/// The compiler would report a literal, but not `1 << 53`, which is 0 there. A line that names a type of 64 bits is in
+/// order, unless it makes an Int of it.
+func wideIntegers(in line: some StringProtocol) -> [String] {
+    let code = String(line).replacing(#/"(?:\\.|[^"\\])*"/#, with: "").replacing(#/\/\/.*/#, with: "")
+    let isWide = code.contains(#/\b(?:U?Int64|Double)\b/#)
+    let becomesInt = code.contains(#/\bU?Int\((?!clamping:|exactly:|truncatingIfNeeded:)/#)
+    if isWide && !becomesInt { return [] }
+    func value(_ digits: Substring) -> Int? {
+        let digits = digits.filter { $0 != "_" }
+        let radix = ["0x": 16, "0o": 8, "0b": 2][digits.prefix(2)]
+        return radix.map { Int(digits.dropFirst(2), radix: $0) } ?? Int(digits)
+    }
+    let shifts = code.matches(of: #/(?<left>[\w.)\]]*)\s*&?<<=?\s*(?<count>[0-9_]+)\b/#).filter { match in
+        guard let count = value(match.output.count) else { return true }
+        let left = value(match.output.left) ?? 1
+        return left > Int(Int32.max) >> count
+    }
+    // With the fraction and the exponent of a number that is no integer.
+    let literals = code.matches(of: #/\b[0-9]\w*(?:\.[0-9]\w*)?/#).filter { match in
+        let isInteger = match.output.hasPrefix("0x") || !match.output.contains { ".eE".contains($0) }
+        return isInteger && value(match.output).map { $0 > Int32.max } ?? true
+    }
+    return shifts.map { String($0.output.0) } + literals.map { String($0.output) }
+}
+
+func swiftFiles(in folder: String) -> [String] {
+    guard let files = FileManager.default.enumerator(atPath: folder) else { fail("\(folder) cannot be read") }
+    return files.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+}
+
+// MARK: Both
+
+func check(
+    package: String, symbols: String, references: String, allowed: String, folders: ArraySlice<String>
+) throws {
     let platforms = try JSONDecoder().decode(Package.self, from: read(package)).platforms
     let oldest = Dictionary(
         uniqueKeysWithValues: platforms.map { ($0.platformName.lowercased(), version($0.version)) })
@@ -121,21 +160,33 @@ func check(package: String, symbols: String, references: String, allowed: String
         }
 
     var found: Set<String> = []
-    let all = lines(references)
-    for line in all {
-        let fields = line.split(separator: "\t")
-        guard fields.count == 2, let symbol = lacking[fields[1]] else { continue }
+    func report(_ name: some StringProtocol, at place: some StringProtocol, _ problem: String) {
         let index = allowances.firstIndex {
-            $0.name == symbol.name
-                && ($0.path.hasSuffix("/")
-                    ? fields[0].hasPrefix($0.path) : fields[0].hasPrefix($0.path + ":"))
+            $0.name == name
+                && ($0.path.hasSuffix("/") ? place.hasPrefix($0.path) : place.hasPrefix($0.path + ":"))
         }
         if let index {
             allowances[index].isUsed = true
         } else {
-            found.insert(
-                "\(fields[0]): error: \(symbol.name) needs \(Set(symbol.platforms).sorted().joined(separator: ", "))"
-            )
+            found.insert("\(place): error: \(name) \(problem)")
+        }
+    }
+    let all = lines(references)
+    for line in all {
+        let fields = line.split(separator: "\t")
+        guard fields.count == 2, let symbol = lacking[fields[1]] else { continue }
+        report(
+            symbol.name, at: fields[0],
+            "needs \(Set(symbol.platforms).sorted().joined(separator: ", "))")
+    }
+    for file in folders.flatMap(swiftFiles) {
+        let text = String(decoding: read(file), as: UTF8.self)
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            for integer in wideIntegers(in: line) {
+                report(
+                    integer, at: "\(file):\(index + 1)",
+                    "needs more than the 32 bits of watchOS: choose a smaller one, or name a type of 64 bits")
+            }
         }
     }
     // Without them the check would say nothing, whatever is used.
@@ -153,7 +204,9 @@ func check(package: String, symbols: String, references: String, allowed: String
 let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
 case "condense" where arguments.count == 2: try condense(arguments[2])
-case "check" where arguments.count == 5:
-    try check(package: arguments[2], symbols: arguments[3], references: arguments[4], allowed: arguments[5])
+case "check" where arguments.count > 5:
+    try check(
+        package: arguments[2], symbols: arguments[3], references: arguments[4], allowed: arguments[5],
+        folders: arguments[6...])
 default: fail("see the head of the source file")
 }

@@ -54,8 +54,8 @@ extension JSONValue {
 }
 
 extension DeferredState {
-    /// Far above any real count, and far below where arithmetic overflows.
-    private static let maximumCount = 1 << 53
+    /// Far above any real count, and far below where arithmetic overflows, in the 32 bits of watchOS too.
+    private static let maximumCount = Int.max / 2
 
     init(_ field: JSONField) throws {
         cursor = try field.field("cursor").value

@@ -37,7 +37,7 @@ extension Database {
         guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
         setBusyTimeout(milliseconds: 0)
         // Uses a C function instead of a pragma, which could fail and leave the new transaction open.
-        defer { setBusyTimeout(milliseconds: Int32(clamping: Int(seconds * 1_000))) }
+        defer { setBusyTimeout(milliseconds: Int32(max(0, min(seconds * 1_000, Double(Int32.max))))) }
         try body()
     }
 }
