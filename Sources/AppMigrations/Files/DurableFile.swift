@@ -43,7 +43,7 @@ package struct DurableFile: Sendable {
             _ = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             var status = stat()
             guard lstat(url.path, &status) == 0 else {
-                try checkProtectedData()
+                if POSIXError.isDeviceLockable { try checkProtectedData() }
                 return nil
             }
             // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
@@ -60,21 +60,17 @@ package struct DurableFile: Sendable {
 
     /// Makes sure that files of this one's protection class can be read now.
     ///
-    /// Before the first unlock after a restart they cannot, on iOS, tvOS, watchOS and visionOS; a
-    /// missing record is believed only when a file written beside it is read back.
-    private func checkProtectedData() throws {
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            let probe = DurableFile(
-                at: folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)"))
-            defer { unlink(probe.url.path) }
-            let data = Data("probe".utf8)
-            do {
-                try write(data, to: try .opening(probe.url, O_WRONLY | O_CREAT | O_EXCL))
-                guard try read(try .opening(probe.url, O_RDONLY)) == data else { throw POSIXError(.EIO) }
-            } catch {
-                throw POSIXError(.EPERM)
-            }
-        #endif
+    /// Before the first unlock after a restart they cannot, on iOS, tvOS, watchOS and visionOS; a missing record is
+    /// believed only when a file written beside it is read back.
+    ///
+    /// - Throws: `POSIXError`, with the code `EPERM` if the device is locked.
+    func checkProtectedData() throws {
+        let probe = DurableFile(
+            at: folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)"))
+        defer { unlink(probe.url.path) }
+        let data = Data("probe".utf8)
+        try write(data, to: try .opening(probe.url, O_WRONLY | O_CREAT | O_EXCL))
+        guard try read(try .opening(probe.url, O_RDONLY)) == data else { throw POSIXError(.EIO) }
     }
 
     /// Whether there is a file, or a folder, of this name.

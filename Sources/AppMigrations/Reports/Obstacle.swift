@@ -65,10 +65,22 @@ extension POSIXError: SystemError {
         String(cString: strerror(code.rawValue))
     }
 
-    package var obstacle: Obstacle? {
+    package var obstacle: Obstacle? { obstacle(isDeviceLockable: Self.isDeviceLockable) }
+
+    /// Returns true on systems that refuse an app its files until the device is unlocked for the first time.
+    static var isDeviceLockable: Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            true
+        #else
+            false
+        #endif
+    }
+
+    func obstacle(isDeviceLockable: Bool) -> Obstacle? {
         switch code {
-        // iOS refuses protected files so until the first unlock; missing rights are EACCES.
-        case .EPERM: .deviceLocked
+        // How iOS refuses protected files until the first unlock; missing rights are EACCES. On macOS, a sandbox
+        // refuses files so.
+        case .EPERM where isDeviceLockable: .deviceLocked
         case .ENOSPC, .EDQUOT: .diskFull
         default: nil
         }

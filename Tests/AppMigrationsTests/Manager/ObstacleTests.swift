@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 @Suite("An obstacle")
 struct ObstacleTests {
@@ -8,11 +9,11 @@ struct ObstacleTests {
     private struct RefusingStore: MigrationStore {
         let name = "records"
         let memory = InMemoryStore()
-        var reading: POSIXErrorCode?
+        var reading: (any Error)?
         var writing: POSIXErrorCode?
 
         func read(_ manager: String) throws -> StoreState {
-            if let reading { throw POSIXError(reading) }
+            if let reading { throw reading }
             return memory.read(manager)
         }
 
@@ -24,6 +25,13 @@ struct ObstacleTests {
         func lock(_ manager: String) -> StoreLock { memory.lock(manager) }
     }
 
+    /// A refusal as it is on a device that has not been unlocked, whatever the system of the test.
+    private struct LockedFile: SystemError {
+        private let error = POSIXError(.EPERM)
+        var reason: String { error.reason }
+        var obstacle: Obstacle? { error.obstacle(isDeviceLockable: true) }
+    }
+
     private let log = Log()
     private let remedyOfLockedDevice = """
         Nothing was changed. If the device has not been unlocked since it was started, wait until it has been, then \
@@ -32,7 +40,7 @@ struct ObstacleTests {
 
     @Test("A device that has not been unlocked is waited for, and nothing runs")
     func deviceLocked() throws {
-        let store = RefusingStore(reading: .EPERM)
+        let store = RefusingStore(reading: LockedFile())
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: store, log: log)
         }
@@ -47,7 +55,7 @@ struct ObstacleTests {
     func neverReplaced() throws {
         var store = RefusingStore()
         try launch("1.0", store: store)
-        store.reading = .EPERM
+        store.reading = LockedFile()
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.5") }
         #expect(error.code == .deviceLocked)
@@ -57,11 +65,21 @@ struct ObstacleTests {
 
     @Test("A store without permission is unreadable, and not a locked device")
     func noPermission() throws {
-        let store = RefusingStore(reading: .EACCES)
+        let store = RefusingStore(reading: POSIXError(.EACCES))
         let error = try #require(throws: MigrationError.self) { try launch("2.0", store: store) }
         #expect(error.code == .unreadableStore)
         #expect(error.message == "records: cannot be read: Permission denied.")
     }
+
+    #if os(Linux) || os(macOS)
+        @Test("A file that a sandbox refuses is unreadable where no device is ever locked")
+        func sandbox() throws {
+            let store = RefusingStore(reading: POSIXError(.EPERM))
+            let error = try #require(throws: MigrationError.self) { try launch("2.0", store: store) }
+            #expect(error.code == .unreadableStore)
+            #expect(error.message == "records: cannot be read: Operation not permitted.")
+        }
+    #endif
 
     @Test("A full disk has a code of its own, and the run continues when there is room")
     func diskFull() throws {
@@ -100,7 +118,7 @@ struct ObstacleTests {
         let store = InMemoryStore()
         try launch("1.0", store: store)
         let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
-        manager.whenMigratingToVersion("2.0") { throw POSIXError(.EPERM) }
+        manager.whenMigratingToVersion("2.0") { throw LockedFile() }
         #expect(try #require(throws: MigrationError.self) { try manager.migrate() }.code == .stepFailed)
     }
 }

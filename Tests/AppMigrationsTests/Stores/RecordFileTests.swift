@@ -94,6 +94,36 @@ struct RecordFileTests {
         #expect(try store.history("Library").map(\.version) == ["2.0"])
     }
 
+    /// Runs a body on the test's folder without root's right to every file.
+    private func withoutRoot(_ body: () throws -> Void) throws {
+        #if os(Linux)
+            if geteuid() == 0 {
+                // setfsuid(2) takes root's rights to files from the calling thread alone. Swift's module lacks it.
+                typealias SetFSUID = @convention(c) (uid_t) -> Int32
+                let setfsuid = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: SetFSUID.self)
+                let somebody: uid_t = 65_534
+                #expect(chown(folder.url.path, somebody, gid_t.max) == 0)
+                _ = setfsuid(somebody)
+                defer { _ = setfsuid(0) }
+                return try body()
+            }
+        #endif
+        try body()
+    }
+
+    @Test("is missing only if a file beside it can be written and read, and the cause is named otherwise")
+    func protectedData() throws {
+        try withoutRoot {
+            let file = DurableFile(at: url)
+            try file.checkProtectedData()
+            #expect(try folder.fileNames == [])
+            #expect(chmod(folder.url.path, 0o500) == 0)
+            defer { chmod(folder.url.path, 0o700) }
+            let error = try #require(throws: POSIXError.self) { try file.checkProtectedData() }
+            #expect(error.code == .EACCES)
+        }
+    }
+
     #if os(Linux)
         @Test("is unlocked even if a child process was forked while it was locked")
         func forkedChild() throws {
