@@ -6,9 +6,6 @@
 /// `#define F_FULLFSYNC 51` in sys/fcntl.h.
 public var F_FULLFSYNC: Int32 { 51 }
 
-/// `#define F_SETPROTECTIONCLASS 64` in sys/fcntl.h.
-public var F_SETPROTECTIONCLASS: Int32 { 64 }
-
 /// `int fsync_volume_np(int, int)` in unistd.h, from macOS 10.8 and iOS 6.
 public func fsync_volume_np(_ fd: Int32, _ flags: Int32) -> Int32 {
     precondition(flags == 3, "SYNC_VOLUME_FULLSYNC | SYNC_VOLUME_WAIT of sys/fsctl.h")

@@ -1,11 +1,38 @@
 #define _GNU_SOURCE
 #include "CMigrationSystem.h"
 
-#if defined(__linux__)
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#if defined(__APPLE__)
+#include <TargetConditionals.h>
+#endif
+
+int app_migrations_create(const char *path, int flags, int mode) {
+#if defined(__APPLE__) && TARGET_OS_IPHONE
+    // sys/cprotect.h of the kernel: class C is completeUntilFirstUserAuthentication.
+    const int class = 3;
+    int descriptor = open_dprotected_np(path, flags | O_CREAT, class, 0, mode);
+    // File systems without protection classes refuse it, and those of simulators.
+    if (descriptor >= 0 || (errno != ENOTSUP && errno != EINVAL)) { return descriptor; }
+    descriptor = open(path, flags | O_CREAT, mode);
+    if (descriptor < 0 || fcntl(descriptor, F_SETPROTECTIONCLASS, class) == 0 || errno == ENOTSUP ||
+        errno == EINVAL) {
+        return descriptor;
+    }
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+#else
+    return open(path, flags | O_CREAT, mode);
+#endif
+}
+
+#if defined(__linux__)
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 int app_migrations_syncfs(int file_descriptor) {
     return syncfs(file_descriptor);

@@ -86,10 +86,10 @@ package struct DurableFile: Sendable {
         return false
     }
 
-    /// The file's permissions; those of a new file where there is none.
-    package var permissions: mode_t {
+    /// The file's permissions; nil if there is no file.
+    package var permissions: mode_t? {
         var status = stat()
-        return stat(url.path, &status) == 0 ? status.st_mode & 0o777 : FileHandle.defaultPermissions
+        return stat(url.path, &status) == 0 ? status.st_mode & 0o777 : nil
     }
 
     /// Appends lines, and removes them again if the body throws.
@@ -98,7 +98,7 @@ package struct DurableFile: Sendable {
     /// spoils no other.
     ///
     /// - Parameter permissions: the permissions of the file if it is created.
-    func appending(_ lines: [Data], permissions: mode_t, _ body: () throws -> Void) throws {
+    func appending(_ lines: [Data], permissions: mode_t?, _ body: () throws -> Void) throws {
         guard !lines.isEmpty else { return try body() }
         let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_APPEND, permissions: permissions)
         let length = lseek(file.fileDescriptor, 0, SEEK_END)
@@ -153,9 +153,9 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// Replaces the file's contents.
+    /// Replaces the file's contents: when this throws, the old ones are still there.
     ///
-    /// When this returns, the new contents survive a power cut; when it throws, the old ones are still there.
+    /// The new contents survive a power cut after ``syncName()``.
     ///
     /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that those that
     /// killed processes left behind do not pile up. The new file has the permissions of the old one.
@@ -176,7 +176,6 @@ package struct DurableFile: Sendable {
             unlink(temporary.path)
             throw error
         }
-        try syncName()
     }
 
     /// Makes sure that the file's name survives a power cut.
@@ -228,32 +227,25 @@ private let systemRead = read
 private let systemWrite = write
 
 extension FileHandle {
-    /// The permissions of a new file, before the process's mask.
-    package static let defaultPermissions: mode_t = 0o644
-
     /// Opens a file; it is closed in processes that this one starts.
     ///
-    /// A file that may be created gets the protection class with which the app can use it, in the background too,
-    /// once the device has been unlocked: on iOS, tvOS, watchOS and visionOS, whatever class the app's files have by
-    /// default.
+    /// An app can use a file that is created here in the background, too, once the device has been unlocked: on iOS,
+    /// tvOS, watchOS and visionOS, whatever protection class the app's files have by default.
     ///
-    /// - Parameter permissions: the permissions of a file that is created.
-    package static func opening(
-        _ url: URL, _ flags: Int32, permissions: mode_t = defaultPermissions
-    ) throws -> FileHandle {
-        let descriptor = open(url.path, flags | O_CLOEXEC, permissions)
+    /// - Parameter permissions: the permissions of a file that is created; nil for what the process's mask leaves of
+    ///   the usual ones.
+    package static func opening(_ url: URL, _ flags: Int32, permissions: mode_t? = nil) throws -> FileHandle {
+        let path = url.path
+        if flags & O_EXCL == 0 {
+            let descriptor = open(path, flags & ~O_CREAT | O_CLOEXEC)
+            if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+            guard flags & O_CREAT != 0, errno == ENOENT else { throw POSIXError.current }
+        }
+        let descriptor = app_migrations_create(path, flags | O_CLOEXEC, Int32(permissions ?? 0o644))
         guard descriptor >= 0 else { throw POSIXError.current }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        if flags & O_CREAT != 0 { try file.protect() }
+        // open(2) takes the bits of the process's mask away.
+        if let permissions, fchmod(descriptor, permissions) != 0 { throw POSIXError.current }
         return file
-    }
-
-    private func protect() throws {
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            // sys/fcntl.h, F_SETPROTECTIONCLASS: 3 is class C, completeUntilFirstUserAuthentication. File systems
-            // without protection classes refuse it, and those of simulators.
-            guard fcntl(fileDescriptor, F_SETPROTECTIONCLASS, 3) == 0 || errno == ENOTSUP || errno == EINVAL
-            else { throw POSIXError.current }
-        #endif
     }
 }

@@ -17,12 +17,12 @@ package import Foundation
 /// stays: whoever removed it could lock a file that nobody else can see any more.
 package struct FileLock: Sendable {
     private let url: URL
-    private let permissions: mode_t
+    private let permissions: mode_t?
 
     /// Creates a lock in a file.
     ///
     /// - Parameter permissions: the permissions of the file if it is created.
-    package init(at url: URL, permissions: mode_t = FileHandle.defaultPermissions) {
+    package init(at url: URL, permissions: mode_t? = nil) {
         self.url = url
         self.permissions = permissions
     }

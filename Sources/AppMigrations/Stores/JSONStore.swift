@@ -71,6 +71,9 @@ public struct JSONStore: MigrationStore {
     }
 
     /// Changes what the file holds, under a short lock that all its writers take.
+    ///
+    /// If the system replaces the file, but cannot sync its folder, this throws although ``read(_:)`` returns the new
+    /// contents; a power cut may bring back the old ones.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try update(manager, waitingUpTo: Self.defaultTimeout, change)
     }
@@ -115,6 +118,7 @@ public struct JSONStore: MigrationStore {
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             try file.keepAside()
             try file.replace(with: try state.json())
+            try file.syncName()
         }
     }
 
@@ -156,6 +160,8 @@ extension JSONStore: WaitingStore {
             try historyFile.appending(lines, permissions: file.permissions) {
                 try file.replace(with: try state.json())
             }
+            // If this fails, the new record and its history stay: other processes may have read them.
+            try file.syncName()
         }
     }
 }

@@ -3,6 +3,11 @@
 #ifndef APP_MIGRATIONS_CMIGRATIONSYSTEM_H
 #define APP_MIGRATIONS_CMIGRATIONSYSTEM_H
 
+/// Opens a file, and creates it if it is missing. On iOS, tvOS, watchOS and visionOS a new file has the protection class
+/// C from its first byte on: an app can use it in the background once the device has been unlocked, whatever class the
+/// app's files have by default. A descriptor, or -1 with errno set.
+int app_migrations_create(const char *path, int flags, int mode);
+
 #if defined(__linux__)
 /// Writes out everything that was written on the file system of an open file. 0, or -1 with errno set.
 int app_migrations_syncfs(int file_descriptor);

@@ -33,20 +33,21 @@ struct RecordFileTests {
         return error
     }
 
-    @Test("keeps its permissions, and gives them to the files beside it")
-    func keepsPermissions() throws {
+    @Test(
+        "keeps its permissions, and gives them to the files beside it", arguments: [0o600, 0o664, 0o666])
+    func keepsPermissions(expected: Int) throws {
         try launch("1.0", store: JSONStore(at: url))
         for name in try folder.fileNames where name != "migrations.json" {
             try FileManager.default.removeItem(at: folder.file(name))
         }
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        try FileManager.default.setAttributes([.posixPermissions: expected], ofItemAtPath: url.path)
         try launch("2.0", steps: ["2.0"], store: JSONStore(at: url))
         #expect(
             try folder.fileNames.sorted() == [
                 "migrations.json", "migrations.json.Library.lock", "migrations.json.history",
                 "migrations.json.lock",
             ])
-        for name in try folder.fileNames { #expect(try permissions(name) == 0o600, "\(name)") }
+        for name in try folder.fileNames { #expect(try permissions(name) == expected, "\(name)") }
     }
 
     @Test("is never written through a link in the place of its temporary file")
@@ -109,6 +110,31 @@ struct RecordFileTests {
             }
         #endif
         try body()
+    }
+
+    @Test("and its history are kept if only the folder's sync fails")
+    func failedSync() throws {
+        try withoutRoot {
+            let store = try JSONStore(at: url, durability: .recordOnly)
+            try launch("1.0", store: store)
+            // Files of such a folder can be replaced, but the folder cannot be opened.
+            #expect(chmod(folder.url.path, 0o300) == 0)
+            defer { chmod(folder.url.path, 0o700) }
+            let error = try #require(throws: MigrationError.self) {
+                try store.update("Library") { state in
+                    try state.changeRecord(of: "Library") { $0?.settled.insert("1.1") }
+                    state.newHistory.append(
+                        SettledStep(
+                            manager: "Library", version: "1.1", outcome: .ran, date: Date(), appVersion: "1.1"
+                        ))
+                }
+            }
+            #expect(error.code == .unwritableStore)
+            #expect(
+                error.message == "migrations.json: cannot be written: Permission denied (\(url.path)).")
+            #expect(try store.record(of: "Library")?.settled == ["1.1"])
+            #expect(try store.history("Library").map(\.version) == ["1.1"])
+        }
     }
 
     @Test("is missing only if a file beside it can be written and read, and the cause is named otherwise")
