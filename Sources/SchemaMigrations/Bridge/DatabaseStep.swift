@@ -5,44 +5,45 @@ import MigrationDiagnostics
 /// The body of a step that works in one database.
 struct DatabaseStep: TransactionWork {
     let place: DatabasePlace
-    /// How foreign keys are enforced; nil for as the app's connection does.
-    let foreignKeys: ForeignKeys?
+    let foreignKeys: ForeignKeys
     let body: @Sendable (Database, MigrationContext) throws -> Void
 
     func perform(_ context: MigrationContext, settlement: Settlement) throws {
-        let records = place.records
         try place.database.unsafeReentrantWrite { db in
             guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
             try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
-                if let foreignKeys { try db.setForeignKeys(foreignKeys) }
-                try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-                    guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
-                        return  // Another process has done it.
-                    }
-                    try TransactionWatch().keepOpen(db, orThrow: place.stepEndedTransaction) {
-                        try checkingForeignKeys(db) { try body(db, context) }
-                    }
-                    try records.update(context.manager, db, settlement.record)
+                try db.setForeignKeys(foreignKeys)
+                do {
+                    try commit(db, context, settlement, retrying: nil)
+                } catch let suspicion as SuspectWork {
+                    try commit(db, context, settlement, retrying: suspicion.suspects)
                 }
             }
         }
     }
 
-    /// Runs the body, and throws if it leaves something broken that was not broken before.
-    private func checkingForeignKeys(_ db: Database, _ body: () throws -> Void) throws {
-        guard foreignKeys == .deferred else { return try body() }
-        let before = try Findings(db, .everything, .deferred, label: 0)
-        try body()
-        let after = try Findings(db, .everything, .deferred, label: 1)
-        if let new = try after.firstNew(since: before, db) {
-            throw MigrationError(
-                .stepFailed,
-                Diagnostic(
-                    at: .store(place.name), "the step leaves \(new.description)",
-                    remedy: [new.hint, new.remedy].compactMap(\.self).joined(separator: " ")))
+    /// Runs the body and commits its work together with its record.
+    ///
+    /// - Throws: ``SuspectWork``, if something that the body touched is broken in the first attempt.
+    private func commit(
+        _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
+    ) throws {
+        let records = place.records
+        try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
+            guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
+                return  // Another process has done it.
+            }
+            // SQLite itself refuses what would break an enforced key.
+            var inspection =
+                foreignKeys == .deferred ? try Inspection(db, foreignKeys, retrying: suspects) : nil
+            let watch = TransactionWatch()
+            try watch.keepOpen(db, orThrow: place.stepEndedTransaction) { try body(db, context) }
+            if let new = try inspection?.firstNew(touched: watch.tables, byCode: true) {
+                throw place.stepLeaves(new)
+            }
+            _ = try inspection?.finish()
+            try records.update(context.manager, db, settlement.record)
         }
-        try before.drop(db)
-        try after.drop(db)
     }
 }
 
@@ -54,5 +55,18 @@ extension DatabasePlace {
             Diagnostic(
                 at: .store(name), "the step ended the transaction that it ran in",
                 remedy: "Remove what commits or rolls back: a step and its record are committed together."))
+    }
+
+    /// The error of a step that has broken something.
+    fileprivate func stepLeaves(_ finding: Finding) -> MigrationError {
+        var remedies = [finding.hint, finding.remedy]
+        if case .orphans = finding {
+            remedies.append("A step that relies on ON DELETE CASCADE needs foreignKeys: .immediate.")
+        }
+        return MigrationError(
+            .stepFailed,
+            Diagnostic(
+                at: .store(name), "the step leaves \(finding.description)",
+                remedy: remedies.compactMap(\.self).joined(separator: " ")))
     }
 }

@@ -83,17 +83,18 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - onError: whether the manager stops when the step throws.
-    ///   - foreignKeys: how foreign keys are enforced in the step; nil for the setting of the app's connection. By
-    ///     default, GRDB enforces them immediately: dropping a table deletes the rows that refer to it with
-    ///     `ON DELETE CASCADE`. Pass `.deferred` in a step that rebuilds a table, to have foreign keys checked before
-    ///     the step commits.
+    ///   - foreignKeys: the mode of foreign keys while the step runs. By default, SQLite does not enforce them, so that
+    ///     the step can rebuild a table, and the manager checks those of the touched tables before the commit. If it
+    ///     finds rows that refer to missing rows, it rolls the step back and runs it once more, to tell new ones from
+    ///     old ones: new ones are an error. Pass `.immediate` for a step that relies on `ON DELETE CASCADE`.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
     ///     its argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        foreignKeys: ForeignKeys = .deferred,
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database) throws -> Void
     ) {
@@ -106,7 +107,8 @@ extension MigrationManager {
     /// Registers a step that works in one database and gets the context of the launch that runs it.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, foreignKeys: ForeignKeys? = nil,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        foreignKeys: ForeignKeys = .deferred,
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
     ) {

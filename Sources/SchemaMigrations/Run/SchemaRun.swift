@@ -125,7 +125,7 @@ final class SchemaRun {
             // A failed first migration leaves a new ledger behind. Why it failed matters more than whether that works.
             if left.isEmpty { _ = try? runGroup(of: left, nil, isUndoneAsOne: false) }
             while !left.isEmpty { left = try runGroup(of: left, nil, isUndoneAsOne: false) }
-        } catch let suspicion as SuspectGroup {
+        } catch let suspicion as SuspectWork {
             try retry(group.done, suspicion.suspects)
         } catch  where group.failure != nil && !(error is CancellationError) && Obstacle(error) == nil {
             // What a failed migration did to a virtual table may last beyond its savepoint, and fail the commit.
@@ -160,7 +160,7 @@ final class SchemaRun {
     private func commitTransaction(of group: inout MigrationGroup) throws -> [String] {
         try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
             let ledger = try prepareLedger()
-            var inspection = try Inspection(db, of: group)
+            var inspection = try Inspection(db, group.foreignKeys, retrying: group.suspects)
             // What names the ledger may need the row of each migration before the next one runs.
             if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
             try runSingly(&group, ledger, &inspection)
@@ -213,13 +213,15 @@ final class SchemaRun {
             do {
                 let work = try job.run(db, interrupter, restoring: settings)
                 try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
-                try inspection.inspect(job, touched: work.tables)
+                if let new = try inspection.firstNew(touched: work.tables, byCode: job.isCode) {
+                    throw SchemaMigrationError(new, leftBy: job)
+                }
                 try savepoint.release(after: job)
                 group.succeed()
             } catch {
                 let isUndone = savepoint.undo()
                 try group.fail(error, after: group.done.count)
-                if !isUndone { throw SuspectGroup(suspects: .everything) }
+                if !isUndone { throw SuspectWork(suspects: .everything) }
             }
         }
     }

@@ -88,61 +88,179 @@ struct StepTransactionTests {
                 "2.0"
             ])
     }
+}
 
-    private static let rebuild = """
-        CREATE TABLE new_author(id INTEGER PRIMARY KEY, name TEXT);
-        INSERT INTO new_author SELECT id, name FROM author WHERE id <> 2;
-        DROP TABLE author;
-        ALTER TABLE new_author RENAME TO author;
-        """
+@Suite("Foreign keys in a step")
+struct StepForeignKeyTests {
+    let app: App
+    let database: DatabaseQueue
 
-    private func rebuild(_ foreignKeys: ForeignKeys?, orphans: Bool) throws -> MigrationReport {
+    init() throws {
+        app = try App()
+        try app.launch("1.0")
+        database = try app.open()
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT);
+                    CREATE TABLE work(title TEXT, author INTEGER REFERENCES author(id) ON DELETE CASCADE);
+                    INSERT INTO author VALUES (1, 'Ada'), (2, 'Bo');
+                    INSERT INTO work VALUES ('first', 1), ('second', 2);
+                    """)
+        }
+    }
+
+    private func addOldOrphan() throws {
         try database.writeWithoutTransaction { db in
             try db.execute(
                 sql: """
-                    CREATE TABLE author(id INTEGER PRIMARY KEY);
-                    CREATE TABLE work(title TEXT, author INTEGER REFERENCES author(id) ON DELETE CASCADE);
-                    ALTER TABLE author ADD COLUMN name TEXT;
-                    INSERT INTO author VALUES (1, 'Ada'), (2, 'Bo');
-                    INSERT INTO work VALUES ('first', 1);
-                    PRAGMA foreign_keys = OFF; INSERT INTO work VALUES ('old orphan', 9); PRAGMA foreign_keys = ON;
+                    PRAGMA foreign_keys = OFF; INSERT INTO work VALUES ('old orphan', 9); PRAGMA foreign_keys = ON
                     """)
-            if orphans { try db.execute(sql: "INSERT INTO work VALUES ('second', 2)") }
         }
+    }
+
+    private static func rebuild(keeping condition: String = "1") -> String {
+        """
+        CREATE TABLE new_author(id INTEGER PRIMARY KEY, name TEXT);
+        INSERT INTO new_author SELECT id, upper(name) FROM author WHERE \(condition);
+        DROP TABLE author;
+        ALTER TABLE new_author RENAME TO author;
+        """
+    }
+
+    /// Runs a step, and counts in the log how often its body runs.
+    private func run(
+        _ sql: String, _ foreignKeys: ForeignKeys = .deferred,
+        before: @escaping @Sendable () throws -> Void = {}
+    ) throws -> MigrationReport {
         let manager = try app.manager("2.0")
         manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
-        manager.whenMigratingToVersion("2.0", in: database, foreignKeys: foreignKeys) { db in
-            try db.execute(sql: Self.rebuild)
+        manager.whenMigratingToVersion("2.0", in: database, foreignKeys: foreignKeys) { [log = app.log] db in
+            log.add("step")
+            try before()
+            try db.execute(sql: sql)
         }
         return try manager.migrate()
     }
 
     private func works() throws -> [String] {
-        try database.read { try String.fetchAll($0, sql: "SELECT title FROM work ORDER BY rowid") }
+        try database.strings("SELECT title FROM work ORDER BY rowid")
     }
 
-    @Test("defers foreign keys on request, so that rebuilding a table cascades to no row")
-    func deferredForeignKeys() throws {
-        #expect(try rebuild(.deferred, orphans: false).completed == ["2.0"])
-        #expect(try works() == ["first", "old orphan"])
-        #expect(try database.read { try Int.fetchOne($0, sql: "PRAGMA foreign_keys") } == 1)
+    private func foreignKeySetting() throws -> Int? {
+        try database.read { try Int.fetchOne($0, sql: "PRAGMA foreign_keys") }
     }
 
-    @Test("enforces foreign keys as the app does by default, which cascades")
-    func enforcedForeignKeys() throws {
-        #expect(try rebuild(nil, orphans: false).completed == ["2.0"])
-        #expect(try works() == ["old orphan"])
+    private func steps() -> Int { app.log.lines.count { $0 == "step" } }
+
+    @Test("are deferred unless the step asks otherwise, so that rebuilding a table cascades to no row")
+    func rebuildByDefault() throws {
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        manager.whenMigratingToVersion("2.0", in: database) { try $0.execute(sql: Self.rebuild()) }
+        #expect(try manager.migrate().completed == ["2.0"])
+        #expect(try works() == ["first", "second"])
+        #expect(try database.strings("SELECT name FROM author") == ["ADA", "BO"])
+        #expect(try foreignKeySetting() == 1)
     }
 
-    @Test("is not committed if it leaves new orphans")
-    func newOrphans() throws {
-        let error = try #require(throws: MigrationError.self) { try rebuild(.deferred, orphans: true) }
+    @Test("are enforced on request, which cascades")
+    func immediate() throws {
+        #expect(try run(Self.rebuild(), .immediate).completed == ["2.0"])
+        #expect(try works() == [])
+        #expect(try foreignKeySetting() == 1)
+    }
+
+    @Test("are neither enforced nor checked on request")
+    func unchecked() throws {
+        #expect(try run("DELETE FROM author WHERE id = 2", .unchecked).completed == ["2.0"])
+        #expect(try works() == ["first", "second"])
+        #expect(steps() == 1)
+    }
+
+    @Test(
+        "keep a step that leaves new orphans from being committed",
+        arguments: [
+            rebuild(keeping: "id <> 2"), "DELETE FROM author WHERE id = 2",
+            "UPDATE work SET author = author + 1",
+        ]
+    )
+    func newOrphans(sql: String) throws {
+        try addOldOrphan()
+        let error = try #require(throws: MigrationError.self) { try run(sql) }
+        #expect(error.code == .stepFailed)
+        let count =
+            sql.hasPrefix("UPDATE")
+            ? "2 rows of table work whose author refer" : "1 row of table work whose author refers"
         #expect(
             error.description.contains(
                 """
-                library.sqlite: the step leaves 1 row of table work whose author refers to no row of author. Keep the \
-                rows that others refer to, or delete the rows that refer to them.
+                library.sqlite: the step leaves \(count) to no row of author. Keep the rows that others refer to, or \
+                delete the rows that refer to them. A step that relies on ON DELETE CASCADE needs foreignKeys: .immediate.
                 """), "\(error)")
-        #expect(try works() == ["first", "old orphan", "second"])
+        #expect(try works() == ["first", "second", "old orphan"])
+        #expect(try database.strings("SELECT name FROM author") == ["Ada", "Bo"])
+        #expect(try foreignKeySetting() == 1)
+        #expect(
+            try run("DELETE FROM work WHERE author = 2; DELETE FROM author WHERE id = 2").completed == ["2.0"]
+        )
+    }
+
+    @Test("that were broken before lock nobody out")
+    func oldOrphan() throws {
+        try addOldOrphan()
+        #expect(try run(Self.rebuild()).completed == ["2.0"])
+        #expect(try works() == ["first", "second", "old orphan"])
+        #expect(try database.strings("SELECT name FROM author") == ["ADA", "BO"])
+        #expect(try database.strings("SELECT name FROM sqlite_temp_master") == [])
+        // To find out that the orphan is old, the step is undone and runs again.
+        #expect(steps() == 2)
+    }
+
+    @Test("that were broken before do not make a step run twice that touches none of their tables")
+    func untouched() throws {
+        try addOldOrphan()
+        #expect(try run("INSERT INTO book(title) VALUES ('new'); CREATE TABLE shelf(x)").completed == ["2.0"])
+        #expect(steps() == 1)
+    }
+
+    @Test("are checked when the parent is dropped and created again as it was")
+    func recreated() throws {
+        let recreate = """
+            CREATE TEMP TABLE kept AS SELECT * FROM author;
+            DROP TABLE author; CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT);
+            """
+        let error = try #require(throws: MigrationError.self) { try run("\(recreate) DROP TABLE temp.kept") }
+        #expect(
+            error.description.contains("leaves 2 rows of table work whose author refer to no row of author"))
+        #expect(try works() == ["first", "second"])
+        #expect(
+            try run("\(recreate) INSERT INTO author SELECT * FROM temp.kept; DROP TABLE temp.kept").completed
+                == ["2.0"])
+        #expect(try works() == ["first", "second"])
+    }
+
+    @Test("that refer to a dropped table are an error")
+    func dropped() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try run("DELETE FROM work; DROP TABLE author")
+        }
+        #expect(
+            error.description.contains(
+                "the step leaves table work with a foreign key to table author, which no longer exists"),
+            "\(error)")
+    }
+
+    @Test(
+        "are set as before when the step throws or is cancelled",
+        arguments: [true, false], [ForeignKeys.deferred, .immediate, .unchecked])
+    func restored(isOn: Bool, foreignKeys: ForeignKeys) throws {
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = \(isOn)") }
+        #expect(throws: MigrationError.self) { try run("", foreignKeys) { throw Mishap() } }
+        #expect(try foreignKeySetting() == (isOn ? 1 : 0))
+        #expect(throws: (any Error).self) { try run("", foreignKeys) { throw CancellationError() } }
+        #expect(try foreignKeySetting() == (isOn ? 1 : 0))
+        #expect(try run(Self.rebuild(), foreignKeys).completed == ["2.0"])
+        #expect(try foreignKeySetting() == (isOn ? 1 : 0))
     }
 }

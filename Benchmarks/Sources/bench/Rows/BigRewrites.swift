@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -28,7 +29,33 @@ extension Benchmark {
                 ]
             ).rows(effort, seconds: 5)
         },
+        Benchmark(what: "a step beside a big database") { effort, scratch in
+            let big = try BigDatabase(rows: effort == .full ? 1_000_000 : 2_000, scratch)
+            return try Contest(
+                what: "a step beside rows with foreign keys that it does not touch",
+                size: "\(big.rows.grouped) rows",
+                ours: big.onCopy(scratch, DatabaseQueue.init(url:)) { try runStep(.deferred, in: $0) },
+                others: [
+                    .init(
+                        name: "the same with immediate foreign keys", goal: .within(1.1),
+                        work: big.onCopy(scratch, DatabaseQueue.init(url:)) {
+                            try runStep(.immediate, in: $0)
+                        })
+                ]
+            ).rows(effort, seconds: 5)
+        },
     ]
+
+    private static func runStep(_ foreignKeys: ForeignKeys, in queue: DatabaseQueue) throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", store: InMemoryStore(),
+            options: MigrationOptions(adopting: Adoption { "1.0" }))
+        manager.whenMigratingToVersion("2.0", in: queue, foreignKeys: foreignKeys) { db in
+            try db.execute(sql: "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT)")
+            try db.execute(sql: "INSERT INTO tag(name) VALUES ('new')")
+        }
+        try manager.migrate()
+    }
 
     private static func rewriting(
         _ table: String, checking child: String?, within: Double, _ big: BigDatabase, _ effort: Effort,
