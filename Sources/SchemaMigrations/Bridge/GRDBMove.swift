@@ -12,17 +12,17 @@ struct GRDBMove: DatabaseMove {
     var busyTimeout: Duration { .defaultBusyTimeout }
 
     func pending(_ db: Database) throws -> [String] {
-        if try !unknownIdentifiers(db).isEmpty {
+        let applied = try Self.applied(db)
+        if try !unknownIdentifiers(among: applied).isEmpty {
             throw SchemaMigrationError(
                 .newerDatabase, "The database has had migrations that GRDB's migrator does not know.",
                 remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
         }
-        let applied = try migrator.appliedIdentifiers(db)
         return covered.filter { !applied.contains($0) }
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
-        let before = try database.unsafeReentrantRead { try migrator.appliedIdentifiers($0) }
+        let before = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
             if let furthest = furthest(of: before) {
                 try migrator.migrate(database, upTo: furthest)
@@ -30,16 +30,27 @@ struct GRDBMove: DatabaseMove {
                 try migrator.migrate(database)
             }
         }
-        let after = try database.unsafeReentrantRead { try migrator.appliedIdentifiers($0) }
+        let after = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
         return MoveOutcome(applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) })
     }
 
-    /// Returns the migrations that were applied, and that the migrator neither has nor has merged into another one.
+    /// Reads the identifiers of the applied migrations.
+    ///
+    /// GRDB's own method looks for the table only after it has failed to read it, and throws if another process has
+    /// created it in between. Here one state of the database answers both questions.
+    private static func applied(_ db: Database) throws -> Set<String> {
+        try db.readSnapshot {
+            guard try db.hasTable(Ledger.tableOfGRDB) else { return [] }
+            return try String.fetchSet(db, sql: "SELECT identifier FROM \(Ledger.tableOfGRDB.inMain)")
+        }
+    }
+
+    /// Returns the applied migrations that the migrator neither has nor has merged into another one.
     ///
     /// GRDB does not say which migrations are merged, but it forgets them once the migration that merges them is
     /// applied: in an empty database that takes all migrations for applied, those that stay are unknown.
-    private func unknownIdentifiers(_ db: Database) throws -> Set<String> {
-        let unknown = try migrator.appliedIdentifiers(db).subtracting(migrator.migrations)
+    private func unknownIdentifiers(among applied: Set<String>) throws -> Set<String> {
+        let unknown = applied.subtracting(migrator.migrations)
         guard !unknown.isEmpty else { return [] }
         var migrator = migrator
         migrator.eraseDatabaseOnSchemaChange = false

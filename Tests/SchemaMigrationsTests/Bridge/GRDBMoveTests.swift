@@ -81,6 +81,35 @@ struct GRDBMoveTests {
             ])
     }
 
+    @Test(
+        "notices that another process creates the table of migrations while it looks for it", arguments: 1...6
+    )
+    func simultaneous(statement: Int) throws {
+        let other = try app.open()
+        let count = Locked(0)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            // The statement that is traced has not begun to read.
+            db.trace { event in
+                let number = count.withLock { count in
+                    count += event.description.contains("sqlite_master") ? 1 : 0
+                    return count
+                }
+                guard number == statement else { return }
+                // Fails if the connection is writing already.
+                try? other.write {
+                    try $0.execute(sql: "CREATE TABLE grdb_migrations(identifier TEXT NOT NULL PRIMARY KEY)")
+                }
+            }
+        }
+        let database = try DatabaseQueue(path: app.databaseURL.path, configuration: configuration)
+        let manager = try app.manager(
+            "1.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+        manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database)
+        #expect(try manager.migrate().moves.map(\.schemaVersions) == [["v1", "v2", "v3"]])
+        #expect(try tables() == ["v1", "v2", "v3"])
+    }
+
     @Test("to an unknown migration is refused")
     func unknown() throws {
         let text = try mistakes { manager in
