@@ -48,13 +48,19 @@ extension SchemaMigrator {
             let job = try MigrationJob(migration, .down)
             if job.hasBody { jobs.append(job) } else { irreversible.append(migration.title) }
         }
-        guard irreversible.isEmpty else {
-            throw SchemaMigrationError(
-                .invalidRequest, "There is no down migration for \(irreversible.joined(separator: ", "))",
-                remedy: """
-                    Write a .down.sql file for each, or conform to ReversibleSchemaMigration. Nothing was changed.
-                    """)
-        }
+        guard irreversible.isEmpty else { throw SchemaMigrationError(irreversible: irreversible) }
         return jobs
+    }
+}
+
+extension SchemaMigrationError {
+    /// Creates an error for migrations that cannot be rolled back.
+    init(irreversible titles: [String]) {
+        self.init(
+            .invalidRequest, "There is no down migration for \(titles.joined(separator: ", "))",
+            remedy: """
+                Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
+                ReversibleSchemaMigration. Nothing was changed.
+                """)
     }
 }

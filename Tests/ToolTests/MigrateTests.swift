@@ -216,7 +216,7 @@ struct MigrateTests {
                 "rollback --database app.sqlite --to 0",
                 """
                 error: There is no down migration for 20240110090000000_create_books.sql.
-                Write a .down.sql file for each, or conform to ReversibleSchemaMigration. Nothing was changed.
+                Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to ReversibleSchemaMigration. Nothing was changed.
                 """
             ),
             (

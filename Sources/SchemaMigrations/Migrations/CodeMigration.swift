@@ -20,7 +20,7 @@ public import GRDB
 /// ```
 ///
 /// The rules of ``SchemaMigration/migrate(_:)`` hold for both closures.
-public struct CodeMigration: ReversibleSchemaMigration {
+public struct CodeMigration: SchemaMigration {
     /// The migration's place in the order of all migrations.
     public let version: SchemaVersion
     /// The name that messages and the ledger use.
@@ -29,7 +29,8 @@ public struct CodeMigration: ReversibleSchemaMigration {
     public let foreignKeys: ForeignKeys
 
     private let up: @Sendable (Database) throws -> Void
-    private let down: (@Sendable (Database) throws -> Void)?
+    /// The closure that undoes the change; nil for an irreversible migration.
+    let down: (@Sendable (Database) throws -> Void)?
 
     /// Creates a migration.
     ///
@@ -53,9 +54,4 @@ public struct CodeMigration: ReversibleSchemaMigration {
 
     /// Runs the closure that changes the schema.
     public func migrate(_ db: Database) throws { try up(db) }
-
-    /// Runs the closure that undoes the change, if there is one.
-    public func rollback(_ db: Database) throws { try down?(db) }
-
-    var hasRollback: Bool { down != nil }
 }

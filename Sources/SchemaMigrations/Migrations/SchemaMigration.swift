@@ -49,12 +49,11 @@ extension SchemaMigration {
     package var title: String { (self as? any FileMigration)?.fileName ?? name }
 
     /// Whether the migration can be rolled back.
-    package var isReversible: Bool {
-        switch self {
-        case let source as any SQLSource: source.hasDown
-        case let code as CodeMigration: code.hasRollback
-        default: self is any ReversibleSchemaMigration
-        }
+    package var isReversible: Bool { (self as? any SQLSource)?.hasDown ?? (codeRollback != nil) }
+
+    /// The Swift code that rolls the migration back; nil if there is none.
+    var codeRollback: ((Database) throws -> Void)? {
+        (self as? CodeMigration)?.down ?? (self as? any ReversibleSchemaMigration)?.rollback
     }
 }
 

@@ -84,7 +84,10 @@ final class MigrationJob {
         } else if direction == .up {
             try migration.migrate(db)
         } else {
-            try (migration as? any ReversibleSchemaMigration)?.rollback(db)
+            guard let rollback = migration.codeRollback else {
+                throw SchemaMigrationError(irreversible: [title])
+            }
+            try rollback(db)
         }
     }
 

@@ -85,12 +85,18 @@ struct RollbackTests {
         #expect(error.code == .invalidRequest)
         #expect(
             error.description == """
-                There is no down migration for Code3, 1_a.sql. Write a .down.sql file for each, or conform to \
-                ReversibleSchemaMigration. Nothing was changed.
+                There is no down migration for Code3, 1_a.sql. Give each a .down.sql file, a `down:` or `rollback:` \
+                argument, or a conformance to ReversibleSchemaMigration. Nothing was changed.
                 """)
         #expect(try queue.ledger() == [1, 2, 3, 4])
         #expect(try queue.tables() == ["a", "b", "c", "d"])
         #expect(try schema.rollback(queue, to: 3) == [4])
+    }
+
+    @Test("of a closure cannot be called around the migrator, which alone knows whether there is one")
+    func closureAlone() {
+        let migrations: [any SchemaMigration] = [CodeMigration(1, "a") { _ in }, AddC()]
+        #expect(migrations.map { $0 is any ReversibleSchemaMigration } == [false, true])
     }
 
     @Test("refuses an unknown version")
