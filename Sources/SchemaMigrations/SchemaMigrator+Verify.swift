@@ -1,3 +1,4 @@
+import AppMigrations
 package import GRDB
 import MigrationDiagnostics
 
@@ -10,9 +11,12 @@ extension SchemaMigrator {
     ///
     /// - Returns: nil, if the database has had a migration that is not known.
     package func replica(of db: Database) throws -> DatabaseQueue? {
-        let ledger = try Ledger(db)
+        try replica(of: Ledger(db), db.configuration)
+    }
+
+    private func replica(of ledger: Ledger, _ configuration: Configuration) throws -> DatabaseQueue? {
         guard ledger.applied.isSubset(of: versions) else { return nil }
-        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        let queue = try DatabaseQueue(configuration: configuration.forCopying())
         // Migrations up to the floor were applied before the ledger was created.
         let migrations = migrations.filter {
             ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
@@ -21,27 +25,61 @@ extension SchemaMigrator {
         return queue
     }
 
-    /// Compares the schema with the one that the migrations make, if the options ask for that.
+    /// Compares the schema with the one that the applied migrations make, if the options ask for that.
     func verify(_ db: Database, _ report: inout SchemaReport) throws {
-        guard let policy = options.verify.onDifference, !report.applied.isEmpty,
-            let replica = try replica(of: db)
-        else { return }
-        let drift = try replica.unsafeReentrantRead { try SchemaDrift(of: db, from: $0) }
-        try replica.close()
-        guard !drift.sentences.isEmpty else { return }
+        guard options.verify != .never, !report.applied.isEmpty else { return }
+        let differences = try differences(of: db, in: Ledger(db))
+        guard !differences.isEmpty else { return }
         let problem =
-            "The schema is not the one that the migrations make: \(drift.sentences.joined(separator: "; "))"
-        switch policy {
-        case .allow: report.warnings.append(problem)
-        case .refuse:
-            var error = SchemaMigrationError(
-                .differentSchema, problem,
-                remedy: """
-                    The migrations are applied. Find out what else changes the schema, or which migration was edited: \
-                    compare a copy of the database with `app-migrations drift`.
-                    """)
-            error.committed = report.applied
-            throw error
+            "The schema is not the one that the migrations make: \(differences.joined(separator: "; "))"
+        guard options.verify.onDifference == .refuse else {
+            report.warnings.append(problem)
+            return
         }
+        var error = SchemaMigrationError(
+            .differentSchema, problem,
+            remedy: """
+                The migrations are applied. Find out what else changes the schema, or which migration was edited: \
+                compare a copy of the database with `app-migrations drift`.
+                """)
+        error.committed = report.applied
+        throw error
+    }
+
+    /// Compares the schema of a database without a ledger with the one that the adopted migrations make, if the options
+    /// ask for that.
+    ///
+    /// Call it before the versions enter the ledger: only a database without a ledger is adopted again.
+    ///
+    /// - Parameter ledger: the ledger, still to be written.
+    /// - Returns: a warning, if differences are allowed.
+    func verifyAdoption(_ db: Database, _ ledger: Ledger) throws -> String? {
+        guard options.verify != .never, let version = ledger.unmarked.max() else { return nil }
+        // A pending migration may drop what an earlier tool has left, and the schema is compared again after it.
+        let isLatest = pending(in: ledger, upTo: nil).pending.isEmpty
+        let differences = try differences(of: db, in: ledger, ignoringAdditions: !isLatest)
+        guard !differences.isEmpty else { return nil }
+        let problem = """
+            The schema is not the one that the adopted migrations make, up to \(version): \
+            \(differences.joined(separator: "; "))
+            """
+        guard options.verify.onDifference == .refuse else { return problem }
+        throw SchemaMigrationError(
+            .differentSchema, problem,
+            remedy: """
+                Return the version of the tables from `adopting`, or write a migration that makes up the difference. \
+                Nothing was changed.
+                """)
+    }
+
+    private func differences(
+        of db: Database, in ledger: Ledger, ignoringAdditions: Bool = false
+    ) throws -> [String] {
+        guard let replica = try replica(of: ledger, db.configuration) else { return [] }
+        let drift = try replica.unsafeReentrantRead {
+            try SchemaDrift(of: db, from: $0, ignoringAdditions: ignoringAdditions)
+        }
+        try replica.close()
+        return drift.sentences
     }
 }

@@ -101,15 +101,17 @@ public struct SchemaOptions: Sendable {
         /// Compares nothing.
         public static let never = Verification(onDifference: nil)
 
-        /// Throws ``SchemaMigrationError/Code/differentSchema`` after a migration if the schemas differ.
+        /// Throws ``SchemaMigrationError/Code/differentSchema`` if the schemas differ, after a migration, and before a
+        /// database is adopted.
         ///
-        /// The migrations that were applied stay.
+        /// The migrations that were applied stay. A database whose tables are not those of the adopted version is left
+        /// as it is, without a ledger, at every launch.
         public static let afterMigrating = Verification(onDifference: .refuse)
 
-        /// Compares the schemas after a migration.
+        /// Compares the schemas after a migration, and before a database is adopted.
         ///
         /// The migrator runs the migrations that the database has had once more, on an empty database in memory. It does so
-        /// only when it has applied one, so that other launches take no longer.
+        /// only when it has applied or adopted one, so that other launches take no longer.
         ///
         /// - Parameter policy: `.allow` adds a sentence to ``SchemaReport/warnings``, which a manager reports as an event;
         ///   `.refuse` throws an error.

@@ -24,7 +24,12 @@ struct SchemaMove: DatabaseMove {
     var busyTimeout: Duration { migrator.options.busyTimeout }
 
     func pending(_ db: Database) throws -> [String] {
-        try migrator.plan(for: db, upTo: target).pending.map { "\($0)" }
+        let plan = try migrator.plan(for: db, upTo: target)
+        // A move without pending migrations does not run, so nothing else would notice a wrong adoption.
+        if plan.isAdoption, plan.pending.isEmpty {
+            _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
+        }
+        return plan.pending.map { "\($0)" }
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {

@@ -5,10 +5,17 @@ struct SchemaDrift {
     /// The objects that differ, such as ``index `by_title` is missing``.
     let sentences: [String]
 
+    /// The tables in which other tools record their migrations, which no migration creates.
+    private static let ledgersOfOthers = ["`\(Ledger.tableOfGRDB)`", "`schema_info`"].map { "table \($0)" }
+
     /// Compares a database with one that has the schema it should have.
-    init(of db: Database, from expected: Database) throws {
-        let found = try Self.objects(db)
+    ///
+    /// - Parameter ignoringAdditions: whether objects may be there that should not.
+    init(of db: Database, from expected: Database, ignoringAdditions: Bool = false) throws {
         let wanted = try Self.objects(expected)
+        let found = try Self.objects(db).filter { title, _ in
+            wanted[title] != nil || !ignoringAdditions && !Self.ledgersOfOthers.contains(title)
+        }
         sentences = Set(found.keys).union(wanted.keys).compactMap { title in
             switch (found[title], wanted[title]) {
             case (nil, _?): "\(title) is missing"

@@ -277,11 +277,15 @@ final class SchemaRun {
     /// Reads the ledger under the lock, since another process may have migrated first, and creates its
     /// tables.
     ///
-    /// Before that, and so before the first change, it copies the database if the options ask for a backup.
+    /// Before that, and so before the first change, it verifies an adoption and copies the database, if the options ask
+    /// for that.
     ///
     /// - Returns: the ledger as it was read.
     private func prepareLedger() throws -> Ledger {
         let ledger = try migrator.ledger(of: db)
+        if let warning = try migrator.verifyAdoption(db, ledger), !report.warnings.contains(warning) {
+            report.warnings.append(warning)
+        }
         report.backup = try backup?.copy(db, ledger) ?? report.backup
         backup = nil
         try Ledger.create(db)

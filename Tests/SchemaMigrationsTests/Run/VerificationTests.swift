@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -98,5 +99,117 @@ struct VerificationTests {
             ], options: SchemaOptions(verify: .afterMigrating))
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])
         #expect(try schema.migrate(queue).applied == [2, 3, 4])
+    }
+}
+
+@Suite("The schema of an adopted database")
+struct AdoptionVerificationTests {
+    private let queue: DatabaseQueue
+    private let migrations = [
+        SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x)"),
+        SQLMigration(version: 2, name: "b", sql: "CREATE TABLE b(x)"),
+        SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x); DROP TABLE IF EXISTS old_version"),
+    ]
+
+    init() throws {
+        queue = try DatabaseQueue()
+        try queue.execute("CREATE TABLE a(x)")
+    }
+
+    private func schema(
+        _ count: Int = 3, adopting version: SchemaVersion,
+        _ verify: SchemaOptions.Verification = .afterMigrating
+    ) throws -> SchemaMigrator {
+        try SchemaMigrator(
+            migrations: Array(migrations.prefix(count)), options: SchemaOptions(verify: verify),
+            adopting: SchemaAdoption { _ in version })
+    }
+
+    private func problem(_ version: SchemaVersion, _ differences: String) -> String {
+        """
+        The schema is not the one that the adopted migrations make, up to \(version): \(differences)
+        """
+    }
+
+    private func expectRefusal(_ schema: SchemaMigrator, _ problem: String) throws {
+        let before = try queue.schema()
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .differentSchema)
+        #expect(error.committed == [])
+        #expect(
+            error.description == """
+                \(problem). Return the version of the tables from `adopting`, or write a migration that makes up the \
+                difference. Nothing was changed.
+                """)
+        #expect(try queue.schema() == before)
+        #expect(
+            try queue.strings("SELECT name FROM sqlite_master WHERE name LIKE 'schema_migrations%'") == [])
+    }
+
+    @Test(
+        "is refused at every launch if the version is wrong, whether migrations are pending or not",
+        arguments: [2, 3])
+    func wrong(count: Int) throws {
+        let schema = try schema(count, adopting: 2)
+        for _ in 1...2 { try expectRefusal(schema, problem(2, "table `b` is missing")) }
+    }
+
+    @Test("passes if the version is right, at this launch and the next", arguments: [1, 2, 3])
+    func right(count: Int) throws {
+        let schema = try schema(count, adopting: 1)
+        #expect(try schema.migrate(queue).applied == Array([2, 3].prefix(count - 1)))
+        #expect(try schema.migrate(queue).applied == [])
+        #expect(try queue.read(schema.history).first?.origin == .marked)
+    }
+
+    @Test("may hold what a pending migration drops")
+    func additions() throws {
+        try queue.execute("CREATE TABLE b(x); CREATE TABLE old_version(x)")
+        try expectRefusal(schema(2, adopting: 2), problem(2, "table `old_version` should not be there"))
+        #expect(try schema(3, adopting: 2).migrate(queue).applied == [3])
+    }
+
+    @Test("may hold the tables in which other tools record their migrations")
+    func ledgersOfOthers() throws {
+        try queue.execute(
+            "CREATE TABLE grdb_migrations(identifier TEXT); CREATE TABLE schema_info(version INTEGER)")
+        #expect(try schema(1, adopting: 1).migrate(queue).applied == [])
+        #expect(try schema(adopting: 1).migrate(queue).applied == [2, 3])
+    }
+
+    @Test("is a warning if that is allowed")
+    func allow() throws {
+        let report = try schema(2, adopting: 2, .afterMigrating(onDifference: .allow)).migrate(queue)
+        #expect(report.warnings == [problem(2, "table `b` is missing")])
+        #expect(try queue.ledger() == [1, 2])
+    }
+
+    @Test("is verified before a backup is made")
+    func backup() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.queue()
+        try file.execute("CREATE TABLE a(x)")
+        var schema = try schema(adopting: 2)
+        let backups = folder.url.appendingPathComponent("backups")
+        schema.options.backup = .beforeMigrating(to: backups)
+        #expect(try failure { try schema.migrate(file) }.code == .differentSchema)
+        #expect(!FileManager.default.fileExists(atPath: backups.path))
+    }
+
+    @Test("is verified by a manager's move, before a step runs", arguments: [2, 3])
+    func move(count: Int) throws {
+        let app = try App()
+        let database = try app.open()
+        try database.execute("CREATE TABLE a(x)")
+        for _ in 1...2 {
+            let manager = try app.manager(
+                "2.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+            manager.whenMigratingToVersion("1.0", migrate: try schema(count, adopting: 2), in: database)
+            manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("step") }
+            let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+            #expect(error.description.contains(problem(2, "table `b` is missing")), "\(error)")
+        }
+        #expect(app.log.lines == [])
+        #expect(try database.tables().filter { !$0.hasPrefix("app_migrations") } == ["a"])
     }
 }
