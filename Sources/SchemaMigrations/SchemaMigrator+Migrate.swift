@@ -1,6 +1,7 @@
 import AppMigrations
 public import Foundation
 public import GRDB
+import MigrationDiagnostics
 
 extension SchemaMigrator {
     /// Applies the pending migrations, oldest first.
@@ -134,5 +135,122 @@ extension SchemaMigrator {
         throw SchemaMigrationError(
             .invalidRequest, "A database cannot be migrated inside a transaction",
             remedy: "Migrate before `db.write { … }` or `db.read { … }`, not inside.")
+    }
+}
+
+/// The result of one call of `SchemaMigrator.migrate(_:upTo:progress:)`.
+///
+/// ```swift
+/// let report = try schema.migrate(dbQueue)
+/// for warning in report.warnings { logger.info(warning) }
+/// ```
+public struct SchemaReport: Sendable, Hashable {
+    /// The versions that were applied, in order.
+    public internal(set) var applied: [SchemaVersion] = []
+
+    /// Pre-existing problems in the database, a sentence each.
+    ///
+    /// They do not stop the migration. They are rows that refer to missing rows, and views and triggers that
+    /// do not compile.
+    public internal(set) var warnings: [String] = []
+
+    /// The copy that was made before the database was changed; nil if the options ask for none.
+    public internal(set) var backup: URL?
+}
+
+extension SchemaMigrator {
+    /// Rolls back every migration above a version, newest first.
+    ///
+    /// For use during development: nothing else ever migrates down. Checks that every migration is reversible
+    /// first; an empty `.down.sql` does not count.
+    ///
+    /// ```swift
+    /// try schema.rollback(dbQueue, to: 20240110090000000)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - version: the version to go back to, which stays; 0 to roll back everything.
+    /// - Returns: the versions that were rolled back, newest first.
+    /// - Throws: ``SchemaMigrationError``, for instance when one of the migrations is irreversible.
+    @discardableResult
+    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
+    {
+        if version != 0 { try check(version) }
+        let interrupter = Interrupter(observing: nil)
+        return try interrupter.whileActive {
+            try withWriter(database) { try rollback($0, to: version, interrupter) }
+        }
+    }
+
+    private func rollback(
+        _ db: Database, to version: SchemaVersion, _ interrupter: Interrupter
+    ) throws -> [SchemaVersion] {
+        let applied = try waitWhileBusy(upTo: options.busyTimeout) {
+            try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+        }
+        let jobs = try downMigrations(of: applied)
+        return try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: nil)
+            .rollBack(jobs).applied
+    }
+
+    /// Returns the checked down migrations of versions, in the order given.
+    private func downMigrations(of versions: [SchemaVersion]) throws -> [MigrationJob] {
+        var jobs: [MigrationJob] = []
+        var irreversible: [String] = []
+        for version in versions {
+            guard let migration = migration(version: version) else {
+                irreversible.append("\(version) (unknown)")
+                continue
+            }
+            let job = try MigrationJob(migration, .down)
+            if job.hasBody { jobs.append(job) } else { irreversible.append(migration.title) }
+        }
+        guard irreversible.isEmpty else { throw SchemaMigrationError(irreversible: irreversible) }
+        return jobs
+    }
+}
+
+extension SchemaMigrationError {
+    /// Creates an error for migrations that cannot be rolled back.
+    init(irreversible titles: [String]) {
+        self.init(
+            .invalidRequest, "There is no down migration for \(titles.joined(separator: ", "))",
+            remedy: """
+                Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
+                ReversibleSchemaMigration. Nothing was changed.
+                """)
+    }
+}
+
+/// A check of the free space before a run begins.
+struct SpaceRequirement {
+    private let space: SchemaOptions.Space
+
+    init(_ space: SchemaOptions.Space) {
+        self.space = space
+    }
+
+    /// Throws an error if the disk of a database has too little free space.
+    func check(_ db: Database, waitingUpTo limit: Duration) throws {
+        guard space != .unchecked else { return }
+        let size = try waitWhileBusy(upTo: limit) {
+            try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
+        }
+        guard let needed = space.bytes(forSize: size), needed > 0,
+            let path = try String.fetchOne(
+                db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"),
+            !path.isEmpty
+        else { return }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // A system that does not tell must not keep the app from migrating.
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
+        guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value, free < needed else {
+            return
+        }
+        throw SchemaMigrationError(
+            .diskFull,
+            "\(URL(fileURLWithPath: path).lastPathComponent) may need \(needed) bytes while it is migrated, and \(free) are free",
+            remedy: "Free some space, then migrate again. Nothing was changed.")
     }
 }

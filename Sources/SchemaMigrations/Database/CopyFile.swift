@@ -51,3 +51,35 @@ extension DatabaseReader {
         return URLComponents(string: path).flatMap { $0.path.isEmpty ? nil : URL(fileURLWithPath: $0.path) }
     }
 }
+
+extension Configuration {
+    /// The app's configuration, for another connection to the same database, or for one to a copy of it.
+    ///
+    /// It keeps what the app does to prepare a connection, such as passing the passphrase, so that a copy of an
+    /// encrypted database is encrypted as well.
+    package func forCopying(readOnly: Bool = false) -> Configuration {
+        var configuration = self
+        configuration.readonly = readOnly
+        configuration.journalMode = .default
+        // Otherwise the connection would wait for the queue of the app's own, which waits for the connection.
+        configuration.targetQueue = nil
+        configuration.writeTargetQueue = nil
+        return configuration
+    }
+}
+
+extension DatabaseWriter {
+    /// The database's file; nil for a database in memory.
+    var file: URL? {
+        path.isEmpty || path.hasPrefix(":memory:") || path.hasPrefix("file:")
+            ? nil : URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    }
+
+    /// The database's name in messages.
+    var displayName: String { file.databaseName }
+}
+
+extension URL? {
+    /// The name in messages of the database in this file.
+    var databaseName: String { self?.lastPathComponent ?? "the database in memory" }
+}

@@ -94,3 +94,51 @@ extension Database {
         return [hintAtDoubleQuotedText(error, in: error.sql), fix].compactMap(\.self).joined(separator: " ")
     }
 }
+
+extension Database {
+    /// Returns a hint about a missing column that is written in double quotes, or nil for other failures.
+    ///
+    /// If there is no such column, SQLite takes the name for a text (quirks.html, 8). GRDB's connections do
+    /// so only if they are configured to, so views and triggers of databases that other libraries created can
+    /// fail.
+    ///
+    /// - Parameters:
+    ///   - error: the failure.
+    ///   - sql: the statement that failed, if it may hold the name as well.
+    func hintAtDoubleQuotedText(_ error: DatabaseError, in sql: String? = nil) -> String? {
+        guard let name = error.missingColumn else { return nil }
+        let quoted = "\"\(name)\""
+        let isInSchema = try? Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE instr(sql, ?))",
+            arguments: [quoted])
+        guard isInSchema == true || sql?.contains(quoted) == true else { return nil }
+        return """
+            If \(quoted) is meant as a text, write it in single quotes, or open the database with GRDB's \
+            Configuration.acceptsDoubleQuotedStringLiterals.
+            """
+    }
+}
+
+// The one place that looks into the text of messages: SQLite has no extended code that tells these failures from
+// others of the same code (rescode.html).
+
+extension DatabaseError {
+    /// Whether the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
+    var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
+
+    /// Whether GRDB has refused the statement because the database is suspended.
+    var isAboutSuspension: Bool { message == "Database is suspended" }
+
+    /// The name of the missing column, if a statement failed because of one.
+    var missingColumn: String? {
+        guard let message, let range = message.firstRange(of: "no such column: ") else { return nil }
+        return message[range.upperBound...].prefix { $0 != " " }.filter { $0 != "\"" }
+    }
+}
+
+extension IntegrityCheck {
+    /// The prefix of a row of `PRAGMA integrity_check` about a null in a column that is `NOT NULL`.
+    ///
+    /// The pragma returns only text.
+    static let nullValue = "NULL value in "
+}

@@ -83,3 +83,123 @@ struct Inspection {
 struct SuspectWork: Error {
     let suspects: Suspects
 }
+
+/// The tables that a group of migrations may have broken.
+struct Suspects {
+    /// The names of tables.
+    private(set) var tables: Set<SQLName> = []
+    /// The tables to which suspects refer.
+    ///
+    /// An orphan of any other child of theirs tells that a row was missing before.
+    private(set) var parents: Set<SQLName> = []
+    /// Whether views and triggers may have been broken.
+    private(set) var schemaHasChanged = false
+    /// Whether any table may have been touched.
+    private(set) var isEverything = false
+    /// Whether migrations in Swift ran, whose dropped tables are not known beforehand.
+    private var includesCode = false
+
+    /// Every table, view and trigger.
+    static let everything = Suspects(schemaHasChanged: true, isEverything: true)
+
+    /// Whether any table is a suspect.
+    var includesTables: Bool { isEverything || !tables.isEmpty }
+
+    /// Adds the tables to which suspects refer.
+    mutating func addParents(_ keys: some Sequence<ForeignKey>) {
+        parents.formUnion(keys.filter { $0.concerns(self) }.map(\.parent))
+    }
+
+    /// Returns whether a table that does not exist may have existed before one of the migrations.
+    func mayHaveDropped(_ table: SQLName, from before: SchemaShape) -> Bool {
+        includesCode || isEverything || tables.contains(table)
+            || before.objects.contains { $0.table == table }
+    }
+
+    /// Adds the tables that a migration touched.
+    mutating func add(tables names: Set<SQLName>, byCode isCode: Bool = false) {
+        tables.formUnion(names)
+        if isCode { includesCode = true }
+    }
+
+    /// Adds the tables whose definition, or whose place in the database file, has changed.
+    ///
+    /// Leaves out those of which `ALTER TABLE` has changed columns that no foreign key uses. Their rows refer to what
+    /// they referred to, and reading them may take long.
+    mutating func add(changesSince before: SchemaShape, to after: SchemaShape) {
+        guard before.cookie != after.cookie else { return }
+        schemaHasChanged = true
+        let changed = before.objects.symmetricDifference(after.objects)
+        // The schema was changed, and looks the same: something was dropped and created again. For a `.sql`
+        // file, the dropped tables are known.
+        if changed.isEmpty, includesCode { isEverything = true }
+        // A table that Swift code has dropped and created again may look altered, too.
+        let altered =
+            includesCode
+            ? [] : Set(before.objects.map(\.identity)).intersection(after.objects.map(\.identity))
+        tables.formUnion(changed.filter { !altered.contains($0.identity) }.map(\.table))
+        tables.formUnion(before.keys.symmetricDifference(after.keys).map(\.child))
+    }
+}
+
+/// A database's schema at one moment, for detecting changes.
+struct SchemaShape {
+    struct Object: Hashable {
+        let identity: Identity
+        let sql: String?
+
+        var table: SQLName { identity.table }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+    }
+
+    /// What stays the same while `ALTER TABLE` adds, drops or renames a column.
+    struct Identity: Hashable {
+        /// An identifier that usually changes when a table is dropped and created again.
+        let id: Int64
+        let name: String
+        let table: SQLName
+        let rootPage: Int
+
+        // No other object of a schema has the identifier, and the texts would take long.
+        func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    }
+
+    /// The schema cookie (fileformat2.html, 1.3.9), which each change of the schema raises.
+    let cookie: Int
+    let objects: Set<Object>
+    let keys: Set<ForeignKey>
+    /// Whether some object has no root page, as views, triggers and virtual tables (fileformat2.html, 2.6).
+    let mayHaveViewsOrTriggers: Bool
+
+    init(_ db: Database) throws {
+        cookie = try db.pragma("main.schema_version")
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT rowid, name, tbl_name, rootpage, sql, instr(lower(sql), 'references') FROM main.sqlite_master
+                """)
+        var objects: Set<Object> = []
+        var mayHaveKeys = false
+        var mayHaveViewsOrTriggers = false
+        while let row = try rows.next() {
+            let identity = Identity(id: row[0], name: row[1], table: row[2], rootPage: row[3] ?? 0)
+            objects.insert(Object(identity: identity, sql: row[4]))
+            mayHaveViewsOrTriggers = mayHaveViewsOrTriggers || identity.rootPage == 0
+            mayHaveKeys = mayHaveKeys || row[5] as Int? ?? 0 > 0
+        }
+        self.objects = objects
+        self.mayHaveViewsOrTriggers = mayHaveViewsOrTriggers
+        keys = mayHaveKeys ? try Set(ForeignKey.fetchAll(db)) : []
+    }
+
+    /// Returns the schema of the same connection later on, which takes little if nothing has changed.
+    func next(_ db: Database) throws -> SchemaShape {
+        try db.pragma("main.schema_version") == cookie ? self : SchemaShape(db)
+    }
+
+    /// Returns true if everything in the earlier schema still exists unchanged.
+    func hasAll(of before: SchemaShape) -> Bool {
+        cookie == before.cookie || objects.isSuperset(of: before.objects)
+    }
+}

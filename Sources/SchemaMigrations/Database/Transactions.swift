@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+
+extension Database {
+    /// Runs the body in a write transaction, which commits when the body returns and rolls back when it
+    /// throws.
+    ///
+    /// Waits for other connections: before the transaction begins, while others write; before it commits, in
+    /// rollback mode, while others read. It does not use GRDB's own timeout for that, which is off by
+    /// default, may be too long, and cannot be interrupted. A busy callback of the app's stays, since it
+    /// could not be restored.
+    func withWriteTransaction<Result>(
+        waitingUpTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Result
+    ) throws -> Result {
+        try interrupter?.check()
+        try withoutBusyTimeout {
+            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginTransaction(.immediate) }
+        }
+        do {
+            // GRDB's schema cache may be older than another process's changes.
+            clearSchemaCache()
+            let result = try body()
+            try interrupter?.check()
+            // lang_transaction.html: a COMMIT that fails with SQLITE_BUSY leaves the transaction open, for a
+            // retry.
+            try withoutBusyTimeout {
+                try waitWhileBusy(upTo: limit, interrupter: interrupter) { try commit() }
+            }
+            return result
+        } catch {
+            if isInsideTransaction { try? rollback() }
+            clearSchemaCache()
+            throw error
+        }
+    }
+
+    private func withoutBusyTimeout(_ body: () throws -> Void) throws {
+        guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
+        setBusyTimeout(milliseconds: 0)
+        // Uses a C function instead of a pragma, which could fail and leave the new transaction open.
+        defer { setBusyTimeout(milliseconds: Int32(max(0, min(seconds * 1_000, Double(Int32.max))))) }
+        try body()
+    }
+}
+
+extension Database {
+    /// Runs several queries on one state of the database.
+    func readSnapshot<Value>(_ body: () throws -> Value) throws -> Value {
+        if isInsideTransaction { return try body() }
+        var value: Value?
+        try inTransaction(.deferred) {
+            value = try body()
+            return .commit
+        }
+        guard let value else { preconditionFailure("inTransaction returned without running its body") }
+        return value
+    }
+}
+
+extension DatabaseReader {
+    /// Runs several queries on one state of the database, and waits while another connection blocks them.
+    func readSnapshot<Value>(
+        waitingUpTo limit: Duration, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try waitWhileBusy(upTo: limit) {
+            try unsafeReentrantRead { db in try db.readSnapshot { try body(db) } }
+        }
+    }
+}
+
+extension Duration {
+    /// The longest time that stores and steps wait for another connection; migrations use the migrator's
+    /// options.
+    static let defaultBusyTimeout: Duration = .seconds(10)
+}
+
+/// Runs the body again, with short pauses, while another connection is in the way.
+///
+/// - Parameters:
+///   - limit: the longest time to wait, after which the last error is thrown.
+///   - interrupter: ends the waiting with a `CancellationError` once it is cancelled.
+func waitWhileBusy<Value>(
+    upTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Value
+) throws -> Value {
+    let deadline = ContinuousClock.now + limit
+    while true {
+        do {
+            return try body()
+        } catch  where error.databaseError?.isBusy == true {
+            guard ContinuousClock.now < deadline else { throw error }
+            try interrupter?.check()
+            // A random pause keeps several waiting connections from trying in step.
+            Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether another connection caused the error, so that waiting may help.
+    var isBusy: Bool {
+        // SQLITE_SCHEMA: others have changed the schema again and again while a statement was compiled.
+        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)
+    }
+}
+
+/// A change of the schema to report to GRDB's observers, because SQLite reports only changes of rows.
+enum SchemaChange {
+    /// Only new tables, views, indexes or triggers.
+    case additions
+    /// Any change, including changed or dropped tables, views, indexes or triggers.
+    case anything
+}
+
+extension Database {
+    /// Notifies the app's observers that the schema has changed.
+    func notifyObservers(of change: SchemaChange) throws {
+        switch change {
+        // No observer can observe a new table yet, except observers of everything, which includes the ledger.
+        case .additions: try notifyChanges(in: Table("schema_migrations"))
+        case .anything: try notifyObserversOfAllTables()
+        }
+    }
+
+    /// Notifies the observers of each table that the connection can read.
+    ///
+    /// GRDB's region of the full database fails if one table has a quote in its name, or needs a module or a
+    /// tokenizer that is not registered. Nobody can observe such a table.
+    private func notifyObserversOfAllTables() throws {
+        for schema in try SQLName.fetchAll(self, sql: "SELECT name FROM pragma_database_list") {
+            let master = "\(schema.sql).sqlite_master"
+            for table in try SQLName.fetchAll(self, sql: "SELECT name FROM \(master) WHERE type = 'table'") {
+                do {
+                    let statement = try makeStatement(sql: "SELECT * FROM \(schema.sql).\(table.sql)")
+                    try notifyChanges(in: statement.databaseRegion)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                    continue
+                }
+            }
+        }
+    }
+}
