@@ -15,7 +15,7 @@ package import MigrationDiagnostics
 /// ```
 public struct SchemaMigrationError: Error, Sendable {
     /// The kind of a failure, with one code for each failure that an app or a tool handles in its own way.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's name.
         public let rawValue: String
 
@@ -23,6 +23,9 @@ public struct SchemaMigrationError: Error, Sendable {
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
+
+        /// The code's name.
+        public var description: String { rawValue }
 
         // Problems with the migrations, found before one runs.
 

@@ -2,20 +2,10 @@ public import GRDB
 
 // Changing the ledger by hand.
 extension SchemaMigrator {
-    /// Creates the table `schema_migrations`, without running or marking anything.
-    ///
-    /// - Throws: ``SchemaMigrationError``.
-    public func createMigrationsTable(_ database: any DatabaseWriter) throws {
-        try changeLedger(database) { db in
-            _ = try Ledger(db)
-            try Ledger.create(db)
-        }
-    }
-
     /// Marks every known migration up to a version as applied, without running any.
     ///
     /// Use it for a database that already has the tables of these migrations. To adopt databases at launch,
-    /// pass `adopting` to ``init(directory:snapshot:options:adopting:)``.
+    /// pass `adopting` to ``init(directory:migrations:snapshot:options:adopting:)``.
     ///
     /// - Throws: ``SchemaMigrationError``, for instance when no migration has the version.
     public func markApplied(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws {

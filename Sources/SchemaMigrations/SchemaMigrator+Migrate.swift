@@ -93,7 +93,7 @@ extension SchemaMigrator {
         let runProgress = progress.map(RunProgress.init(in:))
         return try interrupter.whileActive {
             try withWriter(database) { db in
-                try SpaceRequirement(options.space).check(db, waitingUpTo: options.busyTimeout)
+                try options.space.check(db, waitingUpTo: options.busyTimeout)
                 var report = try SchemaRun(
                     migrator: self, db: db, interrupter: interrupter, progress: runProgress
                 ).migrate(plan, upTo: target)
@@ -223,21 +223,21 @@ extension SchemaMigrationError {
     }
 }
 
-/// A check of the free space before a run begins.
-struct SpaceRequirement {
-    private let space: SchemaOptions.Space
-
-    init(_ space: SchemaOptions.Space) {
-        self.space = space
-    }
-
+extension SchemaOptions.Space {
     /// Throws an error if the disk of a database has too little free space.
     func check(_ db: Database, waitingUpTo limit: Duration) throws {
-        guard space != .unchecked else { return }
+        if case .unchecked = self { return }
         let size = try waitWhileBusy(upTo: limit) {
             try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
         }
-        guard let needed = space.bytes(forSize: size), needed > 0,
+        let needed =
+            switch self {
+            case .unchecked: Int64(0)
+            case .require(let times):
+                Int64(exactly: (Double(size) * times).rounded(.up)) ?? (times > 0 ? .max : 0)
+            case .requireBytes(let bytes): bytes
+            }
+        guard needed > 0,
             let path = try String.fetchOne(
                 db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"),
             !path.isEmpty

@@ -18,8 +18,10 @@ extension SchemaMigrator {
         return SchemaStatus(
             hasMigrationsTable: ledger.exists, originVersion: ledger.originVersion,
             currentVersion: ledger.currentVersion, appliedVersions: history.map(\.version),
-            pendingVersions: plan.pending, belowFloor: plan.belowFloor, edited: try edited(in: history),
-            unknown: ledger.applied.subtracting(versions).sorted(), latestVersion: migrations.last?.version,
+            pendingVersions: plan.pending, skippedVersions: plan.belowFloor,
+            editedVersions: try edited(in: history),
+            unknownVersions: ledger.applied.subtracting(versions).sorted(),
+            latestVersion: migrations.last?.version,
             history: history)
     }
 
@@ -35,7 +37,7 @@ extension SchemaMigrator {
     ///   - db: the database.
     ///   - version: the version of the last migration to include; nil for the latest.
     /// - Throws: ``SchemaMigrationError``, when migrating would be refused.
-    public func pending(_ db: Database, upTo version: SchemaVersion? = nil) throws -> [SchemaVersion] {
+    package func pending(_ db: Database, upTo version: SchemaVersion? = nil) throws -> [SchemaVersion] {
         if let version { try check(version) }
         return try plan(for: db, upTo: version).pending
     }
@@ -55,13 +57,6 @@ extension SchemaMigrator {
     /// Returns the known migration with a version, or nil if there is none.
     public func migration(version: SchemaVersion) -> (any SchemaMigration)? {
         migrations.first { $0.version == version }
-    }
-
-    /// Returns the known migration with a name, or nil if there is none.
-    ///
-    /// If several migrations have the name, returns the oldest one.
-    public func migration(named name: String) -> (any SchemaMigration)? {
-        migrations.first { $0.name == name }
     }
 
     /// Returns the versions of the migrations whose text was edited after they were applied.
@@ -98,15 +93,15 @@ public struct SchemaStatus: Sendable, Hashable {
     public let pendingVersions: [SchemaVersion]
 
     /// The known versions that are never applied because the database began above them, ascending.
-    public let belowFloor: [SchemaVersion]
+    public let skippedVersions: [SchemaVersion]
 
     /// The versions whose files were edited after they were applied, ascending.
     ///
     /// White space, comments and line ends do not count.
-    public let edited: [SchemaVersion]
+    public let editedVersions: [SchemaVersion]
 
     /// The applied versions that no known migration has, ascending.
-    public let unknown: [SchemaVersion]
+    public let unknownVersions: [SchemaVersion]
 
     /// The version of the latest known migration.
     public let latestVersion: SchemaVersion?
@@ -116,10 +111,4 @@ public struct SchemaStatus: Sendable, Hashable {
 
     /// Whether a migration is pending.
     public var needsMigration: Bool { !pendingVersions.isEmpty }
-
-    /// Whether a newer version of the app migrated the database.
-    public var isNewer: Bool {
-        guard let currentVersion, let latestVersion else { return false }
-        return currentVersion > latestVersion
-    }
 }

@@ -32,7 +32,7 @@ extension SchemaMigrator {
         guard !differences.isEmpty else { return }
         let problem =
             "The schema is not the one that the migrations make: \(differences.joined(separator: "; "))"
-        guard options.verify.onDifference == .refuse else {
+        guard options.verify == .afterMigrating else {
             report.warnings.append(problem)
             return
         }
@@ -63,7 +63,7 @@ extension SchemaMigrator {
             The schema is not the one that the adopted migrations make, up to \(version): \
             \(differences.joined(separator: "; "))
             """
-        guard options.verify.onDifference == .refuse else { return problem }
+        guard options.verify == .afterMigrating else { return problem }
         throw SchemaMigrationError(
             .differentSchema, problem,
             remedy: """

@@ -26,11 +26,12 @@ public struct SchemaMigrator: Sendable {
     let adopting: SchemaAdoption?
     package private(set) var snapshotURL: URL?
 
-    /// Creates a migrator for the `.sql` files of a folder.
+    /// Creates a migrator for the `.sql` files of a folder, and migrations written in Swift.
     ///
     /// - Parameters:
     ///   - directory: the folder. Subfolders are ignored, and so are files whose names do not begin with a
     ///     digit or do not end in `.sql`.
+    ///   - migrations: the migrations written in Swift.
     ///   - snapshot: a file written by `app-migrations snapshot write`. An empty database starts from it
     ///     instead of running every migration, unless the snapshot holds a version above the target.
     ///   - options: the options for commits, timeouts and backups.
@@ -39,15 +40,17 @@ public struct SchemaMigrator: Sendable {
     /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a
     ///   file's name is malformed, and when two files have one version.
     public init(
-        directory: URL, snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
-        adopting: SchemaAdoption? = nil
+        directory: URL, migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
+        options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil
     ) throws {
-        try self.init(directories: [directory], snapshot: snapshot, options: options, adopting: adopting)
+        try self.init(
+            directories: [directory], migrations: migrations, snapshot: snapshot, options: options,
+            adopting: adopting)
     }
 
     /// Creates a migrator for the `.sql` files of several folders, and migrations written in Swift.
     ///
-    /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
     public init(
         directories: [URL], migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
         options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil
@@ -66,7 +69,7 @@ public struct SchemaMigrator: Sendable {
     ///   - snapshot: as for the other initializers.
     ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: as for the other initializers.
-    /// - Throws: ``SchemaMigrationError``, as ``init(directory:snapshot:options:adopting:)`` does.
+    /// - Throws: ``SchemaMigrationError``, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
     public init(
         bundle: Bundle, subdirectory: String? = nil, migrations: [any SchemaMigration] = [],
         snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil

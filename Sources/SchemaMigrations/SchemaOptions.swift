@@ -22,7 +22,7 @@ public struct SchemaOptions: Sendable {
 
     /// The handling of a file that was edited after it was applied.
     ///
-    /// By default, edits are allowed, and ``SchemaStatus/edited`` lists such files. `.refuse` makes migrating
+    /// By default, edits are allowed, and ``SchemaStatus/editedVersions`` lists such files. `.refuse` makes migrating
     /// an error until you call ``SchemaMigrator/acceptEdits(_:of:)``, and makes the migrator read every file
     /// at every launch.
     public var editedMigrations: Policy
@@ -94,66 +94,41 @@ public struct SchemaOptions: Sendable {
     /// A comparison of a database's schema with the one that its migrations make.
     ///
     /// It finds tables that something else has changed, and migrations that were edited after they were applied.
-    public struct Verification: Sendable, Hashable {
-        /// The handling of a difference; nil for no comparison.
-        let onDifference: Policy?
-
+    public enum Verification: Sendable {
         /// Compares nothing.
-        public static let never = Verification(onDifference: nil)
+        case never
 
         /// Throws ``SchemaMigrationError/Code/differentSchema`` if the schemas differ, after a migration, and before a
         /// database is adopted.
         ///
-        /// The migrations that were applied stay. A database whose tables are not those of the adopted version is left
-        /// as it is, without a ledger, at every launch.
-        public static let afterMigrating = Verification(onDifference: .refuse)
-
-        /// Compares the schemas after a migration, and before a database is adopted.
-        ///
         /// The migrator runs the migrations that the database has had once more, on an empty database in memory. It does so
         /// only when it has applied or adopted one, so that other launches take no longer.
         ///
-        /// - Parameter policy: `.allow` adds a sentence to ``SchemaReport/warnings``, which a manager reports as an event;
-        ///   `.refuse` throws an error.
-        public static func afterMigrating(onDifference policy: Policy) -> Verification {
-            Verification(onDifference: policy)
-        }
+        /// The migrations that were applied stay. A database whose tables are not those of the adopted version is left
+        /// as it is, without a ledger, at every launch.
+        case afterMigrating
+
+        /// Compares at the same times, and adds a difference to ``SchemaReport/warnings``, which a manager reports as an
+        /// event.
+        case warnAfterMigrating
     }
 
     /// The free space that a disk must have before a migration begins.
     ///
     /// With too little, migrating throws ``SchemaMigrationError/Code/diskFull`` and changes nothing. SQLite rolls back a
     /// migration that fills the disk, too, but only after it has used up the space that other apps need.
-    public struct Space: Sendable, Hashable {
-        private enum Rule: Hashable {
-            case none
-            case times(Double)
-            case bytes(Int64)
-        }
-
-        private let rule: Rule
-
+    public enum Space: Sendable {
         /// Checks nothing.
-        public static let unchecked = Space(rule: .none)
+        case unchecked
 
         /// Requires a multiple of the database's size.
         ///
         /// A migration that rebuilds every table writes each page twice: into the new table, and into the journal or the
         /// write-ahead log. So the default is twice the size, as for `VACUUM` (<https://sqlite.org/lang_vacuum.html>).
-        public static func require(times: Double = 2) -> Space { Space(rule: .times(times)) }
+        case require(times: Double = 2)
 
         /// Requires a number of bytes, such as a rehearsal has measured.
-        public static func require(bytes: Int64) -> Space { Space(rule: .bytes(bytes)) }
-
-        /// Returns the space that a database of a size needs; nil if it is not checked.
-        func bytes(forSize size: Int64) -> Int64? {
-            switch rule {
-            case .none: nil
-            case .times(let times):
-                Int64(exactly: (Double(size) * times).rounded(.up)) ?? (times > 0 ? .max : 0)
-            case .bytes(let bytes): bytes
-            }
-        }
+        case requireBytes(Int64)
     }
 
     /// A copy of the database, made before it is changed.

@@ -12,6 +12,7 @@ struct SchemaMigrationErrorTests {
         }
         let localized = try #require(error as? any LocalizedError)
         #expect(error.localizedDescription == "\(error)")
+        #expect("\((error as? SchemaMigrationError)?.code as Any)" == "Optional(invalidMigration)")
         let parts = [localized.failureReason, localized.recoverySuggestion].compactMap(\.self)
         #expect(parts.joined(separator: " ") == "\(error)")
     }

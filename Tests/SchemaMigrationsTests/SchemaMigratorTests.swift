@@ -94,8 +94,8 @@ struct SchemaMigratorTests {
         #expect(half.currentVersion == 2)
         #expect(half.appliedVersions == [1, 2])
         #expect(half.pendingVersions == [3])
-        #expect(half.belowFloor == [])
-        #expect(half.unknown == [])
+        #expect(half.skippedVersions == [])
+        #expect(half.unknownVersions == [])
 
         try schema.migrate(queue)
         #expect(try !queue.read(schema.status).needsMigration)
@@ -114,7 +114,7 @@ struct SchemaMigratorTests {
             CodeMigration(3, sql: "CREATE TABLE c(x)"),
             CodeMigration(4, sql: ""),
         ])
-        #expect(try queue.read(schema.status).belowFloor == [])
+        #expect(try queue.read(schema.status).skippedVersions == [])
         #expect(try schema.migrate(queue).applied == [1, 3])
         #expect(try queue.tables() == ["a", "b", "c", "d"])
         #expect(try queue.read(schema.status).originVersion == 1)
@@ -135,7 +135,7 @@ struct SchemaMigratorTests {
                 The database is at version 3, above the latest known migration, 2. A newer version of the app has \
                 migrated it: update the app. Nothing was changed.
                 """)
-        #expect(try queue.read(older.status).unknown == [3])
+        #expect(try queue.read(older.status).unknownVersions == [3])
         #expect(try queue.ledger() == [1, 2, 3])
     }
 
@@ -209,10 +209,10 @@ struct SchemaMigratorTests {
             """)
         let status = try queue.read(schema.status)
         #expect(status.originVersion == 2)
-        #expect(status.belowFloor == [1])
+        #expect(status.skippedVersions == [1])
         #expect(status.pendingVersions == [3])
         #expect(try schema.migrate(queue).applied == [3])
         #expect(try queue.tables() == ["c"])
-        #expect(try queue.read(schema.status).belowFloor == [1])
+        #expect(try queue.read(schema.status).skippedVersions == [1])
     }
 }

@@ -59,7 +59,7 @@ struct UpgradeTrial {
         let before = try database.read(Inventory.init)
         let inSync = try Set(fullTextTables(database, before).filter(\.isInSync).map(\.name))
         upgrade.rows = before.rows.values.reduce(0, +)
-        let edited = try database.read(schema.status).edited
+        let edited = try database.read(schema.status).editedVersions
         upgrade.problems += edited.compactMap { editedProblem($0, start) }
 
         let copy = try self.copy(of: database)

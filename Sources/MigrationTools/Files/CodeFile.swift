@@ -42,7 +42,7 @@ extension SchemaMigrator {
     ///
     /// The migrator knows their position in the order, and cannot run them.
     ///
-    /// - Throws: `SchemaMigrationError`, as `init(directory:snapshot:options:adopting:)` does.
+    /// - Throws: `SchemaMigrationError`, as `init(directory:migrations:snapshot:options:adopting:)` does.
     package init(sourcesIn directory: URL, options: SchemaOptions = SchemaOptions()) throws {
         try self.init(migrations: MigrationFolder.filesAndCode(in: directory), options: options)
     }

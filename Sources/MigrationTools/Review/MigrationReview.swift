@@ -180,13 +180,13 @@ package struct MigrationReview: Sendable {
         func file(_ version: SchemaVersion) -> String {
             migrator.migration(version: version)?.title ?? "\(version)"
         }
-        for version in status.edited {
+        for version in status.editedVersions {
             add(
                 .edited, file(version),
                 "It was edited after it was applied to this database. Undo the edit and write a new migration, or accept it with `app-migrations accept`."
             )
         }
-        for version in status.unknown {
+        for version in status.unknownVersions {
             add(
                 .unknownVersion, "\(version)",
                 "Version \(version) was applied to the database, but it has no file. Was it removed or renamed?"

@@ -58,7 +58,9 @@ public struct AppliedMigration: Sendable, Hashable {
             throw SchemaMigrationError(
                 .damagedLedger,
                 "The table schema_migrations_details lacks a column: \(error.message ?? "unknown error")",
-                remedy: "It was left as it is. Fix it by hand, or drop it: only inspection needs it.",
+                remedy: """
+                    It was left as it is. Fix it by hand, or drop it: only `status` and `history` read it.
+                    """,
                 underlyingError: error)
         }
     }

@@ -24,7 +24,7 @@ struct AcceptCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         try database.writing { queue in
-            let edited = try queue.read(migrator.status).edited
+            let edited = try queue.read(migrator.status).editedVersions
             if let other = versions.first(where: { !edited.contains($0) }) {
                 throw Failure(
                     "\(other) was not edited after it was applied to \(database.database)",

@@ -50,7 +50,7 @@ struct MigrateCommand: ParsableCommand {
                         version: "\(version)", name: note?.name,
                         seconds: note?.duration.map { $0 / .seconds(1) })
                 },
-                warnings: report.warnings, edited: status.edited.map(String.init))
+                warnings: report.warnings, edited: status.editedVersions.map(String.init))
         }
         if quiet { return }
         if format.json { try printJSON(output) } else { output.print() }

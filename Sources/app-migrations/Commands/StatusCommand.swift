@@ -85,7 +85,7 @@ private struct StatusOutput: Encodable {
         let names = Dictionary(
             migrator.migrations.map { ($0.version, $0.name) }, uniquingKeysWith: { $1 })
         let states = Self.states(status)
-        migrations = Set(names.keys).union(status.unknown).sorted().map { version in
+        migrations = Set(names.keys).union(status.unknownVersions).sorted().map { version in
             let note = applied[version]
             return Line(
                 version: "\(version)", name: names[version] ?? note?.name,
@@ -98,9 +98,9 @@ private struct StatusOutput: Encodable {
     private static func states(_ status: SchemaStatus) -> [SchemaVersion: State] {
         var states: [SchemaVersion: State] = [:]
         for version in status.pendingVersions { states[version] = .pending }
-        for version in status.belowFloor { states[version] = .belowFloor }
-        for version in status.edited { states[version] = .edited }
-        for version in status.unknown { states[version] = .unknown }
+        for version in status.skippedVersions { states[version] = .belowFloor }
+        for version in status.editedVersions { states[version] = .edited }
+        for version in status.unknownVersions { states[version] = .unknown }
         return states
     }
 

@@ -207,7 +207,7 @@ struct FixtureMakerTests {
         let schema = try SchemaMigrator(migrations: migrations)
         let real = try DatabaseQueue(path: folder.file("real.sqlite").path)
         #expect(try queue.read(schema.history) == real.read(schema.history))
-        #expect(try queue.read(schema.status).edited == [])
+        #expect(try queue.read(schema.status).editedVersions == [])
         #expect(try schema.migrate(queue).applied == [2])
     }
 

@@ -147,7 +147,6 @@ struct BusyDatabaseTests {
 
     /// All calls that wait for the database.
     private static let calls: [(String, @Sendable (SchemaMigrator, DatabaseQueue) throws -> Void)] = [
-        ("createMigrationsTable", { try $0.createMigrationsTable($1) }),
         ("markApplied", { try $0.markApplied($1, upTo: 1) }),
         ("acceptEdits", { try $0.acceptEdits($1, of: [1]) }),
         ("rollback", { try $0.rollback($1, to: 0) }),

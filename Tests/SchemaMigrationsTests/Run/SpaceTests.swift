@@ -16,7 +16,7 @@ struct SpaceTests {
 
     @Test(
         "is checked before anything changes",
-        arguments: [SchemaOptions.Space.require(times: 1e15), .require(bytes: .max)])
+        arguments: [SchemaOptions.Space.require(times: 1e15), .requireBytes(.max)])
     func tooLittle(space: SchemaOptions.Space) throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
@@ -40,7 +40,7 @@ struct SpaceTests {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
         #expect(try schema(.require()).migrate(queue).applied == [1, 2])
-        #expect(try schema(.require(bytes: .max)).migrate(DatabaseQueue()).applied == [1, 2])
+        #expect(try schema(.requireBytes(.max)).migrate(DatabaseQueue()).applied == [1, 2])
     }
 
     #if os(Linux)

@@ -71,7 +71,7 @@ struct VerificationTests {
 
     @Test("is a warning if that is allowed")
     func allow() throws {
-        let report = try schema(.afterMigrating(onDifference: .allow)).migrate(changedDatabase())
+        let report = try schema(.warnAfterMigrating).migrate(changedDatabase())
         #expect(report.applied == [2])
         #expect(report.warnings == [problem])
     }
@@ -179,7 +179,7 @@ struct AdoptionVerificationTests {
 
     @Test("is a warning if that is allowed")
     func allow() throws {
-        let report = try schema(2, adopting: 2, .afterMigrating(onDifference: .allow)).migrate(queue)
+        let report = try schema(2, adopting: 2, .warnAfterMigrating).migrate(queue)
         #expect(report.warnings == [problem(2, "table `b` is missing")])
         #expect(try queue.ledger() == [1, 2])
     }
