@@ -144,29 +144,69 @@ final class SchemaRun {
         }
     }
 
+    // A group, from before BEGIN to after COMMIT. Its migrations change tables as SQLite recommends in
+    // lang_altertable.html, section 7, "Making Other Kinds Of Table Schema Changes". The steps in quotes are SQLite's;
+    // steps 3 to 9 are the migration's own.
+    //
+    // 1. `commit` turns foreign keys off, unless the group asks for immediate ones. It does so before the transaction,
+    //    in which the pragma would do nothing.
+    //
+    //    > 1. If foreign key constraints are enabled, disable them using PRAGMA foreign_keys=OFF.
+    //
+    // 2. `withWriteTransaction` begins an immediate transaction, and waits for the lock. From here on no other
+    //    connection writes.
+    //
+    //    > 2. Start a transaction.
+    //
+    // 3. `prepareLedger` reads the ledger again, because another process may have migrated while this one waited. If
+    //    the options ask for it, it compares the schema of an adopted database, and makes the backup. Then it creates
+    //    the ledger's tables, if they are missing, and marks adopted versions.
+    //
+    // 4. `Inspection` notes the schema. In a second attempt it also finds out what is broken already.
+    //
+    // 5. `runTogether` runs SQL files one after the other, and then writes their rows to the ledger. `runSingly` runs
+    //    the migrations that are left: each with its row, in a savepoint.
+    //
+    //    > 3. Remember the format of all indexes, triggers, and views associated with table X. […]
+    //    > 9. If any views refer to table X in a way that is affected by the schema change, then drop those views […]
+    //
+    // 6. `Inspection.finish` checks foreign keys, views and triggers, where the group has touched something. If
+    //    something is broken, it throws `SuspectWork`, which rolls back the group; `runGroup` runs it again, one
+    //    migration at a time.
+    //
+    //    > 10. If foreign key constraints were originally enabled then run PRAGMA foreign_key_check to verify that the
+    //    >     schema change did not break any foreign key constraints.
+    //
+    // 7. `notifyObservers` reports the change to the app's observers, which SQLite would not do for a new schema.
+    //
+    // 8. `withWriteTransaction` commits, unless the run was cancelled. Only now do migrations and their rows count. An
+    //    error or a crash before that undoes the whole group.
+    //
+    //    > 11. Commit the transaction started in step 2.
+    //
+    // 9. `detachingDatabases` detaches what files have attached. When the whole run is over, `withDurableCommits` puts
+    //    back the connection's own mode of foreign keys.
+    //
+    //    > 12. If foreign keys constraints were originally enabled, reenable them now.
+
     /// Runs the migrations of a group and commits them, each with its row in the ledger.
     ///
-    /// Only this method makes migrations permanent. The transaction commits when its body returns; an error,
-    /// a cancellation or a crash before that undoes the whole group.
+    /// Only this method makes migrations permanent.
     private func commit(_ group: inout MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
         let warnings = try detachingDatabases {
-            try commitTransaction(of: &group)
+            try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+                let ledger = try prepareLedger()
+                var inspection = try Inspection(db, group.foreignKeys, retrying: group.suspects)
+                // What names the ledger may need the row of each migration before the next one runs.
+                if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
+                try runSingly(&group, ledger, &inspection)
+                try db.notifyObservers(of: inspection.finish())
+                return inspection.warnings
+            }
         }
         report.applied += group.done.map(\.version)
         report.warnings += warnings.filter { !report.warnings.contains($0) }
-    }
-
-    private func commitTransaction(of group: inout MigrationGroup) throws -> [String] {
-        try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
-            let ledger = try prepareLedger()
-            var inspection = try Inspection(db, group.foreignKeys, retrying: group.suspects)
-            // What names the ledger may need the row of each migration before the next one runs.
-            if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
-            try runSingly(&group, ledger, &inspection)
-            try db.notifyObservers(of: inspection.finish())
-            return inspection.warnings
-        }
     }
 
     /// Runs the migrations at the front that can be repeated, and then writes their rows to the ledger.
