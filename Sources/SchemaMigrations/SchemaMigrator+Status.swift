@@ -29,10 +29,6 @@ extension SchemaMigrator {
     ///
     /// Reads the database, and changes nothing.
     ///
-    /// ```swift
-    /// let versions = try dbQueue.read { db in try schema.pending(db) }
-    /// ```
-    ///
     /// - Parameters:
     ///   - db: the database.
     ///   - version: the version of the last migration to include; nil for the latest.
