@@ -8,9 +8,12 @@ extension SchemaMigrationError {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw SchemaMigrationError(
-                .databaseFailed, error, remedy: error.remedy ?? "Nothing was left half-done.")
+            throw SchemaMigrationError(error)
         }
+    }
+
+    private init(_ error: DatabaseError) {
+        self.init(.databaseFailed, error, remedy: error.remedy ?? "Nothing was left half-done.")
     }
 
     /// Creates an error from an error of SQLite's.

@@ -12,6 +12,16 @@ extension Database {
     func withWriteTransaction<Result>(
         waitingUpTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Result
     ) throws -> Result {
+        var result: Result?
+        try runWriteTransaction(waitingUpTo: limit, interrupter) { result = try body() }
+        guard let result else { preconditionFailure("the transaction was committed without its body") }
+        return result
+    }
+
+    /// Not generic, since every kind of result would add 4 kB to apps.
+    private func runWriteTransaction(
+        waitingUpTo limit: Duration, _ interrupter: Interrupter?, _ body: () throws -> Void
+    ) throws {
         try interrupter?.check()
         try withoutBusyTimeout {
             try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginTransaction(.immediate) }
@@ -19,14 +29,13 @@ extension Database {
         do {
             // GRDB's schema cache may be older than another process's changes.
             clearSchemaCache()
-            let result = try body()
+            try body()
             try interrupter?.check()
             // lang_transaction.html: a COMMIT that fails with SQLITE_BUSY leaves the transaction open, for a
             // retry.
             try withoutBusyTimeout {
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) { try commit() }
             }
-            return result
         } catch {
             if isInsideTransaction { try? rollback() }
             clearSchemaCache()
