@@ -84,9 +84,10 @@ extension MigrationManager {
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - onError: whether the manager stops when the step throws.
     ///   - foreignKeys: the mode of foreign keys while the step runs. By default, SQLite does not enforce them, so that
-    ///     the step can rebuild a table, and the manager checks those of the touched tables before the commit. If it
-    ///     finds rows that refer to missing rows, it rolls the step back and runs it once more, to tell new ones from
-    ///     old ones: new ones are an error. Pass `.immediate` for a step that relies on `ON DELETE CASCADE`.
+    ///     the step can rebuild a table. Before the commit, the manager checks the foreign keys of the touched tables,
+    ///     and views and triggers if the schema has changed. If it finds a problem, it rolls the step back and runs it
+    ///     once more, to tell new problems, which are an error, from old ones. Pass `.immediate` for a step that relies on
+    ///     `ON DELETE CASCADE`.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
