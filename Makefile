@@ -1,7 +1,7 @@
 SWIFT ?= swift
 SOURCES = Package.swift Sources Plugins Scripts Tests Samples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: help demo demo-picture test stress bench bench-short bench-footprint check check-apple sanitize coverage fuzz format setup docs
+.PHONY: help demo demo-picture test test-crashes stress bench bench-short bench-footprint check check-apple sanitize coverage fuzz format setup docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -12,9 +12,11 @@ demo: setup ## run the Journal sample's demonstration
 demo-picture: setup ## draw the README's picture of the demo, on a quiet machine
 	@SWIFT='$(SWIFT)' Scripts/demo-picture.sh
 
-# Some hundred tests start processes at once, each with three open files.
-test: setup ## build and run the tests
-	@ulimit -n 8192 2>/dev/null || true; $(SWIFT) test --parallel
+test: setup ## build and run the tests (ARGS='--filter Plan' for a part), and list the slowest
+	@SWIFT='$(SWIFT)' Scripts/test.sh $(ARGS)
+
+test-crashes: setup ## build and run the crash and fault tests in short form, on Linux
+	@SWIFT='$(SWIFT)' Scripts/test.sh --crashes $(ARGS)
 
 bench: setup ## measure against rivals and limits, in four minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
 	@$(SWIFT) build --package-path Benchmarks -c release --product bench

@@ -142,6 +142,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["AppMigrations", "MigrationDiagnostics"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "TestTraits", dependencies: ["SchemaMigrations", "TestSupport"], path: "Tests/TestTraits",
+            swiftSettings: settings),
         .executableTarget(
             name: "Launcher",
             dependencies: [
@@ -155,7 +158,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsTests",
-            dependencies: ["AppMigrations", "MigrationTesting", "MigrationTools", "TestSupport"],
+            dependencies: [
+                "AppMigrations", "MigrationTesting", "MigrationTools", "TestSupport", "TestTraits",
+            ],
             swiftSettings: settings),
         // Isolated as Xcode isolates a new app: everything is on the main actor unless it says otherwise.
         .target(
@@ -174,51 +179,42 @@ let package = Package(
                 "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles", "MigrationTesting",
                 "MigrationTools",
                 "SchemaMigrations",
-                "TestSupport",
+                "TestSupport", "TestTraits",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "MigrationToolsTests",
             dependencies: [
-                "MigrationTools", "SchemaMigrations", "TestSupport",
+                "MigrationTools", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "MigrationTestingTests",
             dependencies: [
-                "AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ToolTests",
             dependencies: [
-                "AppMigrations", "app-migrations", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "app-migrations", "embed-migrations", "EmbeddedSQL", "FuzzTargets",
+                "MigrationEmbedding",
+                "MigrationTesting", "MigrationTools", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Help"],
             swiftSettings: settings),
         .testTarget(
-            name: "EmbedTests",
-            dependencies: [
-                "embed-migrations", "EmbeddedSQL", "FuzzTargets", "MigrationEmbedding", "MigrationTesting",
-                "MigrationTools",
-                "TestSupport",
-            ],
-            swiftSettings: settings),
-        .testTarget(
             name: "ProcessTests",
             dependencies: [
-                "AppMigrations", "Launcher", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "Launcher", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .target(name: "Tracer", path: "Tests/Tracer"),
         .target(name: "DiskModel", path: "Tests/DiskModel", swiftSettings: settings),
-        .testTarget(
-            name: "DiskModelTests", dependencies: ["DiskModel", "MigrationTesting", "MigrationTools"],
-            swiftSettings: settings),
         // Takes SQLite's own header: Scripts/with-sqlite.sh says where another one is.
         .target(name: "PlainSQLite", path: "Tests/PlainSQLite"),
         .executableTarget(
@@ -246,7 +242,9 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport"],
+            dependencies: [
+                "AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport", "TestTraits",
+            ],
             exclude: ["Assumed"],
             swiftSettings: settings),
         .target(
@@ -267,14 +265,20 @@ let package = Package(
             path: "Tests/Stress",
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "StressTests", dependencies: ["AppMigrations", "MigrationTesting", "StressTesting"],
+        // Tests that only `make test-crashes` builds and runs: SwiftPM makes one product of all test targets.
+        .executableTarget(
+            name: "CrashTests",
+            dependencies: [
+                "AppMigrations", "DiskModel", "MigrationTesting", "MigrationTools", "StressTesting",
+                "TestTraits",
+            ],
+            path: "Tests/CrashTests",
             swiftSettings: settings),
         .testTarget(
             name: "JournalTests",
             dependencies: [
                 "Accounts", "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
-                "TestSupport",
+                "TestSupport", "TestTraits",
             ],
             swiftSettings: settings),
     ]
@@ -285,7 +289,8 @@ if Context.environment["ON_SIMULATOR"] != nil {
     let onSimulator: Set = [
         "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations", "MigrationFiles",
         "SchemaMigrations",
-        "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "DefaultIsolation",
+        "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
+        "DefaultIsolation",
         "AppMigrationsTests", "SchemaMigrationsTests",
     ]
     package.targets.removeAll { !onSimulator.contains($0.name) }
@@ -293,7 +298,9 @@ if Context.environment["ON_SIMULATOR"] != nil {
 }
 
 #if !os(Linux)
-    // What traces system calls is written for Linux, and so are the stress tests, which need it.
-    let onLinux: Set = ["Tracer", "PlainSQLite", "Workload", "StressTesting", "stress", "StressTests"]
+    // What traces system calls is written for Linux, and so are the crash and fault tests, which need it.
+    let onLinux: Set = [
+        "CrashTests", "DiskModel", "PlainSQLite", "StressTesting", "Tracer", "Workload", "stress",
+    ]
     package.targets.removeAll { onLinux.contains($0.name) }
 #endif

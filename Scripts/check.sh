@@ -42,6 +42,9 @@ avoid 'ways? back' 'write "down migration", "reversible" or "irreversible" inste
 avoid 'kin' 'name the platforms, or whatever is meant, instead of "kin"'
 avoid 'proofs?|prov(e|es|ed|en|ing)' 'write "test", "check", "verify" or "evidence" instead of "proof" or "prove"'
 
+found=$(git grep -nE '^ *@Suite(\(".*\))?$' -- 'Tests/*.swift' | grep -vF '.timed' || [ $? = 1 ])
+report 'suites without .timed, so that "make test" does not measure their tests' "$found"
+
 for script in $(git ls-files -- '*.sh'); do
     sh -n "$script" || status=1
 done

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # The libraries that apps link, and the executables that tests start.
 libraries="AppMigrations MigrationDiagnostics MigrationFiles SchemaMigrations"
 executables="Accounts app-migrations embed-migrations EmbeddedSQL Journal Launcher QuickStart"
-[ "$(uname -s)" != Linux ] || executables="$executables Workload"
+[ "$(uname -s)" != Linux ] || executables="$executables CrashTests Workload"
 
 swift=${SWIFT:-swift}
 scratch=$PWD/.build/coverage
@@ -22,6 +22,9 @@ unset LLVM_PROFILE_FILE
 products=$("$swift" build --show-bin-path --scratch-path "$scratch")
 rm -rf "$products/codecov"
 "$swift" test --skip-build --enable-code-coverage --scratch-path "$scratch" --parallel
+if [ "$(uname -s)" = Linux ]; then
+    LLVM_PROFILE_FILE=$products/codecov/CrashTests%m.profraw "$products/CrashTests"
+fi
 
 # The processes that tests have started count as well, those with an environment of their own too.
 [ ! -e default.profraw ] || mv default.profraw "$products/codecov"

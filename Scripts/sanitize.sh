@@ -6,6 +6,10 @@ cd "$(dirname "$0")/.."
 
 status=0
 
+# The crash and fault tests are written for Linux.
+crash_tests=
+[ "$(uname -s)" != Linux ] || crash_tests=CrashTests
+
 # Arguments: the sanitizer, the options that all processes of the run are to have.
 run() {
     scratch=$PWD/.build/$1
@@ -16,8 +20,10 @@ run() {
     echo "$1 sanitizer: building and testing into $log"
     # What a process prints may be lost, or be read by a test: reports go to files, one for each process.
     options="log_path=$reports/report:$2"
-    if TSAN_OPTIONS=$options ASAN_OPTIONS=$options \
-        "${SWIFT:-swift}" test --sanitize="$1" --scratch-path "$scratch" --parallel >"$log" 2>&1
+    export TSAN_OPTIONS="$options" ASAN_OPTIONS="$options"
+    if "${SWIFT:-swift}" test --sanitize="$1" --scratch-path "$scratch" --parallel >"$log" 2>&1 &&
+        { [ -z "$crash_tests" ] ||
+            "${SWIFT:-swift}" run --sanitize="$1" --scratch-path "$scratch" "$crash_tests" >>"$log" 2>&1; }
     then
         ended=passed
     else

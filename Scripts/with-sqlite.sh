@@ -15,6 +15,7 @@ case ${1-} in
 esac
 library=$(cd "$1" && pwd)
 shift
+arguments=$#
 cd "$(dirname "$0")/.."
 SWIFT=${SWIFT:-swift}
 
@@ -92,4 +93,10 @@ cd "$copy/AppMigrations"
 # In the environment for the compilers that tests start, too.
 export CPATH="${cipher:+$cipher/Sources:}$library"
 set -- -Xlinker "-L$library" -Xlinker -rpath -Xlinker "$library" "$@"
-if [ "${ONLY-}" = build ]; then $SWIFT build --build-tests "$@"; else $SWIFT test "$@"; fi
+if [ "${ONLY-}" = build ]; then
+    $SWIFT build --build-tests "$@"
+    exit
+fi
+$SWIFT test "$@"
+# Arguments choose among the tests; without any, the crash and fault tests run too.
+[ "$arguments" != 0 ] || $SWIFT run "$@" CrashTests

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestTraits
 import Testing
 
 /// Lines that steps write when they run.
@@ -34,4 +35,9 @@ func launch(
     let manager = try MigrationManager(name: name, currentVersion: version, store: store, options: options)
     manager.register(steps, log: log)
     return try manager.migrate()
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
 }

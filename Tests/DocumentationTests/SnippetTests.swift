@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Snippets in the documentation")
+@Suite("Snippets in the documentation", .timed)
 struct SnippetTests {
     @Test("compile in the README, in the articles and in comments")
     func snippets() async throws {
@@ -99,4 +100,9 @@ extension TemporaryFolder {
         try Data(text.utf8).write(to: file(name))
         return file(name).path
     }
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Accounts")
+@Suite("Accounts", .timed)
 struct AccountsTests {
     @Test("an account that is added is fresh, one that is deleted leaves no record, and the widget waits")
     func output() async throws {

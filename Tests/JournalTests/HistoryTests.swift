@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The journal's history")
+@Suite("The journal's history", .timed)
 struct HistoryTests {
     @Test("lists what each release ran")
     func upgraded() async throws {

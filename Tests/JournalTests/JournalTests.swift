@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Journal")
+@Suite("Journal", .timed)
 struct JournalTests {
     @Test("a journal upgraded through all versions ends with the schema of a fresh one")
     func demo() async throws {
@@ -194,7 +194,7 @@ struct JournalTests {
     }
 }
 
-@Suite("Journal errors")
+@Suite("Journal errors", .timed)
 struct JournalErrorTests {
     @Test(
         "an unknown release is refused, and creates no folder",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journal
 
-@Suite("A journal launched many times")
+@Suite("A journal launched many times", .timed)
 struct LaunchHistoryTests {
     /// Launches the last build of a version.
     private static func journal(_ folder: URL, _ version: AppVersion) throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("QuickStart")
+@Suite("QuickStart", .timed)
 struct QuickStartTests {
     @Test("a fresh install creates the tables, and data of version 1.0 is upgraded once")
     func output() async throws {

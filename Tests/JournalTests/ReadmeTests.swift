@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("README")
+@Suite("README", .timed)
 struct ReadmeTests {
     @Test("the first snippet equals the code of QuickStart")
     func snippet() throws {

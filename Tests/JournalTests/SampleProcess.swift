@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// A run of a built sample in its own process.
@@ -48,3 +49,8 @@ func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
 /// The package's folder.
 let packageRoot = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
+}

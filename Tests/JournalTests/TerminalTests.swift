@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(
-    "Journal in a terminal", .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
+    "Journal in a terminal", .timed, .needs(.terminal))
 struct TerminalTests {
     @Test("a bar shows the progress of the launch, and disappears when the steps are done")
     func bar() async throws {
@@ -40,9 +41,13 @@ struct TerminalTests {
 
     @Test("output that is not to a terminal has no bar and no escape sequences")
     func pipe() async throws {
-        let run = try await journal("demo")
-        #expect(run.output.bars.isEmpty)
-        #expect(!run.output.contains("\u{1B}"))
+        try await withTemporaryFolder { folder in
+            for version in ["1.0", "1.1"] {
+                let run = try await journal("launch", "--as", version, data: folder)
+                #expect(run.output.bars.isEmpty)
+                #expect(!run.output.contains("\u{1B}"))
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journal
 
-@Suite("An upgrade matrix of Journal")
+@Suite("An upgrade matrix of Journal", .timed)
 struct UpgradeMatrixTests {
     // snippet: begin
     @Test func everyShippedVersionUpgrades() throws {

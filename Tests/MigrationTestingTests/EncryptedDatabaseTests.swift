@@ -3,11 +3,12 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(
-    "An encrypted database",
-    .enabled(if: (try? Encryption.isAvailable()) == true, "Needs SQLCipher: see Scripts/with-sqlite.sh."))
+    "An encrypted database", .timed,
+    .needs(.encryption))
 struct EncryptedDatabaseTests {
     let folder: TemporaryFolder
     private let configuration = Encryption.configuration(passphrase: "it's a secret")

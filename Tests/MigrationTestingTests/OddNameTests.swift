@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Tables with odd names, in the tools for tests")
+@Suite("Tables with odd names, in the tools for tests", .timed)
 struct OddNameTests {
     private static let names = [
         "a\"b", "\"", "a]b", "a`b", "a'b", "two words", "e\u{301}", "\"\u{301}", "SELECT", "stra\u{df}e",

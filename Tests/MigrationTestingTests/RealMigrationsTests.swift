@@ -2,11 +2,12 @@ import Foundation
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(
-    "An upgrade matrix of real applications",
-    .enabled(if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."))
+    "An upgrade matrix of real applications", .timed,
+    .needs(.realMigrations))
 struct RealMigrationsTests {
     @Test(
         "reports the table that Atuin's history drops, and nothing else",

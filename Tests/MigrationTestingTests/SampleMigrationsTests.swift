@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix of a garden app")
+@Suite("An upgrade matrix of a garden app", .timed)
 struct SampleMigrationsTests {
     /// What the files do to the numbers of rows on purpose.
     private static let changes: [RowCounts.Change] =

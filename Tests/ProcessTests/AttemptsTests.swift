@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A step in which the process dies")
+@Suite("A step in which the process dies", .timed)
 struct AttemptsTests {
     /// What the launch says that does not try the step again.
     static func gaveUp(_ deaths: String) -> String {

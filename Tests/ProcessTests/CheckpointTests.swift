@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Checkpoints")
+@Suite("Checkpoints", .timed)
 struct CheckpointTests {
     @Test("let a step die any number of times while it makes progress")
     func progress() async throws {

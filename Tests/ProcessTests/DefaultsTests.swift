@@ -4,7 +4,7 @@
     import Testing
 
     /// An app bundle, as Foundation reads one on Linux: the executable beside its `Info.plist`.
-    @Suite("An app that passes neither a version nor a store")
+    @Suite("An app that passes neither a version nor a store", .timed)
     struct DefaultsTests {
         let folder: TemporaryFolder
         let supportURL: URL

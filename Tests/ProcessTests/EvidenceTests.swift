@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("Several managers without a record")
+@Suite("Several managers without a record", .timed)
 struct EvidenceTests {
     private let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Several processes", .serialized)
+@Suite("Several processes", .timed, .serialized)
 struct SeveralProcessesTests {
     /// Starts a launch, and waits until it is in the middle of its step.
     func inStep(_ install: Install, _ file: String = "go") async throws -> BuiltProcess {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import TestSupport
+import TestTraits
 import Testing
 
 /// Where a test's steps are remembered.
@@ -76,4 +77,9 @@ struct Unexpected: Error, CustomStringConvertible {
     let description: String
 
     init(_ result: BuiltProcess.Result) { description = result.output + result.errors }
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
 }

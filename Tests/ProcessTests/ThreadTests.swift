@@ -4,7 +4,7 @@ import Testing
 
 // Elsewhere threads are Foundation's, and no system but Linux limits them as it does a user's processes.
 #if os(Linux)
-    @Suite("An asynchronous launch")
+    @Suite("An asynchronous launch", .timed)
     struct ThreadTests {
         @Test("goes on when the system creates threads again")
         func noThreads() async throws {

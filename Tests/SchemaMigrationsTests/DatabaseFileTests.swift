@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A database file")
+@Suite("A database file", .timed)
 struct DatabaseFileTests {
     let folder: TemporaryFolder
 

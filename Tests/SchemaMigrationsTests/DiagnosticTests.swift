@@ -1,7 +1,7 @@
 import MigrationDiagnostics
 import Testing
 
-@Suite("A diagnostic")
+@Suite("A diagnostic", .timed)
 struct DiagnosticTests {
     @Test(
         "starts with its place, followed by the problem and the remedy",

@@ -2,7 +2,7 @@ import GRDB
 import SchemaMigrations
 import Testing
 
-@Suite("A passphrase")
+@Suite("A passphrase", .timed)
 struct EncryptionTests {
     @Test("may have a mark over a quotation mark, which SQLite reads as two characters")
     func combinedQuotationMark() throws {

@@ -2,11 +2,12 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(
-    "Migrations of real applications",
-    .enabled(if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."))
+    "Migrations of real applications", .timed,
+    .needs(.realMigrations))
 struct RealMigrationsTests {
     private static let sets = [RealMigrations.atuin, RealMigrations.eventCache]
 
@@ -22,7 +23,7 @@ struct RealMigrationsTests {
     #if os(macOS) || os(Linux)
         @Test(
             "continue after the sqlite3 tool has run the first half",
-            .enabled(if: Sqlite3Tool.isHere, "Needs the program sqlite3."), arguments: sets)
+            .needs(.sqlite3), arguments: sets)
         func secondHalfByTool(set: MigrationSet) throws {
             let folder = try TemporaryFolder()
             let schema = try SchemaMigrator(directory: set.folder)
@@ -77,11 +78,9 @@ struct RealMigrationsTests {
 #if os(macOS) || os(Linux)
     /// The command line tool `sqlite3`, if it is installed.
     private enum Sqlite3Tool {
-        private static let url = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        static let url = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             .map { URL(fileURLWithPath: String($0)).appendingPathComponent("sqlite3") }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-
-        static var isHere: Bool { url != nil }
 
         /// Executes SQL, and returns the output.
         static func run(_ database: String, _ sql: String) throws -> String {
@@ -110,5 +109,11 @@ struct RealMigrationsTests {
                 .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
                 .filter { !$0.contains("schema_migrations") }.sorted()
         }
+    }
+#endif
+
+#if os(macOS) || os(Linux)
+    extension Requirement {
+        fileprivate static let sqlite3 = Self("the program sqlite3", "install it.") { Sqlite3Tool.url != nil }
     }
 #endif

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The sample migrations")
+@Suite("The sample migrations", .timed)
 struct SampleMigrationsTests {
     private let trial: MigrationSetTrial
 

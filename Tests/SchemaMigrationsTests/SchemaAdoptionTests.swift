@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Adoption of a database")
+@Suite("Adoption of a database", .timed)
 struct SchemaAdoptionTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

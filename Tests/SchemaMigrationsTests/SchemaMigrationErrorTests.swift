@@ -3,7 +3,7 @@ import GRDB
 import SchemaMigrations
 import Testing
 
-@Suite("A schema migration error")
+@Suite("A schema migration error", .timed)
 struct SchemaMigrationErrorTests {
     @Test("has the same text in the system's alerts")
     func localized() throws {

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A schema migrator")
+@Suite("A schema migrator", .timed)
 struct SchemaMigratorTests {
     let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Inspecting a database")
+@Suite("Inspecting a database", .timed)
 struct SchemaStatusTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

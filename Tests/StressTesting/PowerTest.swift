@@ -1,17 +1,20 @@
 /// Cuts the power: of a recorded launch, what was not synced is dropped, torn and reordered.
-struct PowerTest: StressTest {
-    let name = "power"
-    let promise =
+public struct PowerTest: StressTest {
+    /// Selects it on the command line.
+    public let name = "power"
+    /// As the README words it.
+    public let promise =
         "The power fails: everything reported is on disk, and the next launch completes the upgrade"
 
-    func run(_ size: StressSize) throws -> StressOutcome {
+    /// Cuts each recording at a thousand places, or at twenty.
+    public func run(_ size: StressSize) throws -> StressOutcome {
         let images = size == .short ? 20 : 1_000
         let cuts = WorkloadRuns.scenarios.map { ["cut", $0, "--images", "\(images)"] }
         return try WorkloadRuns(runs: cuts, unit: "images").outcome()
     }
 
     /// Tries recordings from which syncs have been left out: each must be found out.
-    static func leavingOut(_ omission: String) throws -> StressOutcome {
+    public static func leavingOut(_ omission: String) throws -> StressOutcome {
         let scenario = WorkloadRuns.scenarios[0]
         return try WorkloadRuns(
             runs: [["cut", scenario, "--images", "30", "--leaving-out", omission]], unit: "images"

@@ -16,7 +16,7 @@ public protocol StressTest: Sendable {
 
 /// How much of a stress test is run.
 public enum StressSize: String, Sendable, CaseIterable {
-    /// A sample that takes a few seconds, for every run of the tests.
+    /// A sample that takes a few seconds, for `make test-crashes`.
     case short
     /// All of it.
     case long

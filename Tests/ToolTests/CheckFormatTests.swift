@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The formats of app-migrations check")
+@Suite("The formats of app-migrations check", .timed)
 struct CheckFormatTests {
     /// The parts of SARIF 2.1.0 that readers need.
     private struct Log: Decodable {

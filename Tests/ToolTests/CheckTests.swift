@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("app-migrations check")
+@Suite("app-migrations check", .timed)
 struct CheckTests {
     /// Returns what `check` reports for a file that follows tables `book` and `shelf`, without its folder.
     private func findings(_ sql: String, named name: String = "3_c.sql") async throws -> [String] {

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("app-migrations status and history, with deferred steps")
+@Suite("app-migrations status and history, with deferred steps", .timed)
 struct DeferredStepsTests {
     private struct Mishap: Error {}
 

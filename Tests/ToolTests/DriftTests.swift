@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("app-migrations drift")
+@Suite("app-migrations drift", .timed)
 struct DriftTests {
     @Test("finds what somebody changed in a database, and nothing in one that was migrated")
     func drift() async throws {

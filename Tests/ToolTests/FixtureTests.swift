@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("app-migrations fixture")
+@Suite("app-migrations fixture", .timed)
 struct FixtureTests {
     private func tool() async throws -> Tool {
         let tool = try Tool([

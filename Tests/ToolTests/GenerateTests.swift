@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("app-migrations new --from and diff")
+@Suite("app-migrations new --from and diff", .timed)
 struct GenerateTests {
     private static let schema = """
         CREATE TABLE shelf(id INTEGER PRIMARY KEY, name TEXT NOT NULL, color TEXT);

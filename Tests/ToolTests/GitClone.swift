@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// A tool's folder that is a Git repository, or a part of one.
@@ -25,16 +26,9 @@ struct GitClone {
         folder = path.map { tool.folder.file($0) } ?? tool.folder.url
     }
 
-    static let isHere = (try? program) != nil
-
-    private static var program: URL {
-        get throws {
-            let paths = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            return try #require(
-                paths.map { URL(fileURLWithPath: "\($0)/git") }
-                    .first { FileManager.default.isExecutableFile(atPath: $0.path) })
-        }
-    }
+    fileprivate static let program = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .map { URL(fileURLWithPath: "\($0)/git") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
     /// The environment, without what the developer's own settings say.
     static let environment = ProcessInfo.processInfo.environment.merging([
@@ -46,7 +40,7 @@ struct GitClone {
     @discardableResult
     func git(_ arguments: String...) async throws -> String {
         let run = try await BuiltProcess(
-            running: Self.program, arguments, in: folder, environment: Self.environment
+            running: #require(Self.program), arguments, in: folder, environment: Self.environment
         ).result()
         #expect(run.status == 0, "git \(arguments): \(run.errors)")
         return run.output
@@ -86,4 +80,9 @@ struct GitClone {
             $0.replacingOccurrences(of: "Migrations/", with: "")
         }
     }
+}
+
+extension Requirement {
+    /// The program `git`.
+    static let git = Self("git", "install it.") { GitClone.program != nil }
 }

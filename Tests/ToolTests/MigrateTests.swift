@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("app-migrations migrate, status, plan and rollback")
+@Suite("app-migrations migrate, status, plan and rollback", .timed)
 struct MigrateTests {
     @Test("migrate up and roll back")
     func thereAndBack() async throws {

@@ -2,9 +2,10 @@ import AppMigrations
 import Foundation
 import GRDB
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("app-migrations new, history, adopt and --help")
+@Suite("app-migrations new, history, adopt and --help", .timed)
 struct OtherCommandsTests {
     @Test("new creates files named after the current time, and prints their paths")
     func new() async throws {
@@ -144,7 +145,7 @@ struct OtherCommandsTests {
 
     @Test(
         "output in a terminal has colors, unless NO_COLOR is set",
-        .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
+        .needs(.terminal))
     func terminal() async throws {
         let tool = try Tool(Tool.indexedBooks)
         let check = try await tool.onTerminal("check")
@@ -158,7 +159,7 @@ struct OtherCommandsTests {
 
     @Test(
         "a long run shows its progress in a terminal",
-        .enabled(if: BuiltProcess.hasTerminal, "Needs /usr/bin/script of util-linux."))
+        .needs(.terminal))
     func progress() async throws {
         let count =
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000000) SELECT count(*) FROM n;"

@@ -2,15 +2,14 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("app-migrations with an encrypted database")
+@Suite("app-migrations with an encrypted database", .timed)
 struct PassphraseTests {
-    private static let canEncrypt = (try? Encryption.isAvailable()) == true
-
     @Test(
         "says that its SQLite cannot read one, and makes no database",
-        .enabled(if: !canEncrypt, "SQLCipher can."),
+        .needs(.noEncryption),
         arguments: ["--passphrase-file key.txt", "--ask-passphrase"])
     func without(option: String) async throws {
         let tool = try Tool(Tool.books)
@@ -36,7 +35,7 @@ struct PassphraseTests {
 
     @Test(
         "makes, migrates, reads and copies one",
-        .enabled(if: canEncrypt, "Needs SQLCipher: see Scripts/with-sqlite.sh."),
+        .needs(.encryption),
         arguments: ["it's a secret", "it's a secret\n", "it's a secret\r\n"])
     func encrypted(file: String) async throws {
         let tool = try Tool(Tool.books)
@@ -70,7 +69,7 @@ struct PassphraseTests {
 
     @Test(
         "refuses a file without a passphrase",
-        .enabled(if: canEncrypt, "Needs SQLCipher: see Scripts/with-sqlite.sh."),
+        .needs(.encryption),
         arguments: [
             ("none.txt", "The file none.txt holds no passphrase."),
             ("Migrations", "The file Migrations holds no passphrase."),

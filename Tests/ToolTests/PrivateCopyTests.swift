@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("Copies that app-migrations makes of a database")
+@Suite("Copies that app-migrations makes of a database", .timed)
 struct PrivateCopyTests {
     /// The signals that end a process, without those that this process ignores, since its children do so too.
     private static var signals: [Int32] {
@@ -100,7 +100,7 @@ struct PrivateCopyTests {
         let tool = try Tool([
             "1_a.sql": """
             CREATE TABLE a(x);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000)
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
             INSERT INTO a SELECT count(*) FROM n;
             """
         ])

@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("app-migrations rehearse, dump and snapshot")
+@Suite("app-migrations rehearse, dump and snapshot", .timed)
 struct RehearseTests {
     private static let migrations = [
         "1_a.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, note TEXT);\nCREATE TABLE junk(x);",

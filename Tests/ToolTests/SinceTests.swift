@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite(
-    "app-migrations check --since",
-    .enabled(if: GitClone.isHere, "Needs the program git."))
+    "app-migrations check --since", .timed,
+    .needs(.git))
 struct SinceTests {
     @Test("accepts new migrations, comments, and edited down migrations")
     func nothing() async throws {

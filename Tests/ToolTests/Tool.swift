@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
 import TestSupport
+import TestTraits
+import Testing
 
 /// A folder with migrations in which the tool runs.
 struct Tool {
@@ -104,4 +106,9 @@ extension String {
         .replacing(#/"sizeAtMost" : \d+/#, with: "\"sizeAtMost\" : SIZE")
         .replacing(#/at most [\d.]+ \w+ meanwhile/#, with: "at most SIZE meanwhile")
     }
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
 }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adoption by an existing file")
+@Suite("Adoption by an existing file", .timed)
 struct FileAdoptionTests {
     let folder: TemporaryFolder
     let store: JSONStore
@@ -55,7 +55,7 @@ struct FileAdoptionTests {
     }
 }
 
-@Suite("Adoption from MFMigrationManager")
+@Suite("Adoption from MFMigrationManager", .timed)
 final class MFMigrationManagerAdoptionTests {
     let suiteName = "AppMigrations-\(UUID().uuidString)"
     let defaults: UserDefaults

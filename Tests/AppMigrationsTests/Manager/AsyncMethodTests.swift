@@ -98,7 +98,7 @@ private func describe(_ actor: (any Actor)?) -> String {
     }
 }
 
-@Suite("Asynchronous methods as steps")
+@Suite("Asynchronous methods as steps", .timed)
 struct AsyncMethodTests {
     let store = InMemoryStore()
 

@@ -2,7 +2,7 @@ import AppMigrations
 import Testing
 
 @MainActor
-@Suite("Launching asynchronously")
+@Suite("Launching asynchronously", .timed)
 struct AsyncTests {
     let store = InMemoryStore()
     let log = Log()

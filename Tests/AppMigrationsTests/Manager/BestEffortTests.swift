@@ -2,7 +2,7 @@ import AppMigrations
 import TestSupport
 import Testing
 
-@Suite("A best-effort step")
+@Suite("A best-effort step", .timed)
 struct BestEffortTests {
     let store = InMemoryStore()
     let log = Log()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite("Cancelling a launch")
+@Suite("Cancelling a launch", .timed)
 struct CancellationTests {
     let store = InMemoryStore()
     let log = Log()

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("The current version")
+@Suite("The current version", .timed)
 struct CurrentVersionTests {
     @Test("can be given as a version or as text")
     func given() throws {

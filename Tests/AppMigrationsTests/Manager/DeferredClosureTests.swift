@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("A deferred closure")
+@Suite("A deferred closure", .timed)
 struct DeferredClosureTests {
     let store = InMemoryStore()
     let log = Log()

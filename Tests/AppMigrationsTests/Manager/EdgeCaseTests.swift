@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("Edge cases of the manager")
+@Suite("Edge cases of the manager", .timed)
 struct EdgeCaseTests {
     let folder: TemporaryFolder
     let url: URL

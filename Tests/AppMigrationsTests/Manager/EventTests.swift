@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("Events")
+@Suite("Events", .timed)
 struct EventTests {
     let store = InMemoryStore()
     let events = Log()

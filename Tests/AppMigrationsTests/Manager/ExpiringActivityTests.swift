@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The time before the process is suspended")
+@Suite("The time before the process is suspended", .timed)
 struct ExpiringActivityTests {
     private let system = FakeSystem()
 

@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite("First launches")
+@Suite("First launches", .timed)
 struct FirstLaunchTests {
     let store = InMemoryStore()
 

@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite("A closure for fresh installs")
+@Suite("A closure for fresh installs", .timed)
 struct FreshInstallClosureTests {
     let store = InMemoryStore()
     let log = Log()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("History")
+@Suite("History", .timed)
 struct HistoryTests {
     let folder: TemporaryFolder
     let store: JSONStore

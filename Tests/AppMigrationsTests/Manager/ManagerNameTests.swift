@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A manager's name")
+@Suite("A manager's name", .timed)
 struct ManagerNameTests {
     /// Equal for Swift, and different bytes.
     private let spellings = ["caf\u{e9}", "cafe\u{301}"]

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("A migration error")
+@Suite("A migration error", .timed)
 struct MigrationErrorTests {
     @Test("has the same text in the system's alerts")
     func localized() {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("MigrationManager")
+@Suite("MigrationManager", .timed)
 struct MigrationManagerTests {
     let store = InMemoryStore()
     let log = Log()

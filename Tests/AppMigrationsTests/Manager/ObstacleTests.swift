@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("An obstacle")
+@Suite("An obstacle", .timed)
 struct ObstacleTests {
     /// A store whose reading or writing the system refuses.
     private struct RefusingStore: MigrationStore {

@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite("Options")
+@Suite("Options", .timed)
 struct OptionsTests {
     let store = InMemoryStore()
     let log = Log()

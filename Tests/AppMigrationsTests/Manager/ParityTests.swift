@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("Like MFMigrationManager")
+@Suite("Like MFMigrationManager", .timed)
 struct ParityTests {
     let store = InMemoryStore()
     let log = Log()
@@ -141,7 +141,7 @@ struct ParityTests {
     }
 }
 
-@Suite("Unlike MFMigrationManager")
+@Suite("Unlike MFMigrationManager", .timed)
 struct DepartureTests {
     let store = InMemoryStore()
     let log = Log()

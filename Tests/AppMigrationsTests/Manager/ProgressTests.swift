@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("Progress")
+@Suite("Progress", .timed)
 struct ProgressTests {
     let store = InMemoryStore()
 

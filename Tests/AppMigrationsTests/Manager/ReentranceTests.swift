@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Calling a manager from its own step")
+@Suite("Calling a manager from its own step", .timed)
 struct ReentranceTests {
     enum Call: String, CaseIterable {
         case migrate
@@ -64,7 +64,7 @@ struct ReentranceTests {
     }
 }
 
-@Suite("Two objects of the same manager")
+@Suite("Two objects of the same manager", .timed)
 struct TwoObjectsTests {
     @Test("run each step once if two threads migrate")
     func threads() async throws {

@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite("Registration")
+@Suite("Registration", .timed)
 struct RegistrationTests {
     let store = InMemoryStore()
     let log = Log()

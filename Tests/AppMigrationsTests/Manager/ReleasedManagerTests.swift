@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("A released manager")
+@Suite("A released manager", .timed)
 struct ReleasedManagerTests {
     // The capture list needs Swift 6.3.
     #if DEBUG && compiler(>=6.3) && (os(macOS) || os(Linux))

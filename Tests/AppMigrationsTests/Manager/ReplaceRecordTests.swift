@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Replacing a record")
+@Suite("Replacing a record", .timed)
 struct ReplaceRecordTests {
     let folder: TemporaryFolder
     let url: URL

@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite("Skipping a step")
+@Suite("Skipping a step", .timed)
 struct SkipTests {
     let store = InMemoryStore()
     let log = Log()

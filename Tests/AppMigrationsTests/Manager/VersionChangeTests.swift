@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite("A closure for a version change")
+@Suite("A closure for a version change", .timed)
 struct VersionChangeTests {
     let store = InMemoryStore()
     let log = Log()

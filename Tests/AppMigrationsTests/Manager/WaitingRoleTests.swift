@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A process that waits for the app")
+@Suite("A process that waits for the app", .timed)
 struct WaitingRoleTests {
     let folder: TemporaryFolder
     let url: URL

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("The plan of a launch")
+@Suite("The plan of a launch", .timed)
 struct LaunchPlanTests {
     private let store = StorePlace(store: InMemoryStore())
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("Launch")
+@Suite("Launch", .timed)
 struct LaunchTests {
     func record(floor: AppVersion = "1.0", completed: AppVersion?, highest: AppVersion?) -> MigrationRecord {
         var record = MigrationRecord(floor: floor)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("MigrationPlan")
+@Suite("MigrationPlan", .timed)
 struct MigrationPlanTests {
     struct Case: CustomTestStringConvertible {
         let testDescription: String

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("SortedSet")
+@Suite("SortedSet", .timed)
 struct SortedSetTests {
     @Test("is in ascending order, and holds each element once")
     func order() {

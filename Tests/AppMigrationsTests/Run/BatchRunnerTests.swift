@@ -2,7 +2,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("The pause after a deferred batch")
+@Suite("The pause after a deferred batch", .timed)
 struct BatchRunnerTests {
     private struct NoWork: DeferredWork {
         func runBatch(_ batch: DeferredBatch) throws -> DeferredBatch.Outcome { .init(state: nil) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("The cached state of a JSONStore")
+@Suite("The cached state of a JSONStore", .timed)
 struct FileStateTests {
     let folder: TemporaryFolder
     let url: URL

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("JSONStore")
+@Suite("JSONStore", .timed)
 struct JSONStoreTests {
     let folder: TemporaryFolder
     let url: URL

@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("A record's file")
+@Suite("A record's file", .timed)
 struct RecordFileTests {
     let folder: TemporaryFolder
     let url: URL

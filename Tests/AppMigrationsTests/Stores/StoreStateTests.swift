@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite("The state of a store")
+@Suite("The state of a store", .timed)
 struct StoreStateTests {
     private let date = Date(timeIntervalSince1970: 1_772_474_651)
 

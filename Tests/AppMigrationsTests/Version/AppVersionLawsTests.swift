@@ -8,7 +8,7 @@ import Testing
 ///
 /// The generator has a fixed seed and few parts to choose from, so that many versions are equal or
 /// differ only in their last part.
-@Suite("The laws of AppVersion")
+@Suite("The laws of AppVersion", .timed)
 struct AppVersionLawsTests {
     let versions: [AppVersion]
 

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("AppVersion.ParsingError")
+@Suite("AppVersion.ParsingError", .timed)
 struct AppVersionParsingErrorTests {
     struct Example: Sendable, CustomTestStringConvertible {
         let text: String

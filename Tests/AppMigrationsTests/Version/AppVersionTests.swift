@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite("AppVersion")
+@Suite("AppVersion", .timed)
 struct AppVersionTests {
     // MARK: Numbers
 

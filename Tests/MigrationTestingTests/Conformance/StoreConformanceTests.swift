@@ -5,7 +5,7 @@ import MigrationTesting
 import SchemaMigrations
 import Testing
 
-@Suite("A store passes the conformance suite")
+@Suite("A store passes the conformance suite", .timed)
 struct StoreConformanceTests {
     @Test("in a JSON file, intact or damaged")
     func json() throws {
@@ -46,7 +46,7 @@ struct StoreConformanceTests {
     }
 }
 
-@Suite("A store fails the conformance suite if it")
+@Suite("A store fails the conformance suite if it", .timed)
 struct BrokenStoreTests {
     private func violations(_ fault: BrokenStore.Fault, _ lifetime: StoreConformance.Lifetime = .place)
         -> [String]

@@ -5,7 +5,7 @@ import MigrationTesting
 import SchemaMigrations
 import Testing
 
-@Suite("Deferred steps on a simulated device")
+@Suite("Deferred steps on a simulated device", .timed)
 struct DeferredDeviceTests {
     private struct Mishap: Error, CustomStringConvertible { let description = "a mishap" }
 

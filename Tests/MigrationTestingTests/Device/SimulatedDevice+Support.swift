@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
+import TestTraits
 import Testing
 
 extension SimulatedDevice {
@@ -31,4 +32,9 @@ func expectEveryKill(
         moment += 1
     }
     #expect(moment > 8)
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
 }

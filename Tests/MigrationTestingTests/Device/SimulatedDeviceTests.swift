@@ -5,7 +5,7 @@ import MigrationTesting
 import SchemaMigrations
 import Testing
 
-@Suite("A simulated device")
+@Suite("A simulated device", .timed)
 struct SimulatedDeviceTests {
     /// An app with plain steps, each of which leaves a line in a file.
     private static func plainApp(_ folder: URL, _ version: AppVersion) throws {
@@ -195,7 +195,7 @@ struct SimulatedDeviceTests {
     }
 }
 
-@Suite("Random histories")
+@Suite("Random histories", .timed)
 struct HistoriesTests {
     /// An app that counts in a file, in a way that is right or forgets that a step may run again.
     private static func app(

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A fixture")
+@Suite("A fixture", .timed)
 struct FixtureMakerTests {
     let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix that cannot run")
+@Suite("An upgrade matrix that cannot run", .timed)
 struct BadMatrixTests {
     let folder: TemporaryFolder
 

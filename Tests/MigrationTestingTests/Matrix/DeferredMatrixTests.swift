@@ -4,7 +4,7 @@ import MigrationTesting
 import SchemaMigrations
 import Testing
 
-@Suite("An upgrade matrix with an app's deferred steps")
+@Suite("An upgrade matrix with an app's deferred steps", .timed)
 struct DeferredMatrixTests {
     private struct Mishap: Error, CustomStringConvertible { let description = "a mishap" }
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix detects drift")
+@Suite("An upgrade matrix detects drift", .timed)
 struct DriftTests {
     let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix detects every kind of drift")
+@Suite("An upgrade matrix detects every kind of drift", .timed)
 struct KindsOfDriftTests {
     let folder: TemporaryFolder
 

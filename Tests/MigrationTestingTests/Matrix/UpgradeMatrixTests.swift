@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An upgrade matrix")
+@Suite("An upgrade matrix", .timed)
 struct UpgradeMatrixTests {
     private static let migrations = [
         SQLMigration(

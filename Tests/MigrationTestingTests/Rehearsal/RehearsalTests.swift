@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A rehearsal")
+@Suite("A rehearsal", .timed)
 struct RehearsalTests {
     @Test("reports what migrating would do, and changes nothing")
     func report() throws {
@@ -96,7 +96,7 @@ struct RehearsalTests {
     }
 }
 
-@Suite("A rehearsal of a database file")
+@Suite("A rehearsal of a database file", .timed)
 struct FileRehearsalTests {
     private static let migrations = [
         SQLMigration(

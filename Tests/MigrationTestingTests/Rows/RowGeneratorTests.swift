@@ -2,7 +2,7 @@ import GRDB
 import MigrationTesting
 import Testing
 
-@Suite("Generated rows")
+@Suite("Generated rows", .timed)
 struct RowGeneratorTests {
     /// Fills a schema, and checks that SQLite finds nothing wrong with it.
     private func filled(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MigrationTools
 
-@Suite("The difference between two schemas")
+@Suite("The difference between two schemas", .timed)
 struct SchemaDifferenceTests {
     private func difference(_ first: String, _ second: String) throws -> SchemaDifference {
         let schemas = try [first, second].map { sql in

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A folder with migrations in Swift")
+@Suite("A folder with migrations in Swift", .timed)
 struct CodeFileTests {
     private func folder(_ names: String...) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MigrationTools
 
-@Suite("The outline of a column")
+@Suite("The outline of a column", .timed)
 struct ColumnOutlineTests {
     private func table(_ sql: String) throws -> TableOutline {
         let queue = try DatabaseQueue()

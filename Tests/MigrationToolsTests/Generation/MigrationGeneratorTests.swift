@@ -5,7 +5,7 @@ import Testing
 
 @testable import MigrationTools
 
-@Suite("A generated migration")
+@Suite("A generated migration", .timed)
 struct MigrationGeneratorTests {
     private func generator(
         _ old: String, _ new: String, renaming renames: SchemaRenames = SchemaRenames()

@@ -1,7 +1,7 @@
 import MigrationTools
 import Testing
 
-@Suite("A review of a rebuild")
+@Suite("A review of a rebuild", .timed)
 struct RebuildTests {
     private static let note = """
         CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT);

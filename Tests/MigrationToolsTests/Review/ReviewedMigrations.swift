@@ -1,6 +1,8 @@
 import Foundation
 import MigrationTools
 import TestSupport
+import TestTraits
+import Testing
 
 /// A folder of migrations, reviewed.
 struct ReviewedMigrations {
@@ -25,4 +27,9 @@ struct ReviewedMigrations {
 
     /// The line and the rule of each finding.
     var rules: [String] { review.findings.map { "\($0.line) \($0.rule.name)" } }
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
 }

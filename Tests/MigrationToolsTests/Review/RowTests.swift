@@ -3,7 +3,7 @@ import Testing
 
 @testable import MigrationTools
 
-@Suite("A review over generated rows")
+@Suite("A review over generated rows", .timed)
 struct RowTests {
     private static let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INTEGER);"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MigrationTools
 
-@Suite("The forms of SQL that older versions of SQLite lack")
+@Suite("The forms of SQL that older versions of SQLite lack", .timed)
 struct SQLiteFeatureTests {
     /// The minor version of the SQLite that runs the tests.
     private static let linked =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MigrationTools
 
-@Suite("A review of views and foreign keys")
+@Suite("A review of views and foreign keys", .timed)
 struct ViewAndKeyTests {
     private static let view = """
         CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);

@@ -3,9 +3,10 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A backup before migrating")
+@Suite("A backup before migrating", .timed)
 struct BackupTests {
     let folder: TemporaryFolder
 
@@ -240,7 +241,7 @@ struct BackupTests {
 
     @Test(
         "is not restored if SQLite finds it damaged",
-        .enabled(if: !TemporaryFolder.encryptsDatabases, "Its bytes say nothing then."))
+        .needs(.clearText))
     func damaged() throws {
         let schema = try migrator(1)
         let queue = try folder.queue()

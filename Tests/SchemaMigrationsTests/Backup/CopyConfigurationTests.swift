@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The connections of a backup")
+@Suite("The connections of a backup", .timed)
 struct CopyConfigurationTests {
     let folder: TemporaryFolder
 

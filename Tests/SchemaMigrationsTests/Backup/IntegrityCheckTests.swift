@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import SchemaMigrations
 
-@Suite("An integrity check")
+@Suite("An integrity check", .timed)
 struct IntegrityCheckTests {
     private static let table = """
         CREATE TABLE t(a BLOB NOT NULL, b BLOB NOT NULL, c INTEGER NOT NULL, PRIMARY KEY (a, c)) WITHOUT ROWID;
@@ -25,7 +26,7 @@ struct IntegrityCheckTests {
 
     @Test(
         "finds a null in a NOT NULL column",
-        .enabled(if: !TemporaryFolder.encryptsDatabases, "Its bytes say nothing then."))
+        .needs(.clearText))
     func null() throws {
         let folder = try TemporaryFolder()
         let queue = try folder.queue()

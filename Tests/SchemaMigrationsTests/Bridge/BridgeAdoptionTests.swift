@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Adoption by the tables of a database")
+@Suite("Adoption by the tables of a database", .timed)
 struct BridgeAdoptionTests {
     let app: App
     let database: DatabaseQueue

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite("Launching asynchronously with databases")
+@Suite("Launching asynchronously with databases", .timed)
 struct BridgeAsyncTests {
     let app: App
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Edge cases with databases")
+@Suite("Edge cases with databases", .timed)
 struct BridgeEdgeCaseTests {
     let app: App
     let database: DatabaseQueue

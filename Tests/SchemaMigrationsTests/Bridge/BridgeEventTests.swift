@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Events and progress of moves")
+@Suite("Events and progress of moves", .timed)
 struct BridgeEventTests {
     let app: App
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("History with databases")
+@Suite("History with databases", .timed)
 struct BridgeHistoryTests {
     let app: App
 

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A read-only database")
+@Suite("A read-only database", .timed)
 struct BridgeReadOnlyTests {
     @Test("stops the launch before its first step, without counting an attempt")
     func unwritableDatabase() throws {

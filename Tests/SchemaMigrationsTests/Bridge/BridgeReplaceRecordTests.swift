@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Replacing a record in a database")
+@Suite("Replacing a record in a database", .timed)
 struct BridgeReplaceRecordTests {
     let app: App
     let database: DatabaseQueue

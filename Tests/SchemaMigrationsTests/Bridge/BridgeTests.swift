@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Steps and moves in databases")
+@Suite("Steps and moves in databases", .timed)
 struct BridgeTests {
     let app: App
 

@@ -34,7 +34,7 @@ private final class Library {
 @MainActor private func moveArchive() throws { done.append("archive") }
 @MainActor private func resumeMove(attempt: Int) throws { done.append("attempt \(attempt)") }
 
-@Suite("The design's snippet", .serialized)
+@Suite("The design's snippet", .timed, .serialized)
 struct CompileTests {
     @MainActor
     @Test(

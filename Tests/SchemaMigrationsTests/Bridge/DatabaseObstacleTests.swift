@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("An obstacle in a database")
+@Suite("An obstacle in a database", .timed)
 struct DatabaseObstacleTests {
     let app: App
     let database: DatabaseQueue

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A deferred step in a database")
+@Suite("A deferred step in a database", .timed)
 struct DeferredTests {
     let app: App
     let database: DatabaseQueue

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Evidence in databases")
+@Suite("Evidence in databases", .timed)
 struct EvidenceInDatabasesTests {
     let app: App
     let database: DatabaseQueue

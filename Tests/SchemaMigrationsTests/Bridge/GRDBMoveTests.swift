@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A move by GRDB's migrator")
+@Suite("A move by GRDB's migrator", .timed)
 struct GRDBMoveTests {
     let app: App
     let database: DatabaseQueue
@@ -185,7 +185,7 @@ struct GRDBMoveTests {
     }
 }
 
-@Suite("A database opened by its path")
+@Suite("A database opened by its path", .timed)
 struct DatabasePathTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator

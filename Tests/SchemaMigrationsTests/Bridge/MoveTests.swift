@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Registering moves refuses")
+@Suite("Registering moves refuses", .timed)
 struct MoveRegistrationTests {
     let app: App
     let database: DatabaseQueue
@@ -93,7 +93,7 @@ struct MoveRegistrationTests {
     }
 }
 
-@Suite("A move")
+@Suite("A move", .timed)
 struct MoveTests {
     @Test("records the app's version in the ledger, and reports problems that existed before")
     func noted() throws {

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The transaction of a step")
+@Suite("The transaction of a step", .timed)
 struct StepTransactionTests {
     let app: App
     let database: DatabaseQueue
@@ -90,7 +90,7 @@ struct StepTransactionTests {
     }
 }
 
-@Suite("Foreign keys in a step")
+@Suite("Foreign keys in a step", .timed)
 struct StepForeignKeyTests {
     let app: App
     let database: DatabaseQueue

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("The affinity of a column")
+@Suite("The affinity of a column", .timed)
 struct AffinityTests {
     @Test(
         "follows from the declared type, in SQLite's order",

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("SQLName")
+@Suite("SQLName", .timed)
 struct SQLNameTests {
     static let names = [
         "a", "two words", "a\"b", "\"", "\"\"", "a]b", "[a]", "a`b", "'", "a''b", "stra\u{df}e", "\u{149}",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("A migration's file name")
+@Suite("A migration's file name", .timed)
 struct MigrationFileNameTests {
     @Test(
         "has a version, a name and a kind",

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A folder of migrations")
+@Suite("A folder of migrations", .timed)
 struct MigrationFolderTests {
     let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("The SQL lexer")
+@Suite("The SQL lexer", .timed)
 struct SQLLexerTests {
     private func tokens(_ sql: String) -> [String] {
         let bytes = Array(sql.utf8)

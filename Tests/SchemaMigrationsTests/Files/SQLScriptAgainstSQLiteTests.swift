@@ -3,11 +3,12 @@ import GRDB
 import MigrationTesting
 import MigrationTools
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import SchemaMigrations
 
-@Suite("A SQL file's statements")
+@Suite("A SQL file's statements", .timed)
 struct SQLScriptAgainstSQLiteTests {
     /// Runs a script on a new database, and compares its statements with SQLite's.
     private func compare(_ script: SQLScript, in queue: DatabaseQueue) throws {
@@ -68,8 +69,7 @@ struct SQLScriptAgainstSQLiteTests {
 
     @Test(
         "are SQLite's in migrations of real applications",
-        .enabled(
-            if: RealMigrations.areHere, "Needs the folder shared/real-migrations beside the repository."),
+        .needs(.realMigrations),
         arguments: [RealMigrations.atuin, RealMigrations.eventCache, RealMigrations.crypto])
     func real(set: MigrationSet) throws { try compareFiles(of: set) }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("A SQL file")
+@Suite("A SQL file", .timed)
 struct SQLScriptTests {
     private func script(_ sql: String) throws -> SQLScript {
         try SQLScript(Data(sql.utf8), fileName: "7_x.sql")

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The ledger is read")
+@Suite("The ledger is read", .timed)
 struct LedgerReadsTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("The ledger")
+@Suite("The ledger", .timed)
 struct LedgerTests {
     let queue: DatabaseQueue
 

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Bad databases")
+@Suite("Bad databases", .timed)
 struct BadDatabaseTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The check of views and triggers")
+@Suite("The check of views and triggers", .timed)
 struct BrokenSchemaTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

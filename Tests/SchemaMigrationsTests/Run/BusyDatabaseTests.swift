@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A busy database")
+@Suite("A busy database", .timed)
 struct BusyDatabaseTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator

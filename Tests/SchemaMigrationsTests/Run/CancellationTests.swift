@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Cancelling a migration")
+@Suite("Cancelling a migration", .timed)
 struct CancellationTests {
     let folder: TemporaryFolder
 

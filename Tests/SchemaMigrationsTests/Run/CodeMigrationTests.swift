@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A migration in Swift")
+@Suite("A migration in Swift", .timed)
 struct CodeMigrationTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Commits")
+@Suite("Commits", .timed)
 struct CommitTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 // One at a time: some settings belong to the whole process.
-@Suite("The app's connection", .serialized)
+@Suite("The app's connection", .timed, .serialized)
 struct ConnectionTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue
@@ -127,7 +128,8 @@ struct ConnectionTests {
 
     @Test(
         "keeps no database that a file attaches, whatever comes after it",
-        .enabled(if: !TemporaryFolder.encryptsDatabases, "SQLCipher attaches a database with its own KEY."),
+        // SQLCipher attaches a database with its own KEY.
+        .needs(.clearText),
         arguments: [false, true])
     func attached(fails: Bool) throws {
         let other = try folder.queue("other.sqlite")
@@ -164,7 +166,7 @@ struct ConnectionTests {
 
     @Test(
         "may lack a module or a tokenizer that another table needs",
-        .enabled(if: !TemporaryFolder.encryptsDatabases, "Its bytes say nothing then."))
+        .needs(.clearText))
     func modules() throws {
         _ = try folder.migrator(["1_a.sql": "CREATE TABLE a(x); CREATE TABLE b(x);"]).migrate(queue)
         try queue.execute(

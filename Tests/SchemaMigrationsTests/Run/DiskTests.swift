@@ -3,9 +3,10 @@
     import GRDB
     import SchemaMigrations
     import TestSupport
+    import TestTraits
     import Testing
 
-    @Suite("A disk", .enabled(if: SmallDisk.isAllowed, "Only root may mount a small disk."))
+    @Suite("A disk", .timed, .needs(.smallDisk))
     final class DiskTests {
         let folder: TemporaryFolder
         let disk: SmallDisk

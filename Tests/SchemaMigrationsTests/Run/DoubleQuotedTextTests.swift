@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Databases of other libraries have strings in double quotes, which SQLite accepts by default and GRDB refuses.
-@Suite("Strings in double quotes")
+@Suite("Strings in double quotes", .timed)
 struct DoubleQuotedTextTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A failing SQL file")
+@Suite("A failing SQL file", .timed)
 struct FailingFileTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -3,9 +3,10 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("The format of a new database file")
+@Suite("The format of a new database file", .timed)
 struct FileFormatTests {
     let folder: TemporaryFolder
 
@@ -48,8 +49,8 @@ struct FileFormatTests {
 
     @Test(
         "does not change later, which is a warning",
-        .enabled(
-            if: !TemporaryFolder.encryptsDatabases, "SQLCipher misreads its pages after PRAGMA page_size."))
+        // SQLCipher misreads its pages after PRAGMA page_size.
+        .needs(.clearText))
     func later() throws {
         let queue = try folder.queue()
         let schema = try SchemaMigrator(

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Foreign keys")
+@Suite("Foreign keys", .timed)
 struct ForeignKeyTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A database of 200,000 rows")
+@Suite("A database of 200,000 rows", .timed)
 struct LargeDatabaseTests {
     private static let counts: [String: Int64] = [
         "author": 1_000, "book": 19_000, "loan": 150_000, "note": 30_000,

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Migrating with nothing pending")
+@Suite("Migrating with nothing pending", .timed)
 struct NothingPendingTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Tables with odd names")
+@Suite("Tables with odd names", .timed)
 struct OddNameTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Problems from before a migration")
+@Suite("Problems from before a migration", .timed)
 struct OldProblemsTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

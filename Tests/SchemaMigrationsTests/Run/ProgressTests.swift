@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Progress")
+@Suite("Progress", .timed)
 struct ProgressTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

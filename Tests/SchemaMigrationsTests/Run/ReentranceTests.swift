@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Migrating inside a database access")
+@Suite("Migrating inside a database access", .timed)
 struct ReentranceTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator

@@ -3,7 +3,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A rollback")
+@Suite("A rollback", .timed)
 struct RollbackTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

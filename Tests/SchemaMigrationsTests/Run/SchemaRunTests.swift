@@ -6,7 +6,7 @@ import Testing
 
 @testable import SchemaMigrations
 
-@Suite("A run of migrations")
+@Suite("A run of migrations", .timed)
 struct SchemaRunTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

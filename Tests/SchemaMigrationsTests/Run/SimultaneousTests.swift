@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Eight simultaneous runs", .serialized)
+@Suite("Eight simultaneous runs", .timed, .serialized)
 struct SimultaneousTests {
     let folder: TemporaryFolder
     let migrations: URL

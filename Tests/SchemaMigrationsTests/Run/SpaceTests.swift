@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("The free space that a migration requires")
+@Suite("The free space that a migration requires", .timed)
 struct SpaceTests {
     private func schema(_ space: SchemaOptions.Space) throws -> SchemaMigrator {
         try SchemaMigrator(
@@ -46,7 +47,7 @@ struct SpaceTests {
     #if os(Linux)
         @Test(
             "is twice the size of the database",
-            .enabled(if: SmallDisk.isAllowed, "Only root may mount a small disk."))
+            .needs(.smallDisk))
         func twice() throws {
             let folder = try TemporaryFolder()
             let disk = try SmallDisk(at: folder.file("disk").path)

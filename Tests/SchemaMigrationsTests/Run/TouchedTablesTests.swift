@@ -5,7 +5,7 @@ import Testing
 
 /// An existing orphan causes a warning if and only if its table is checked, which shows these tests what
 /// is checked.
-@Suite("The foreign-key check")
+@Suite("The foreign-key check", .timed)
 struct TouchedTablesTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A group of files without savepoints")
+@Suite("A group of files without savepoints", .timed)
 struct UndoneGroupTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

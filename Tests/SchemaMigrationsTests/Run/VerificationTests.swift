@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The schema after migrating")
+@Suite("The schema after migrating", .timed)
 struct VerificationTests {
     private let migrations = [
         SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x, y); CREATE INDEX i ON a(x)"),
@@ -102,7 +102,7 @@ struct VerificationTests {
     }
 }
 
-@Suite("The schema of an adopted database")
+@Suite("The schema of an adopted database", .timed)
 struct AdoptionVerificationTests {
     private let queue: DatabaseQueue
     private let migrations = [

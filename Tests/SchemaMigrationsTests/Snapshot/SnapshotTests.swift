@@ -4,9 +4,10 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A snapshot")
+@Suite("A snapshot", .timed)
 struct SnapshotTests {
     let folder: TemporaryFolder
 
@@ -108,14 +109,9 @@ struct SnapshotTests {
         try loaded.execute("INSERT INTO search(search) VALUES ('integrity-check')")
     }
 
-    /// Whether SQLite lets an app give a table the name of a virtual table's, as it does not in its defensive mode.
-    private static let allowsShadowNames =
-        (try? DatabaseQueue().execute(
-            "CREATE VIRTUAL TABLE doc USING fts5(title, content=''); CREATE TABLE doc_content(id)")) != nil
-
     @Test(
         "holds tables that are named like those of a virtual table, but are the app's",
-        .enabled(if: allowsShadowNames))
+        .needs(.shadowNames))
     func shadows() throws {
         let schema = try migrator([
             "1_docs.sql": """
@@ -251,7 +247,7 @@ struct SnapshotTests {
     }
 }
 
-@Suite("An unusable snapshot")
+@Suite("An unusable snapshot", .timed)
 struct BadSnapshotTests {
     let folder: TemporaryFolder
     let schema: SchemaMigrator
@@ -463,5 +459,15 @@ struct BadSnapshotTests {
         #expect(error.code == .invalidSnapshot)
         #expect(error.message.hasPrefix("where.sql: cannot be written: "))
         #expect(error.remedy == "Make its folder writable.")
+    }
+}
+
+extension Requirement {
+    /// An SQLite that lets an app give a table the name of a virtual table's, as it does not in its defensive mode.
+    fileprivate static let shadowNames = Self(
+        "shadow tables", "build SQLite without SQLITE_DBCONFIG_DEFENSIVE."
+    ) {
+        (try? DatabaseQueue().execute(
+            "CREATE VIRTUAL TABLE doc USING fts5(title, content=''); CREATE TABLE doc_content(id)")) != nil
     }
 }

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A SQLite store that has been read")
+@Suite("A SQLite store that has been read", .timed)
 struct KnownRecordsTests {
     let folder: TemporaryFolder
 

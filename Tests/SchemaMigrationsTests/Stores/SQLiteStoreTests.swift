@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A SQLite store")
+@Suite("A SQLite store", .timed)
 struct SQLiteStoreTests {
     let folder: TemporaryFolder
     let queue: DatabaseQueue

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 extension TemporaryFolder {
@@ -55,5 +56,17 @@ extension TemporaryFolder {
 
     func pool(_ name: String = "app.sqlite") throws -> DatabasePool {
         try DatabasePool(path: path(name))
+    }
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite. Every suite has this trait.
+    static var timed: Self { Timed() }
+}
+
+extension Requirement {
+    /// Databases whose files can be read without SQLite.
+    static let clearText = Self("databases in clear text", "Scripts/with-sqlite.sh encrypts them.") {
+        !TemporaryFolder.encryptsDatabases
     }
 }

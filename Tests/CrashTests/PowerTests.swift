@@ -1,8 +1,7 @@
+import StressTesting
 import Testing
 
-@testable import StressTesting
-
-@Suite("Power cuts")
+@Suite("Power cuts", .timed)
 struct PowerTests {
     @Test("lose reported work when syncs are missing", arguments: ["folders", "syncs"])
     func findsOmissions(_ omission: String) throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MigrationEmbedding
 
-@Suite("Generated code")
+@Suite("Generated code", .timed)
 struct GeneratedSyntaxTests {
     @Test("names its source file, whatever the folder is called")
     func awkwardFolder() {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The plugin's tool reports")
+@Suite("The plugin's tool reports", .timed)
 struct EmbedErrorTests {
     @Test(
         "a bad file by path, line and column",

@@ -1,7 +1,7 @@
 import StressTesting
 import Testing
 
-@Suite("Random foreign keys")
+@Suite("Random foreign keys", .timed)
 struct ForeignKeyTests {
     @Test(
         "are judged by the values of the rows, as the parent's key has them now",

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The generated code")
+@Suite("The generated code", .timed)
 struct GeneratedCodeTests {
     @Test("declares every migration, oldest first")
     func whole() async throws {

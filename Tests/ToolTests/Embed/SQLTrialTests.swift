@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The plugin's tool runs the SQL")
+@Suite("The plugin's tool runs the SQL", .timed)
 struct SQLTrialTests {
     @Test(
         "and reports what does not run by path, line and column",

@@ -3,7 +3,7 @@ import MigrationTesting
 import StressTesting
 import Testing
 
-@Suite("A fleet of simulated devices")
+@Suite("A fleet of simulated devices", .timed)
 struct FleetTests {
     @Test("detects a store that forgets what has run, and reports a short history")
     func forgetfulStore() throws {
@@ -34,7 +34,7 @@ struct FleetTests {
     }
 }
 
-@Suite("Shrinking a failing array")
+@Suite("Shrinking a failing array", .timed)
 struct ShrinkingTests {
     @Test("removes every element that does not matter")
     func leavesOut() {

@@ -2,7 +2,7 @@ import Foundation
 import StressTesting
 import Testing
 
-@Suite("Crash and fault tests, in short form")
+@Suite("Crash and fault tests, in short form", .timed)
 struct StressTests {
     @Test("have unique names", arguments: allStressTests.map(\.name))
     func names(_ name: String) {

@@ -3,7 +3,7 @@ import MigrationTesting
 import MigrationTools
 import Testing
 
-@Suite("A disk after a power cut")
+@Suite("A disk after a power cut", .timed)
 struct DiskModelTests {
     /// A file, number 1 and `record` by name, and a new one, number 2, that is to take its place.
     let start = DiskImage(files: [1: [1]], folders: [0: ["record": 1]])
