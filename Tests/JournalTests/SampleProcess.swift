@@ -51,6 +51,6 @@ let packageRoot = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
 extension Trait where Self == Timed {
-    /// Measures each test of the suite. Every suite has this trait.
+    /// Measures each test of the suite; every suite has this trait.
     static var timed: Self { Timed() }
 }

@@ -35,6 +35,6 @@ func expectEveryKill(
 }
 
 extension Trait where Self == Timed {
-    /// Measures each test of the suite. Every suite has this trait.
+    /// Measures each test of the suite; every suite has this trait.
     static var timed: Self { Timed() }
 }

@@ -30,6 +30,6 @@ struct ReviewedMigrations {
 }
 
 extension Trait where Self == Timed {
-    /// Measures each test of the suite. Every suite has this trait.
+    /// Measures each test of the suite; every suite has this trait.
     static var timed: Self { Timed() }
 }
