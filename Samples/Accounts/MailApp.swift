@@ -13,10 +13,10 @@ struct MailApp {
     func migrateSharedData() throws -> MigrationReport {
         let manager = try MigrationManager(
             name: "App", currentVersion: "2.0",
-            store: JSONStore(at: container.appendingPathComponent("migrations.json")),
+            adopting: .newApp, store: JSONStore(at: container.appendingPathComponent("migrations.json")),
             options: MigrationOptions(onEvent: printFailure))
         // The keychain outlives an app that is deleted; its passwords are not for whoever installs the app now.
-        manager.whenFreshlyInstalled { try keychain.removeAll() }
+        manager.whenMigratingToVersion("1.0", onFreshInstall: .only) { try keychain.removeAll() }
         // Favorites are not worth a locked-out user: later steps run anyway, and 2 errors settle the step.
         manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 2)) { try importFavorites() }
         return try manager.migrate()

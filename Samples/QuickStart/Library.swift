@@ -24,7 +24,8 @@ func writeDataOfVersion1(in folder: URL) throws {
     let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
     let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sqlite").path)
 
-    let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+    let manager = try MigrationManager(
+        name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
     manager.whenMigratingToVersion("1.0", migrate: schema, in: dbQueue)
     try manager.migrate()
 

@@ -11,7 +11,8 @@ func migrateLibrary(in folder: URL) throws -> MigrationReport {
     let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
     let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sqlite").path)
 
-    let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+    let manager = try MigrationManager(
+        name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
     manager.whenMigratingToVersion("1.1") { try moveCovers("jpg", in: folder) }
     manager.whenMigratingToVersion("1.1-1") { try moveCovers("jpeg", in: folder) }  // 1.1 forgot these
     manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)

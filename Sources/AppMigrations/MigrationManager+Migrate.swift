@@ -6,12 +6,43 @@ extension MigrationManager {
     /// Call it on every launch, once everything is registered and before the data is used. Steps run on the
     /// calling thread, which waits; steps and moves of a database run on the database's queue.
     ///
+    /// ```swift
+    /// let report = try manager.migrate()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - stop: stops after this version, for code that must run between two steps. Call `migrate()` afterwards: it
+    ///     alone completes the launch. Nil for the whole launch.
+    ///   - retried: the version of a step to retry although the manager has given up on it: for the app's recovery
+    ///     screen, after the error `gaveUp`.
     /// - Throws: ``MigrationError``. Mistakes in the registration are thrown before anything runs; one of them is
     ///   an asynchronous step, pending or not. When a step throws, earlier steps stay complete, and the next launch
     ///   retries the step. `CancellationError`, when ``progress`` is cancelled.
     @discardableResult
-    public func migrate() throws -> MigrationReport {
-        try launch(through: nil)
+    public func migrate(
+        through stop: AppVersion? = nil, retrying retried: AppVersion? = nil
+    ) throws -> MigrationReport {
+        try exclusively {
+            try registration.checkSynchronous()
+            let request = try request(through: stop, retrying: retried)
+            try registration.check()
+            let look = registration.look()
+
+            var plan = try plan(request, look())
+            if try isSettled(plan) {
+                begin(plan)
+                return end(plan, launch.tally)
+            }
+
+            let patience = options.lockTimeout ?? .seconds(5)
+            let lock = try RunLock.take(name, of: store, waitingFor: patience)
+            defer { lock.release() }
+            // Another process may have done it all while this one waited.
+            plan = try self.plan(request, look())
+            let stepper = stepper(plan, lock, patience)
+            try stepper.run()
+            return end(plan, stepper.tally)
+        }
     }
 
     /// Runs every pending step, oldest first, and reports what it did.
@@ -20,115 +51,89 @@ extension MigrationManager {
     /// the actor is never blocked. Cancelling the task stops the run as cancelling ``progress`` does, and leaves
     /// the manager usable.
     ///
-    /// - Throws: as the synchronous ``migrate()`` does.
-    @discardableResult
-    public func migrate(isolation: isolated (any Actor)? = #isolation) async throws -> MigrationReport {
-        try await launch(through: nil, isolation: isolation)
-    }
-
-    /// Runs the steps that are pending up to a version, that version included.
-    ///
-    /// For code that must run between two steps. Call ``migrate()`` afterwards: it alone completes the launch.
-    ///
-    /// - Throws: ``MigrationError``, as ``migrate()`` does; also when the version is above the current one.
-    @discardableResult
-    public func migrate(through version: AppVersion) throws -> MigrationReport {
-        try launch(through: version)
-    }
-
-    /// Runs the steps that are pending up to a version, that version included.
-    ///
-    /// - Throws: as the synchronous ``migrate(through:)`` does.
+    /// - Note: At the top level of a `main.swift`, Swift calls the synchronous form, even after `await`. Put the call into
+    ///   an `async` function there.
+    /// - Throws: as the synchronous form does.
     @discardableResult
     public func migrate(
-        through version: AppVersion, isolation: isolated (any Actor)? = #isolation
-    ) async throws -> MigrationReport {
-        try await launch(through: version, isolation: isolation)
-    }
-
-    /// Runs every pending step, and retries one that the manager gave up.
-    ///
-    /// For the app's recovery screen, after the error `gaveUp`.
-    ///
-    /// - Throws: as ``migrate()`` does.
-    @discardableResult
-    public func migrate(retrying version: AppVersion) throws -> MigrationReport {
-        try launch(through: nil, retrying: version)
-    }
-
-    /// Runs every pending step, and retries one that the manager gave up.
-    ///
-    /// - Throws: as ``migrate()`` does.
-    @discardableResult
-    public func migrate(
-        retrying version: AppVersion, isolation: isolated (any Actor)? = #isolation
-    ) async throws -> MigrationReport {
-        try await launch(through: nil, retrying: version, isolation: isolation)
-    }
-}
-
-// One launch, in two forms that share everything but the waiting.
-extension MigrationManager {
-    private func launch(through stop: AppVersion?, retrying: AppVersion? = nil) throws -> MigrationReport {
-        try exclusively {
-            try checkSynchronous()
-            let request = try request(through: stop, retrying: retrying)
-            let steps = try registration.checked()
-            let look = steps.look(for: name)
-
-            var plan = try plan(request, steps, look())
-            if try isSettled(plan) { return finish(plan) }
-
-            let patience = options.lockTimeout ?? .seconds(5)
-            let lock = try RunLock.take(name, of: store, waitingFor: patience)
-            defer { lock.release() }
-            // Another process may have done it all while this one waited.
-            plan = try self.plan(request, steps, look())
-            return end(try run(plan, lock, patience).perform(), of: plan)
-        }
-    }
-
-    private func launch(
-        through stop: AppVersion?, retrying: AppVersion? = nil, isolation: isolated (any Actor)?
+        through stop: AppVersion? = nil, retrying retried: AppVersion? = nil,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> MigrationReport {
         try enter()
         defer { leave() }
-        let request = try request(through: stop, retrying: retrying)
-        let steps = try registration.checked()
-        let look = steps.look(for: name)
+        let request = try request(through: stop, retrying: retried)
+        try registration.check()
+        let look = registration.look()
 
-        var plan = try plan(request, steps, await offload(look))
-        if try isSettled(plan) { return finish(plan) }
+        var plan = try plan(request, await offload(look))
+        if try isSettled(plan) {
+            begin(plan)
+            return end(plan, launch.tally)
+        }
 
         let patience = options.lockTimeout ?? .seconds(60)
         let lock = try await RunLock.take(name, of: store, waitingFor: patience, isolation: isolation)
         defer { lock.release() }
-        plan = try self.plan(request, steps, await offload(look))
-        let run = run(plan, lock, patience)
-        let report = try await withTaskCancellationHandler {
+        plan = try self.plan(request, await offload(look))
+        let stepper = stepper(plan, lock, patience)
+        try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
-            try await run.perform(isolation: isolation)
+            try await stepper.run(isolation: isolation)
         } onCancel: {
             lock.interruption.cancel()
         }
-        return end(report, of: plan)
+        return end(plan, stepper.tally)
     }
 
+    /// Returns the versions whose closure would run now, in order.
+    ///
+    /// Changes nothing.
+    ///
+    /// - Throws: ``MigrationError``, as ``migrate(through:retrying:)`` does before anything runs.
+    public func pendingVersions() throws -> [AppVersion] {
+        try exclusively {
+            try plan().pending.map(\.step).filter { !$0.isMove && $0.kind != .versionChange }.map(\.version)
+        }
+    }
+
+    /// Returns the moves that would apply something now, in order.
+    ///
+    /// Changes nothing.
+    ///
+    /// - Throws: ``MigrationError``, as ``migrate(through:retrying:)`` does before anything runs.
+    public func pendingMoves() throws -> [MigrationMove] {
+        try exclusively {
+            let plan = try plan()
+            return plan.pending.filter(\.step.isMove).map { pending in
+                MigrationMove(
+                    version: pending.step.version, database: plan.places[pending.place].steps.name,
+                    schemaVersions: pending.schemaVersions)
+            }
+        }
+    }
+
+    /// Returns the settled steps, from the store and from the databases that steps are registered for, and the
+    /// versions of the app that the store has seen.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read.
+    public func history() throws -> MigrationHistory {
+        try exclusively {
+            let steps = try registration.places.flatMap { try $0.store.history(name) }
+            return MigrationHistory(
+                steps: steps.sorted { ($0.date, $0.version) < ($1.date, $1.version) },
+                seen: try store.read(name).seen[options.line, default: []])
+        }
+    }
+}
+
+extension MigrationManager {
     /// Plans the launch as it stands, without writing or locking.
     func plan(retrying: AppVersion? = nil) throws -> LaunchPlan {
-        let request = try request(through: nil, retrying: retrying)
-        let steps = try registration.checked()
-        return try plan(request, steps, steps.look(for: name)())
+        try registration.check()
+        return try plan(request(through: nil, retrying: retrying), registration.look()())
     }
 
-    /// Plans the launch as it stands, without writing, locking or blocking the actor.
-    func plan(retrying: AppVersion?, isolation: isolated (any Actor)?) async throws -> LaunchPlan {
-        let request = try request(through: nil, retrying: retrying)
-        let steps = try registration.checked()
-        return try plan(request, steps, await offload(steps.look(for: name)))
-    }
-
-    private func request(through stop: AppVersion?, retrying: AppVersion?) throws -> LaunchRequest {
+    func request(through stop: AppVersion?, retrying: AppVersion?) throws -> LaunchRequest {
         if let stop, stop > currentVersion.ceiling {
             throw MigrationError(
                 .invalidCall, "cannot migrate through \(stop), above the current version \(currentVersion)",
@@ -137,18 +142,33 @@ extension MigrationManager {
         return LaunchRequest(
             manager: name, current: currentVersion, build: build, line: options.line,
             oldestSupported: options.oldestSupported, maximumAttempts: max(1, options.maximumAttempts),
-            retrying: retrying, stop: stop)
+            retrying: retrying, stop: stop, hasVersionChanges: !registration.versionChanges.isEmpty,
+            date: Date())
     }
 
-    private func plan(_ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState]) throws
-        -> LaunchPlan
-    {
-        if let adopting = options.adopting, answer == nil,
-            LaunchPlan.needsAdoption(adopting.subject, request, steps, states, decided: decision)
-        {
-            answer = try adopting.answer()
+    /// Decides the kind of launch in each place, asks the app where its answer is needed, and plans.
+    func plan(_ request: LaunchRequest, _ states: [PlaceState]) throws -> LaunchPlan {
+        let launches = try states.indices.map { index in
+            func verdict() -> Verdict {
+                Verdict(
+                    on: index, of: states, request,
+                    earlier: launch.decision?.launches[registration.due[index].id],
+                    answer: launch.answer)
+            }
+            var found = verdict()
+            if found == .askTheApp {
+                let question = Adoption.Question(current: request.current, line: request.line)
+                launch.answer = AdoptionAnswer(version: try adopting.answer(question))
+                found = verdict()
+            }
+            switch found {
+            case .decided(let launch): return launch
+            case .undecided(let culprit):
+                throw MigrationError.undecided(registration.due[culprit], states[culprit].evidence, request)
+            case .askTheApp: preconditionFailure("The app has been asked.")
+            }
         }
-        return try LaunchPlan(request, steps, states, decided: decision, answer: answer)
+        return try LaunchPlan(request, registration.due, states, launches: launches, earlier: launch.decision)
     }
 
     /// Returns true if there is nothing to do.
@@ -161,55 +181,38 @@ extension MigrationManager {
         return true
     }
 
-    private func finish(_ plan: LaunchPlan) -> MigrationReport {
-        let report = begin(plan)
-        if plan.request.stop == nil { progress.completedUnitCount = progress.totalUnitCount }
-        tell(.finished(report))
-        return end(report, of: plan)
-    }
-
-    private func run(_ plan: LaunchPlan, _ lock: RunLock, _ patience: Duration) -> LaunchRun {
-        progress.completedUnitCount = weightSoFar
+    private func stepper(
+        _ plan: LaunchPlan, _ lock: RunLock, _ patience: Duration
+    ) -> Stepper {
+        progress.completedUnitCount = launch.weight
         progress.totalUnitCount = max(
-            1, plan.pending.reduce(weightSoFar + plan.weightAbove) { $0 + $1.weight })
-        return LaunchRun(
-            plan, changes: registration.versionChanges, progress: progress, interruption: lock.interruption,
-            report: begin(plan), writeTimeout: patience, tell: tell)
+            1, plan.pending.reduce(launch.weight + plan.weightAbove) { $0 + $1.weight })
+        begin(plan)
+        return Stepper(
+            .launch, plan, registration, progress: progress,
+            interruption: lock.interruption, timeout: patience, tally: launch.tally, tell: tell)
     }
 
-    /// Decides the launch, and opens its report with what `migrate(through:)` has done before.
-    private func begin(_ plan: LaunchPlan) -> MigrationReport {
-        decision = plan.decision
-        var report = plan.report
-        tell(.launchRecognized(report.launch))
-        (report.completed, report.moves, report.skipped) = completedSoFar
-        return report
+    private func begin(_ plan: LaunchPlan) {
+        launch.decision = plan.decision
+        tell(.launchRecognized(plan.places[0].launch))
     }
 
-    /// Keeps what a call has done for the report of the call that completes the launch.
-    private func end(_ report: MigrationReport, of plan: LaunchPlan) -> MigrationReport {
-        completedSoFar =
-            plan.request.stop == nil ? ([], [], []) : (report.completed, report.moves, report.skipped)
-        weightSoFar = plan.request.stop == nil ? 0 : progress.completedUnitCount
+    /// Reports a call, and keeps what it has done for the report of the call that completes the launch.
+    private func end(_ plan: LaunchPlan, _ tally: Tally) -> MigrationReport {
+        let isComplete = plan.request.stop == nil
+        if isComplete { progress.completedUnitCount = progress.totalUnitCount }
+        let report = MigrationReport(plan, tally)
+        tell(.finished(report))
+        launch.tally = isComplete ? Tally() : tally
+        launch.weight = isComplete ? 0 : progress.completedUnitCount
         return report
     }
 
     func tell(_ kind: MigrationEvent.Kind) {
-        guard witness != nil || options.onEvent != nil else { return }
+        guard observer != nil || options.onEvent != nil else { return }
         let event = MigrationEvent(manager: name, kind: kind)
-        witness?.note(event)
+        observer?.note(event)
         options.onEvent?(event)
-    }
-
-    private func checkSynchronous() throws {
-        if registration.versionChanges.contains(where: \.isAsynchronous) {
-            throw MigrationError(
-                .invalidRegistration, "a closure for version changes is asynchronous",
-                remedy: "Call it as try await manager.migrate().", manager: name)
-        }
-        guard let step = registration.firstAsynchronousStep else { return }
-        throw MigrationError(
-            .invalidRegistration, "\(step.titleAndSource) is asynchronous",
-            remedy: "Call it as try await manager.migrate().", manager: name, version: step.version)
     }
 }

@@ -2,19 +2,19 @@ import Foundation
 
 // Changing by hand what is remembered, for recovery screens and for a developer's desk.
 extension MigrationManager {
-    /// Makes every due step pending again, in the store and in the databases that steps and moves are registered for.
+    /// Marks all due steps as not run, in the store and in the databases that steps and moves are registered for, so
+    /// that the next launch runs them.
     ///
-    /// Applied schema migrations stay applied. Without a record there is nothing to reset.
+    /// Applied schema migrations stay applied. Does nothing where there is no record.
     ///
     /// - Throws: ``MigrationError``, when a store cannot be read or written.
-    public func reset() throws {
+    public func rerunAllSteps() throws {
         try changeRecords { record in
             guard let old = record else { return }
             var new = MigrationRecord(floor: nil)
             new.completed = old.completed
             new.highest = old.highest
             new.downgradedTo = old.downgradedTo
-            new.downgradedFrom = old.downgradedFrom
             record = new
         }
     }
@@ -24,7 +24,7 @@ extension MigrationManager {
     /// The next launch decides from what is left: the versions that the store has seen, and `adopting`.
     ///
     /// - Throws: ``MigrationError``, when a store cannot be read or written.
-    public func forget() throws {
+    public func removeRecord() throws {
         try changeRecords { $0 = nil }
     }
 
@@ -37,51 +37,27 @@ extension MigrationManager {
     public func skip(_ version: AppVersion) throws {
         try withRunLock {
             let plan = try plan()
-            let pending = (plan.pending + plan.deferred).filter {
-                !$0.step.isMove && $0.step.version == version
+            var journal = Journal(plan, registration.places, timeout: patience)
+            let steps = (plan.pending + plan.deferred).filter {
+                $0.step.version == version && !$0.step.isMove
             }
-            if plan.pending.isEmpty, try skipVersionChange(to: version, in: plan) { return }
-            guard !pending.isEmpty else {
+            for pending in steps where pending.step.kind != .versionChange { journal.skip(pending) }
+            if plan.pending.allSatisfy({ $0.step.kind == .versionChange }), let change = plan.pending.first,
+                plan.places[0].record.attempts[change.step.work] != nil, version == currentVersion
+            {
+                // Nothing but the closures for a version change is left, and the process has died in them.
+                journal.skipVersionChange(change)
+            } else if steps.allSatisfy({ $0.step.kind == .versionChange }) {
                 throw MigrationError(
                     .invalidCall, "no step of version \(version) is pending",
                     remedy: "pendingVersions() returns those that are.", manager: name, version: version)
             }
-            for place in plan.places where pending.contains(where: { $0.step.place.id == place.place.id }) {
-                try skip(version, in: place, plan.request)
-            }
+            try journal.saving()()
         }
-    }
-
-    /// Completes the launch if nothing but its closures for a version change is left, and they have been started.
-    private func skipVersionChange(to version: AppVersion, in plan: LaunchPlan) throws -> Bool {
-        let store = plan.places[0]
-        guard let running = store.record.running, running.work == .versionChange, version == currentVersion
-        else { return false }
-        try store.place.store.change(name, waitingUpTo: patience) { state in
-            try state.changeRecord(of: name) { known in
-                known = store.record.finished(by: store.launch, current: currentVersion).keeping(known)
-                known?.running = nil
-            }
-        }
-        return true
     }
 
     /// How long to wait for others.
     private var patience: Duration { options.lockTimeout ?? .seconds(5) }
-
-    private func skip(
-        _ version: AppVersion, in place: LaunchPlan.PlacePlan, _ request: LaunchRequest
-    ) throws {
-        try place.place.store.change(name, waitingUpTo: patience) { state in
-            try state.changeRecord(of: name) { known in
-                var record = place.record.keeping(known)
-                record.settle(version)
-                known = record
-            }
-            place.noteSeen(in: &state, request)
-            state.newHistory = [request.settled(version, as: .skipped)]
-        }
-    }
 
     /// Replaces a damaged record, and continues from a version.
     ///
@@ -141,10 +117,7 @@ extension MigrationManager {
 
     /// Forgets what was decided about this launch, after records were changed by hand.
     private func startOver() {
-        (decision, answer) = (nil, nil)
-        completedSoFar = ([], [], [])
-        weightSoFar = 0
-        deferredSoFar = 0
+        launch = LaunchMemory()
     }
 
     private func withRunLock(_ body: () throws -> Void) throws {

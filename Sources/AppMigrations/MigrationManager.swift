@@ -3,11 +3,12 @@ public import Foundation
 /// Runs everything that an app must do to its data when it is launched in a newer version, once and in order.
 ///
 /// Create a manager for each subsystem at every launch, register its steps in ascending order, and call
-/// ``migrate()``. Nearly always there is nothing to do; then the manager neither locks nor writes.
+/// ``migrate(through:retrying:)``. Usually nothing is pending, so it takes no lock and
+/// writes nothing.
 ///
 /// ```swift
 /// let manager = try MigrationManager(
-///     name: "Library", currentVersion: "2.0", store: store)
+///     name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
 /// manager.whenMigratingToVersion("1.1") { try moveArchive() }
 /// let report = try manager.migrate()
 /// ```
@@ -44,25 +45,30 @@ public final class MigrationManager {
     package var store: any MigrationStore { registration.storePlace.store }
 
     let options: MigrationOptions
+    let adopting: Adoption
     let build: String
     /// The test that simulates this launch; nil in an app.
-    let witness = SimulatedLaunch.witness
+    let observer = SimulatedLaunch.observer
     private(set) var registration: Registration
-    /// The decisions that an earlier call of `migrate` made about this launch.
-    var decision: LaunchDecision?
-    /// The app's answer about an install without a record.
-    ///
-    /// Asked at most once in a launch.
-    var answer: AdoptionAnswer?
-    /// The work that `migrate(through:)` has done so far in this launch.
-    var completedSoFar: (versions: [AppVersion], moves: [MigrationMove], skipped: [AppVersion]) = ([], [], [])
-    /// How much of the progress that was.
-    var weightSoFar: Int64 = 0
-    /// The number of deferred steps that earlier runs in this process have settled.
-    var deferredSoFar = 0
+    /// What this manager object knows of the launch that its calls have begun.
+    var launch = LaunchMemory()
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.
     private var wasCalled = false
+
+    /// What the calls of one manager object share.
+    struct LaunchMemory {
+        /// The decisions that an earlier call has made.
+        var decision: LaunchDecision?
+        /// The app's answer about an install without a record, asked at most once.
+        var answer: AdoptionAnswer?
+        /// The work that `migrate(through:)` has done so far.
+        var tally = Tally()
+        /// How much of the progress that was.
+        var weight: Int64 = 0
+        /// The number of deferred steps that earlier runs have settled.
+        var deferred = 0
+    }
 
     /// Creates a manager.
     ///
@@ -71,18 +77,20 @@ public final class MigrationManager {
     ///     change it once an app has shipped.
     ///   - currentVersion: the app version that is being launched; by default the main bundle's
     ///     `CFBundleShortVersionString`.
+    ///   - adopting: determines the version of an install that has no record: that of people who have the app from
+    ///     before it had this manager. Pass ``Adoption/newApp`` if there are none.
     ///   - store: where the record is kept; by default a JSON file in the app's own folder in Application Support.
     ///   - options: options that most apps leave at their defaults.
     /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
     public init(
-        name: String = "default", currentVersion: AppVersion? = nil, store: (any MigrationStore)? = nil,
-        options: MigrationOptions = MigrationOptions()
+        name: String = "default", currentVersion: AppVersion? = nil, adopting: Adoption,
+        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
     ) throws {
         let current = try currentVersion ?? .ofMainBundle()
         guard current.subMigration == nil else {
             throw MigrationError(
                 .invalidConfiguration, "the current version \(current) has a sub-migration number",
-                remedy: "An app is at version \(current.release); sub-migrations are for steps.",
+                remedy: "Pass \(current.release): sub-migrations are for steps.",
                 manager: name)
         }
         if let problem = ManagerName(name).problem {
@@ -93,19 +101,20 @@ public final class MigrationManager {
         self.name = name
         self.currentVersion = current
         self.options = options
+        self.adopting = adopting
         build = current.withBuildOfMainBundle
         let store = try store ?? JSONStore.inApplicationSupport()
         registration = Registration(
-            manager: name, current: current, storePlace: StorePlace(store: witness?.watching(store) ?? store),
-            aboveCurrent: options.aboveCurrent)
+            manager: name, current: current,
+            storePlace: StorePlace.of(observer?.watching(store) ?? store), aboveCurrent: options.aboveCurrent)
     }
 
     /// Creates a manager for a current version that is given as text.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, also when the text is not a version.
     public convenience init(
-        name: String = "default", currentVersion: String, store: (any MigrationStore)? = nil,
-        options: MigrationOptions = MigrationOptions()
+        name: String = "default", currentVersion: String, adopting: Adoption,
+        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
     ) throws {
         let version: AppVersion
         do {
@@ -115,7 +124,8 @@ public final class MigrationManager {
                 .invalidConfiguration, "the current version is malformed: \(error)",
                 remedy: "Pass a version such as 2.1 or 2.0.0-beta.3.", manager: name, underlyingError: error)
         }
-        try self.init(name: name, currentVersion: version, store: store, options: options)
+        try self.init(
+            name: name, currentVersion: version, adopting: adopting, store: store, options: options)
     }
 
     deinit {
@@ -129,14 +139,24 @@ public final class MigrationManager {
 
     /// Adds a step.
     ///
-    /// Does not throw: ``migrate()`` reports all mistakes together.
-    package func register(_ step: MigrationStep) {
-        registration.add(step)
-        if step.worksInDatabase { witness?.willUse(step.place) }
+    /// Does not throw: ``migrate(through:retrying:)`` reports all mistakes together.
+    ///
+    /// - Parameter place: where the step works; nil for the manager's store.
+    package func register(
+        _ version: AppVersion, _ work: MigrationWork, in place: (any MigrationPlace)? = nil,
+        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        source: SourceLocation
+    ) {
+        let home = place ?? registration.storePlace
+        let step = MigrationStep(
+            version: version, place: home.id, kind: work.kind, onFreshInstall: onFreshInstall,
+            onError: onError, finishing: finishing, number: registration.steps.count, source: source)
+        registration.add(step, work, in: home)
+        if let place { observer?.willUse(place) }
     }
 
     /// The place of the step that was registered last.
-    package var lastPlace: (any MigrationPlace)? { registration.steps.last?.place }
+    package var lastPlace: (any MigrationPlace)? { registration.lastPlace }
 
     func register(_ change: VersionChange) {
         registration.add(change)
@@ -165,4 +185,35 @@ extension MigrationManager {
         defer { leave() }
         return try body()
     }
+}
+
+extension AppVersion {
+    /// The version of the app that this process is.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
+    static func ofMainBundle() throws -> AppVersion {
+        guard let text = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        else {
+            throw MigrationError(
+                .invalidConfiguration, "The main bundle has no CFBundleShortVersionString.",
+                remedy: "Pass the app's version: MigrationManager(currentVersion: \"2.0\", …).")
+        }
+        do {
+            return try AppVersion(parsing: text)
+        } catch {
+            throw MigrationError(
+                .invalidConfiguration, "The main bundle's CFBundleShortVersionString is malformed: \(error)",
+                remedy: "Fix it, or pass the app's version: MigrationManager(currentVersion: \"2.0\", …).",
+                underlyingError: error)
+        }
+    }
+
+    /// The version with the build of the app, as in `2.0 (417)`, if the main bundle has one.
+    var withBuildOfMainBundle: String {
+        Self.buildOfMainBundle.map { "\(self) (\($0))" } ?? description
+    }
+
+    /// Looked up once: it does not change while the app runs.
+    private static let buildOfMainBundle =
+        Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
 }

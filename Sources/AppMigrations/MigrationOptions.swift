@@ -4,11 +4,6 @@
 /// let options = MigrationOptions(oldestSupported: "3.0", onEvent: { event in logger.info("\(event)") })
 /// ```
 public struct MigrationOptions {
-    /// Determines the version of an install that has no record.
-    ///
-    /// Pass it in every app that people already have. By default, an install without a record is fresh.
-    public var adopting: Adoption?
-
     /// The oldest version whose data the app can still migrate.
     ///
     /// For apps that dropped their oldest steps. Older data is left alone, with the error `tooOld`.
@@ -22,19 +17,19 @@ public struct MigrationOptions {
 
     /// The line of versions that the current version belongs to.
     ///
-    /// The store compares the versions that it has seen within a line only. Managers that count in versions of their
-    /// own, such as a plug-in's, have a line of their own; all others share `app`.
+    /// The store compares the versions that it has seen within a line only. Managers with independent version numbers,
+    /// such as a plug-in's, have a line of their own; all others share `app`.
     public var line: String
 
     /// The number of times that a step may crash the process in one build of the app before
-    /// ``MigrationManager/migrate()`` throws `gaveUp` instead of retrying it, which ends the crash loop.
+    /// ``MigrationManager/migrate(through:retrying:)`` throws `gaveUp` instead of retrying it, which ends the crash loop.
     ///
     /// At least 1; 3 by default.
     public var maximumAttempts: Int
 
     /// How long a launch waits for another run of the same manager, in this process or in another one.
     ///
-    /// By default 5 seconds for the synchronous ``MigrationManager/migrate()`` and 60 for the asynchronous one.
+    /// By default 5 seconds for the synchronous ``MigrationManager/migrate(through:retrying:)`` and 60 for the asynchronous one.
     public var lockTimeout: Duration?
 
     /// Receives events as they happen, where `migrate` was called.
@@ -42,11 +37,10 @@ public struct MigrationOptions {
 
     /// Creates options.
     public init(
-        adopting: Adoption? = nil, oldestSupported: AppVersion? = nil,
+        oldestSupported: AppVersion? = nil,
         aboveCurrent: AboveCurrentRule = .refuse, role: Role = .migrates, line: String = "app",
         maximumAttempts: Int = 3, lockTimeout: Duration? = nil, onEvent: ((MigrationEvent) -> Void)? = nil
     ) {
-        self.adopting = adopting
         self.oldestSupported = oldestSupported
         self.aboveCurrent = aboveCurrent
         self.role = role
@@ -58,13 +52,13 @@ public struct MigrationOptions {
 
     /// How to handle steps for versions above the current one.
     public enum AboveCurrentRule: Sendable {
-        /// They are a mistake. The default.
+        /// `migrate()` throws `invalidRegistration`. The default.
         case refuse
         /// They are left out until the app reaches their version.
         case leaveOut
     }
 
-    /// The part that a process plays.
+    /// Whether a process migrates or waits.
     public enum Role: Sendable {
         /// The process runs what is pending. The default.
         case migrates

@@ -45,9 +45,9 @@ public struct SchemaMigrationError: Error, Sendable {
 
         /// A newer version of the app has migrated the database.
         public static let newerDatabase = Code(rawValue: "newerDatabase")
-        /// The database has tables, and no ledger says which migrations they come from.
+        /// The database has tables, but no `schema_migrations` table.
         public static let unmanagedDatabase = Code(rawValue: "unmanagedDatabase")
-        /// Other migrations were applied to the database, and none of these.
+        /// None of the migrations applied to the database is known.
         public static let differentSet = Code(rawValue: "differentSet")
         /// A file was edited after it had been applied.
         public static let editedMigration = Code(rawValue: "editedMigration")

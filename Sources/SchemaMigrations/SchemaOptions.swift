@@ -14,13 +14,13 @@ public struct SchemaOptions: Sendable {
     /// The grouping of migrations into commits.
     public var commits: Commits
 
-    /// The handling of a database newer than every known migration, which a newer version of the app
+    /// What to do about a database newer than every known migration, which a newer version of the app
     /// migrated.
     ///
     /// By default, migrating it is an error. `.allow` applies the pending migrations anyway.
     public var newerDatabases: Policy
 
-    /// The handling of a file that was edited after it was applied.
+    /// What to do about edited files: those that were changed after they were applied.
     ///
     /// By default, edits are allowed, and ``SchemaStatus/editedVersions`` lists such files. `.refuse` makes migrating
     /// an error until you call ``SchemaMigrator/acceptEdits(_:of:)``, and makes the migrator read every file
@@ -101,8 +101,8 @@ public struct SchemaOptions: Sendable {
         /// Throws ``SchemaMigrationError/Code/differentSchema`` if the schemas differ, after a migration, and before a
         /// database is adopted.
         ///
-        /// The migrator runs the migrations that the database has had once more, on an empty database in memory. It does so
-        /// only when it has applied or adopted one, so that other launches take no longer.
+        /// The migrator reruns the applied migrations on an empty database in memory. It does so only when it has applied or
+        /// adopted one, so that other launches take no longer.
         ///
         /// The migrations that were applied stay. A database whose tables are not those of the adopted version is left
         /// as it is, without a ledger, at every launch.

@@ -30,9 +30,10 @@ extension MigrationManager {
 @discardableResult
 func launch(
     _ version: String, steps: [AppVersion] = [], name: String = "Library", store: any MigrationStore,
-    log: Log = Log(), options: MigrationOptions = MigrationOptions()
+    log: Log = Log(), adopting: Adoption = .newApp, options: MigrationOptions = MigrationOptions()
 ) throws -> MigrationReport {
-    let manager = try MigrationManager(name: name, currentVersion: version, store: store, options: options)
+    let manager = try MigrationManager(
+        name: name, currentVersion: version, adopting: adopting, store: store, options: options)
     manager.register(steps, log: log)
     return try manager.migrate()
 }

@@ -11,10 +11,10 @@ final class Library {
         let schema = try SchemaMigrator(directory: folder.appendingPathComponent("Migrations"))
         let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
         let options = MigrationOptions(
-            adopting: .databaseHasTables(dbQueue, means: "1.0"),
             onEvent: { [self] event in if case .launchRecognized = event.kind { done.append("\(event)") } })
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: store, options: options)
+            name: "Library", currentVersion: "2.0",
+            adopting: .databaseHasTables(dbQueue, means: "1.0"), store: store, options: options)
 
         manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
         manager.whenMigratingToVersion("1.1-1") { context in try self.resumeMove(attempt: context.attempt) }
@@ -38,7 +38,8 @@ final class Library {
     }
 
     func launchAtOnce(_ store: InMemoryStore) throws -> MigrationReport {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
         manager.whenMigratingToVersion("1.1-1") { context in try self.resumeMove(attempt: context.attempt) }
         return try manager.migrate()
@@ -60,7 +61,8 @@ nonisolated final class Importer {
     private(set) var ranOnMainActor: [Bool] = []
 
     func launch(_ store: InMemoryStore) async throws -> MigrationReport {
-        let manager = try MigrationManager(name: "Importer", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Importer", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { try await self.performMigration1() }
         manager.whenMigratingToVersion("1.2", run: performMigration1)
         manager.whenVersionChanges { _, _ in try await self.performMigration1() }

@@ -48,7 +48,7 @@ struct SnippetTests {
             Some text.
 
             ```swift
-            let manager = try MigrationManager(name: "Library", currentVersion: "2.0")
+            let manager = try MigrationManager(name: "Library", currentVersion: "2.0", adopting: .newApp)
             manager.migrateNow()
             ```
             """

@@ -10,8 +10,11 @@ extension FuzzTarget {
             """
             {"format":"1.2","new":[1],"seen":{"app":[{"version":"1.0","first":"2026-01-07T09:30:00Z"}]},
             "managers":{"Library":{"floor":"1.0","settled":["1.1","1.1-1"],"owed":[],"completed":"1.1",
-            "highest":"2.0","running":{"version":"2.0","attempt":2,"forgiven":1,"build":"2.0 (417)",
-            "since":"2026-03-02T18:04:11Z","x":null}}}}
+            "highest":"2.0","downgradedTo":"1.1","failures":{"1.2":3},"givenUp":["1.3"],
+            "positions":{"2.0":{"cursor":{"next":3},"done":2,"total":5,"x":1}},
+            "attempts":{"2.0":{"attempt":2,"forgiven":1,"build":"2.0 (417)","since":"2026-03-02T18:04:11Z",
+            "x":null},"move 2.0":{"attempt":1,"remaining":3,"build":"","since":"2026-03-02T18:04:11Z"},
+            "versionChange 2.0":{"attempt":1,"build":"","since":"2026-03-02T18:04:11Z"},"y 2":[]}}}}
             """,
             #"{"format":"2.0"}"#,
             #"{"format":"1.0","managers":{"Library":{"settled":["x"],"owed":{}}},"seen":[]}"#,
@@ -44,7 +47,7 @@ extension StoreState {
     fileprivate var contents: Contents {
         get throws {
             var record = try record(of: "Library")
-            record?.running?.since = .distantPast
+            for work in record?.attempts.map(\.key) ?? [] { record?.attempts[work]?.since = .distantPast }
             return Contents(record: record, seen: seen.mapValues { $0.map(\.version) })
         }
     }

@@ -9,7 +9,7 @@ struct AccountsTests {
             run.output == """
                 A fresh install of 2.0, where the keychain still has the password of an earlier install
                   keychain: somebody's password
-                  app     freshInstall; steps none
+                  app     freshInstall; steps 1.0
                   keychain: empty
 
                 An install of 1.0 is updated to 2.0, and the widget starts first

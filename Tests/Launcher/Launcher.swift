@@ -77,7 +77,7 @@ struct Launcher: ParsableCommand {
     private func migrate(in folder: LauncherFolder) throws -> (MigrationReport, DeferredReport?) {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version.map(AppVersion.init(parsing:)),
-            store: makeStore(in: folder),
+            adopting: .newApp, store: makeStore(in: folder),
             options: MigrationOptions(
                 maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
         // Opened only for steps that work in it: a launch without any finds no database.

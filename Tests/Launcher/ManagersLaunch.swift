@@ -26,8 +26,7 @@ struct ManagersLaunch {
         let database = try folder.openDatabase()
         for (index, name) in names.enumerated() {
             let manager = try MigrationManager(
-                name: name, currentVersion: version, store: store,
-                options: MigrationOptions(adopting: adoption(of: name, in: database)))
+                name: name, currentVersion: version, adopting: adoption(of: name, in: database), store: store)
             if index == 0 { manager.whenMigratingToVersion("1.0", migrate: try schema, in: database) }
             for step in steps {
                 manager.whenMigratingToVersion(step.version) { [folder] context in
@@ -48,9 +47,9 @@ struct ManagersLaunch {
         }
     }
 
-    private func adoption(of name: String, in database: DatabaseQueue) -> Adoption? {
+    private func adoption(of name: String, in database: DatabaseQueue) -> Adoption {
         switch adopting {
-        case .nothing: nil
+        case .nothing: .newApp
         case .tables: .databaseHasTables(database, means: "1.0")
         case .defaults: .mfMigrationManager(name: name)
         }

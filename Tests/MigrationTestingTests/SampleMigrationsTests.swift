@@ -19,7 +19,7 @@ struct SampleMigrationsTests {
             .uncounted($0, by: 20230101000000)
         }
 
-    @Test("upgrades generated rows from every version", arguments: [1, 2, 3] as [UInt64])
+    @Test("upgrades generated rows from every version", arguments: [1] as [UInt64])
     func everyVersion(seed: UInt64) throws {
         let schema = try SchemaMigrator(directory: SampleMigrations.garden.folder)
         let report = try UpgradeMatrix(

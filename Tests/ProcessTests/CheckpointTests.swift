@@ -12,7 +12,9 @@ struct CheckpointTests {
         }
         #expect(
             try await install.launch("2.0", ["1.2"]).output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
-        #expect(install.effects == (1...6).map { "1.2 attempt \($0)" })
+        #expect(
+            install.effects == [1, 2, 2, 2, 2, 2].map { "1.2 attempt \($0)" },
+            "attempts are counted from the last checkpoint")
     }
 
     @Test("start a new count of deaths", arguments: [Place.json, .sqlite])
@@ -31,7 +33,7 @@ struct CheckpointTests {
             try await install.launch("2.0", ["1.2:\(action)"])
         }
         #expect(
-            install.effects == [1, 2, 3, 3, 4].map { "1.2 attempt \($0)" },
+            install.effects == [1, 2, 3, 1, 2].map { "1.2 attempt \($0)" },
             "the two deaths before the checkpoint are forgiven")
         try await install.launch("2.0", ["1.2:kill"])
         #expect(try await install.launch("2.0", ["1.2"]).output == AttemptsTests.gaveUp("3 times"))

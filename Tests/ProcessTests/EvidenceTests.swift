@@ -82,9 +82,9 @@ struct EvidenceTests {
         #expect(
             lines == [
                 """
-                undecided: A: library.sqlite has tables, but no record says which app version left them. Pass the \
-                version that they mean: MigrationOptions(adopting: .databaseHasTables(dbQueue, means: "1.0")). \
-                Nothing was changed.
+                undecided: A: library.sqlite has tables, but no record or `adopting` says which app version created \
+                them. Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns \
+                the current version if the app has just created them. Nothing was changed.
                 """
             ])
         #expect(effects == [])

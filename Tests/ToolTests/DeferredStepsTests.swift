@@ -14,7 +14,7 @@ struct DeferredStepsTests {
         let queue = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)
         defer { try? queue.close() }
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, store: SQLiteStore(queue),
+            name: "Library", currentVersion: version, adopting: .newApp, store: SQLiteStore(queue),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         let schema = try SchemaMigrator(directory: tool.folder.file("Migrations"))
         manager.whenMigratingToVersion("1.0", migrate: schema, in: queue)
@@ -37,7 +37,9 @@ struct DeferredStepsTests {
             }
             throw CancellationError()
         }
-        manager.whenMigratingToVersion("2.3", deferredIn: queue, startingAt: 0) { _, _ in .done }
+        manager.whenMigratingToVersion("2.3", deferredIn: queue, startingAt: 0) { _, _ in
+            throw MigrationPostponed(reason: "its time has not come")
+        }
         try manager.migrate()
         try manager.runDeferred()
     }
@@ -112,9 +114,9 @@ struct DeferredStepsTests {
         for version in ["1.0", "2.1"] {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version,
-                store: JSONStore(at: tool.folder.file("store.json")),
+                adopting: .newApp, store: JSONStore(at: tool.folder.file("store.json")),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
-            manager.whenMigratingToVersion("2.1", deferred: .afterLaunch) { _ in }
+            manager.afterMigratingToVersion("2.1") { _ in }
             try await manager.migrate()
         }
         #expect(

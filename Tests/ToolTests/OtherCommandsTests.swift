@@ -40,7 +40,7 @@ struct OtherCommandsTests {
     private func makeStore(at url: URL) throws {
         for version in ["1.0", "2.0"] {
             let manager = try MigrationManager(
-                name: "Library", currentVersion: version, store: JSONStore(at: url))
+                name: "Library", currentVersion: version, adopting: .newApp, store: JSONStore(at: url))
             manager.whenMigratingToVersion("1.0") {}
             if version == "2.0" { manager.whenMigratingToVersion("2.0") {} }
             try manager.migrate()

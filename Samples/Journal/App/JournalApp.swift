@@ -100,7 +100,8 @@ extension JournalApp {
     /// Creates a manager; all managers share one store.
     private func manager(_ name: String) throws -> MigrationManager {
         try MigrationManager(
-            name: name, currentVersion: release.version, store: JSONStore(at: folder.record),
+            name: name, currentVersion: release.version, adopting: .newApp,
+            store: JSONStore(at: folder.record),
             options: MigrationOptions(onEvent: { [onEvent] in onEvent(.migration($0)) }))
     }
 

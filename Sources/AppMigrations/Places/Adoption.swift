@@ -2,38 +2,51 @@ public import Foundation
 
 /// Determines the version of an install that has no record.
 ///
-/// A manager asks only when it finds neither a record nor an app version that its store has seen, and at most once
-/// in a launch. Return nil if no earlier version left data; throw if you cannot tell: an old install that is taken
-/// for a fresh one loses its data.
+/// Every app decides once who its users are, and passes the answer whenever it creates a manager:
+///
+/// | the manager is | pass |
+/// | --- | --- |
+/// | in the app from its first release | ``newApp`` |
+/// | added to an app that people have, with a SQLite database | `.databaseHasTables(dbQueue, means: "1.0")`, in SchemaMigrations |
+/// | added to an app that people have, with files | ``fileExists(_:means:)`` |
+/// | the successor of an MFMigrationManager | ``mfMigrationManager(name:defaults:)`` |
+/// | anything else | a closure |
 ///
 /// ```swift
-/// let options = MigrationOptions(adopting: .fileExists(archiveURL, means: "1.0"))
-/// let manager = try MigrationManager(name: "Library", options: options)
+/// let manager = try MigrationManager(
+///     name: "Library", adopting: .fileExists(archiveURL, means: "1.0"))
 /// ```
+///
+/// A manager asks while it has no record, at most once in a launch. Return nil if no earlier version left data; throw if
+/// you cannot tell: an old install that is taken for a fresh one loses its data.
 public struct Adoption {
-    /// The subject of an answer.
-    enum Subject { case install, manager }
+    /// The launch for which a manager asks.
+    package struct Question: Sendable {
+        package let current: AppVersion
+        package let line: String
+    }
 
-    let subject: Subject
-    private let version: () throws -> AppVersion?
+    package let answer: (Question) throws -> AppVersion?
 
     /// Creates an adoption from a closure, which runs where `migrate` is called.
     public init(_ version: @escaping () throws -> AppVersion?) {
-        self.init(of: .install, version)
+        self.init { _ in try version() }
     }
 
-    private init(of subject: Subject, _ version: @escaping () throws -> AppVersion?) {
-        self.subject = subject
-        self.version = version
+    package init(answer: @escaping (Question) throws -> AppVersion?) {
+        self.answer = answer
     }
 
-    func answer() throws -> AdoptionAnswer {
-        AdoptionAnswer(subject: subject, version: try version())
-    }
+    /// No one has a version of the app from before it had this manager: an install without a record is fresh.
+    ///
+    /// - Warning: In an app that people already have, this takes their data for that of a new install, and its steps
+    ///   never run.
+    public static var newApp: Adoption { Adoption { nil } }
 
     /// Adopts an install at a version if a file exists.
     ///
-    /// Choose a file that every earlier install has, and that no fresh one has yet when the manager runs.
+    /// Choose a file that every earlier install has, and that only versions without this manager created. A file that
+    /// newer versions create too makes a fresh install look like an old one to a manager that is asked after that.
     ///
     /// - Parameters:
     ///   - url: the file or folder.
@@ -61,7 +74,7 @@ public struct Adoption {
     public static func mfMigrationManager(name: String? = nil, defaults: UserDefaults = .standard) -> Adoption
     {
         let key = "MFMigrationManagerLastVersionKey" + (name.map { "-\($0)" } ?? "")
-        return Adoption(of: .manager) {
+        return Adoption {
             guard let value = defaults.object(forKey: key) else { return nil }
             guard let text = value as? String, let version = AppVersion(text) else {
                 throw MigrationError(
@@ -74,8 +87,7 @@ public struct Adoption {
 }
 
 /// The answer of an app about an install without a record.
-struct AdoptionAnswer {
-    let subject: Adoption.Subject
-    /// Nil when no earlier version left data.
+struct AdoptionAnswer: Sendable {
+    /// Nil if no earlier version left data.
     let version: AppVersion?
 }

@@ -1,7 +1,7 @@
 /// Where steps do their work and are recorded: the manager's store, or a database.
 ///
-/// One truth per place: each decides from its own record what kind of launch this is, and is brought up to date
-/// by itself. No place is believed about another's work.
+/// Each place decides from its own record what kind of launch this is, and is brought up to date by itself. No place is
+/// believed about another's work. A store in a database is a place itself; see ``StorePlace`` for all others.
 package protocol MigrationPlace: Sendable {
     /// Equal for two objects that stand for the same place.
     var id: PlaceID { get }
@@ -22,6 +22,89 @@ package protocol MigrationPlace: Sendable {
 
     /// Finds the mistakes in how this place's moves are registered.
     func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake]
+}
+
+/// Identifies a place: equal for two objects that stand for the same one.
+package enum PlaceID: Hashable, Sendable {
+    /// A store that is nothing but a store.
+    case store
+    /// A database in a file, by the bytes of its path.
+    ///
+    /// Swift takes two paths for equal that Unicode takes for equivalent, and that may be two files.
+    case file([UInt8])
+    /// A database in memory.
+    case object(ObjectIdentifier)
+}
+
+/// A store that is not in a database, as a place for plain closures.
+package struct StorePlace: MigrationPlace {
+    package let store: any MigrationStore
+
+    /// Returns the place that a store is in.
+    package static func of(_ store: any MigrationStore) -> any MigrationPlace {
+        store as? any MigrationPlace ?? StorePlace(store: store)
+    }
+
+    package var id: PlaceID { .store }
+    package var name: String { store.name }
+
+    package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
+        try StoreAccess.read.of(name) {
+            try PlaceState(of: manager, in: store.read(manager), evidence: .empty)
+        }
+    }
+
+    package func mistakes(in moves: [any MoveWork]) -> [MoveMistake] { [] }
+}
+
+/// The record that a place has of a manager, and the evidence beside it.
+package struct PlaceState: Sendable {
+    /// The manager's record in this place; nil if there is none.
+    package let record: MigrationRecord?
+    /// The app versions that the place has seen, by line of versions.
+    package let seen: [String: [SeenVersion]]
+    /// The evidence beside the record.
+    package let evidence: Evidence
+    /// For each move, the schema versions that it will apply after the moves before it.
+    package let pending: [[String]]
+
+    package init(
+        record: MigrationRecord?, seen: [String: [SeenVersion]], evidence: Evidence, pending: [[String]] = []
+    ) {
+        self.record = record
+        self.seen = seen
+        self.evidence = evidence
+        self.pending = pending
+    }
+
+    /// Creates the part of a store's state that is about a manager.
+    ///
+    /// - Parameter evidence: the evidence beside the store, read only if there is no record.
+    package init(
+        of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
+        pending: [[String]] = []
+    ) throws {
+        let record = try state.record(of: manager)
+        var found = try record == nil ? evidence() : .empty
+        if found == .empty, record == nil, state.isReplacement { found = .replaced }
+        self.init(record: record, seen: state.seen, evidence: found, pending: pending)
+    }
+
+    func hasSeen(_ version: AppVersion, in line: String) -> Bool {
+        seen[line]?.contains { $0.version == version } ?? false
+    }
+}
+
+/// The evidence in a place that has no record of a manager.
+package enum Evidence: Sendable {
+    /// Nothing: no data that an earlier version could have left here.
+    case empty
+    /// There is data and a ledger of schema migrations, but no step was ever recorded here.
+    case ledgerOnly
+    /// There is data, and nothing says which version it belongs to.
+    case unmanaged
+    /// There were records, which were damaged and have been replaced.
+    case replaced
 }
 
 /// A mistake in the registration of a move.

@@ -1,4 +1,4 @@
-/// The kind of a launch, as the manager's record tells it.
+/// The kind of a launch, by the manager's record.
 ///
 /// ```swift
 /// switch try manager.migrate().launch {

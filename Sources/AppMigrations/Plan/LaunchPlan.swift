@@ -1,84 +1,55 @@
-import Foundation
-
 /// The plan of a launch: its kind and its pending steps, place by place.
 ///
-/// A pure value, computed from what is registered and what the places remember.
-struct LaunchPlan {
+/// A pure value, computed from what is registered and what the places remember. A step is pending if
+///
+/// 1. it is not settled in its place,
+/// 2. it is above the version with which the place's record begins, or owed,
+/// 3. it is at most the target,
+/// 4. it is not for fresh installs only, unless it is owed, and
+/// 5. the manager has not given up on it.
+///
+/// A move is pending if the database's own ledger lacks one of its migrations. On a downgrade nothing is pending.
+/// Deferred steps wait for `runDeferred`, except those that another pending step is `finishing:`.
+struct LaunchPlan: Sendable {
     let request: LaunchRequest
     /// The store's place first.
     let places: [PlacePlan]
-    /// Every pending step, in the order in which the steps will run.
+    /// Every step to run now, in order.
     let pending: [PendingStep]
-    /// The deferred steps that wait for `runDeferred`, in order: all but those that a pending step finishes.
+    /// The deferred steps that wait for `runDeferred`, in order.
     let deferred: [PendingStep]
     /// The weight of what stays pending above the version at which this call of `migrate` stops.
     let weightAbove: Int64
     let decision: LaunchDecision
 
     /// One place's part of a plan.
-    struct PlacePlan {
-        let place: any MigrationPlace
+    struct PlacePlan: Sendable {
+        let steps: PlaceSteps
         let launch: Launch
         /// The state in which the place was found.
         let state: PlaceState
         /// The record with which this launch begins its work.
         let record: MigrationRecord
-
-        /// Notes in what the place keeps the versions that it has seen by this launch.
-        ///
-        /// An adopted version counts as seen: other managers of the store came from it too.
-        func noteSeen(in state: inout StoreState, _ request: LaunchRequest) {
-            let versions = [launch.previousVersion, request.current].compactMap { $0 }.filter { $0 != .zero }
-            // Without a record, evidence has named the previous version.
-            let adopted = self.state.record == nil ? launch.previousVersion : nil
-            state.see(versions, in: request.line, at: Date(), adopted: adopted)
-        }
     }
 
     /// A step that is pending.
-    struct PendingStep {
+    struct PendingStep: Sendable {
         let step: MigrationStep
+        /// The index of its place.
+        let place: Int
         let isOutOfOrder: Bool
         /// The schema versions that the step, if it is a move, will apply.
         let schemaVersions: [String]
-        /// What earlier launches have left of the step; nil for nearly all steps.
-        private var past: Past?
+        /// The attempts that died, if they are as many as to give up on the step.
+        let exhausted: MigrationRecord.Attempt?
+        /// A version that this step is `finishing:`, and that cannot run.
+        fileprivate(set) var unfinished: AppVersion?
 
-        private final class Past: Sendable {
-            let deferred: DeferredState
-            let exhausted: MigrationRecord.Running?
-
-            init(_ deferred: DeferredState, exhausted: MigrationRecord.Running?) {
-                self.deferred = deferred
-                self.exhausted = exhausted
-            }
-        }
-
-        /// How far the step is, if it is deferred.
-        var deferred: DeferredState { past?.deferred ?? DeferredState() }
-
-        /// The attempts that died, when they are too many to try again.
-        var exhausted: MigrationRecord.Running? { past?.exhausted }
-
-        /// The step as a record notes that it is running.
-        func running(build: String) -> MigrationRecord.Running {
-            let (work, remaining): (MigrationRecord.Work, Int?) =
-                if step.isMove {
-                    (.move, schemaVersions.count)
-                } else if step.isDeferred {
-                    (.batch, deferred.done)
-                } else {
-                    (.step, nil)
-                }
-            return MigrationRecord.Running(
-                work, version: step.version, remaining: remaining, attempt: 1, build: build, since: Date())
-        }
-
-        /// The number of the attempt at a deferred step that a run makes, from 1.
-        var attempt: Int { deferred.running.map { $0.attempt + 1 } ?? 1 }
+        /// The number of migrations that a move still has to apply.
+        var remaining: Int? { step.isMove ? schemaVersions.count : nil }
 
         /// The step's share of the run's progress: a schema migration counts as much as a step.
-        var weight: Int64 { Int64(max(1, schemaVersions.count)) }
+        var weight: Int64 { step.kind == .versionChange ? 0 : Int64(max(1, schemaVersions.count)) }
     }
 
     /// Plans a launch.
@@ -86,64 +57,60 @@ struct LaunchPlan {
     /// - Parameters:
     ///   - steps: what is due, place by place.
     ///   - states: what these places remember.
-    ///   - decided: what an earlier call for the same launch has decided.
-    ///   - answer: the app's answer, if ``needsAdoption(_:_:_:_:decided:)``.
+    ///   - launches: the kind of launch in each place.
+    ///   - earlier: what an earlier call for the same launch has decided.
     init(
-        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], decided: LaunchDecision?,
-        answer: AdoptionAnswer?
+        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], launches: [Launch],
+        earlier: LaunchDecision?
     ) throws {
-        var places: [PlacePlan] = []
-        var pending: [PendingStep] = []
-        for (index, (here, state)) in zip(steps, states).enumerated() {
-            let launch =
-                Self.recordedLaunch(of: here.place, state, request, decided)
-                ?? (index == 0
-                    ? Launch(ofStore: state, request, answer: answer, witnesses: Array(states.dropFirst()))
-                    : Launch(ofDatabase: state, request, answer: answer))
-            guard let launch else { throw MigrationError.undecided(request, steps, states, answer) }
-            let record = Self.record(with: state, by: launch, here, request)
-            try Self.checkSupported(record.dataVersion(of: launch), request, here.place)
-            places.append(PlacePlan(place: here.place, launch: launch, state: state, record: record))
-            if case .downgrade = launch { continue }
-            let pendingHere = Self.pending(here, state, record, request)
-            pending = pending.isEmpty ? pendingHere : pending + pendingHere
-        }
         self.request = request
-        self.places = places
+        places = try steps.indices.map {
+            try PlacePlan(steps: steps[$0], launch: launches[$0], state: states[$0], request)
+        }
+        var pending: [PendingStep] = []
+        // The deferred steps that a downgrade of their place keeps from running.
+        var held: Set<AppVersion> = []
+        for (index, place) in places.enumerated() {
+            let here = place.pending(at: index, request)
+            if case .downgrade = place.launch {
+                held.formUnion(here.filter(\.step.isDeferred).map(\.step.version))
+            } else {
+                pending += here
+            }
+        }
         pending.sort { $0.step.runsBefore($1.step) }
-        let target = request.target
+        var above: [PendingStep] = []
         var deferred: [PendingStep] = []
-        if pending.contains(where: { $0.step.isDeferred }) {
+        if !pending.isEmpty {
+            let target = request.target
             let finished = Set(
                 pending.filter { !$0.step.isDeferred && $0.step.version <= target }.flatMap(\.step.finishing))
-            func waits(_ pending: PendingStep) -> Bool {
-                pending.step.isDeferred && !finished.contains(pending.step.version)
+            deferred = pending.filter { $0.step.isDeferred && !finished.contains($0.step.version) }
+            pending.removeAll { $0.step.isDeferred && !finished.contains($0.step.version) }
+            above = pending.filter { $0.step.version > target }
+            pending.removeAll { $0.step.version > target }
+            for index in pending.indices {
+                pending[index].unfinished = pending[index].step.finishing.first(where: held.contains)
             }
-            deferred = pending.filter(waits)
-            pending.removeAll(where: waits)
         }
-        self.deferred = deferred
-        var above: [PendingStep] = []
-        while let last = pending.last, last.step.version > target { above.append(pending.removeLast()) }
-        weightAbove = above.reduce(0) { $0 + $1.weight }
+        if let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
-        var decision = decided ?? LaunchDecision(places[0], request)
-        for place in places where decision.launches[place.place.id] == nil {
-            decision.launches[place.place.id] = place.launch
-        }
-        self.decision = decision
+        self.deferred = deferred
+        weightAbove = above.reduce(0) { $0 + $1.weight }
+        decision = LaunchDecision(places, request, earlier: earlier)
     }
 
     /// Whether everything is done and written down: then there is nothing to lock and nothing to write.
-    var isSettled: Bool {
-        pending.isEmpty
-            && places.allSatisfy { place in
-                place.state.record == ending(place.record, by: place.launch)
-                    && place.state.hasSeen(request.current, in: request.line)
-            }
+    var isSettled: Bool { pending.isEmpty && places.allSatisfy { $0.isWritten(request) } }
+
+    /// Whether a launch has completed what deferred steps build on; best-effort steps may still be pending.
+    var isReadyForDeferred: Bool {
+        pending.allSatisfy { $0.step.onError != .stop } && places.allSatisfy { $0.isWritten(request) }
     }
 
-    /// Throws if work is pending or nothing was ever recorded, for a process that waits for another one to migrate.
+    /// Throws if the data is not as it should be, for a process that waits for another one to migrate.
+    ///
+    /// The app goes on without its best-effort steps, and so can this process.
     func checkMigrated() throws {
         for place in places {
             guard case .downgrade(let version) = place.launch else { continue }
@@ -153,170 +120,103 @@ struct LaunchPlan {
                 remedy: "Leave the data alone until this process has been updated as well.",
                 manager: request.manager, version: version)
         }
-        if pending.isEmpty, places[0].state.record != nil { return }
+        let isReady = pending.allSatisfy { $0.step.kind == .versionChange || $0.step.onError != .stop }
+        if isReady, places[0].state.record != nil { return }
         throw MigrationError(
             .notYetMigrated, "the data is not yet at version \(request.current)",
             remedy: "Leave the data alone until the app has been launched.", manager: request.manager)
     }
+}
 
-    /// The record with which this call of `migrate` ends.
-    func ending(_ record: MigrationRecord, by launch: Launch) -> MigrationRecord {
-        request.stop == nil ? record.finished(by: launch, current: request.current) : record
-    }
-
-    /// The report of a launch on which nothing has run yet.
-    var report: MigrationReport {
-        var report = MigrationReport(
-            manager: request.manager, launch: places[0].launch,
-            returnedFromDowngrade: decision.returnedFromDowngrade,
-            isFirstLaunchOfVersion: decision.isFirstLaunchOfVersion)
-        report.deferred = deferred.map(\.step.version)
-        return report
-    }
-
-    /// Whether planning needs the app's answer about a subject: some place has neither a record nor a decision, and
-    /// nothing stronger decides.
-    static func needsAdoption(
-        _ subject: Adoption.Subject, _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState],
-        decided: LaunchDecision?
-    ) -> Bool {
-        zip(steps, states).enumerated().contains { index, place in
-            let (steps, state) = place
-            guard state.record == nil, decided?.launches[steps.place.id] == nil else { return false }
-            let hasSeen = !state.versions(in: request.line).isEmpty
-            if subject == .install, hasSeen { return false }
-            // A database that has nothing is new, whatever the app answers.
-            if index > 0, !hasSeen, case .empty = state.evidence { return false }
-            return true
-        }
-    }
-
-    // MARK: One place
-
-    /// The kind of launch that is known without evidence; nil where there is neither a record nor a decision.
-    private static func recordedLaunch(
-        of place: any MigrationPlace, _ state: PlaceState, _ request: LaunchRequest,
-        _ decided: LaunchDecision?
-    ) -> Launch? {
-        let recorded = state.record?.launch(current: request.current)
-        // An earlier decision holds, unless a newer version of the app has been here meanwhile.
-        if case .downgrade = recorded { return recorded }
-        return decided?.launches[place.id] ?? recorded
-    }
-
-    private static func checkSupported(
-        _ version: AppVersion?, _ request: LaunchRequest, _ place: any MigrationPlace
+extension LaunchPlan.PlacePlan {
+    fileprivate init(
+        steps: PlaceSteps, launch: Launch, state: PlaceState, _ request: LaunchRequest
     ) throws {
+        self.steps = steps
+        self.launch = launch
+        self.state = state
+        var record = state.record ?? MigrationRecord(floor: launch.previousVersion ?? request.current)
+        record.begin(launch, current: request.current, due: steps.closures)
+        self.record = record
         // Where nothing has ever counted versions, there is none to be too old.
-        guard let oldest = request.oldestSupported, let version, version < oldest, version != .zero
+        guard let oldest = request.oldestSupported, let version = record.dataVersion(of: launch),
+            version < oldest, version != .zero
         else { return }
         throw MigrationError(
             .tooOld,
-            "the data of \(place.name) is at version \(version); the oldest that can be migrated is \(oldest)",
+            "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",
             remedy: "Nothing was changed. Launch an app version that still migrates it first, then this one.",
             manager: request.manager, version: version)
     }
 
-    private static func record(
-        with state: PlaceState, by launch: Launch, _ steps: PlaceSteps, _ request: LaunchRequest
-    ) -> MigrationRecord {
-        var record = MigrationRecord.begun(
-            state.record, by: launch, current: request.current,
-            due: DueSteps(
-                versions: SortedSet(steps.closures.map(\.version)),
-                runningOnFreshInstall: SortedSet(
-                    steps.closures.filter { $0.onFreshInstall == .run }.map(\.version))))
-        if let running = record.running, running.version == request.retrying {
-            record.running?.forgiven = running.attempt
-        }
-        return record
+    /// Whether the place has written down all that this launch has to say.
+    func isWritten(_ request: LaunchRequest) -> Bool {
+        var record = record
+        if request.stop == nil { record.finish(launch, current: request.current) }
+        return state.record == record && state.hasSeen(request.current, in: request.line)
     }
 
-    private static func pending(
-        _ steps: PlaceSteps, _ state: PlaceState, _ record: MigrationRecord, _ request: LaunchRequest
-    ) -> [PendingStep] {
-        let reached = state.record?.reached
+    /// The steps that are pending in this place, whatever the target.
+    fileprivate func pending(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
+        let (record, reached) = (record, state.record?.reached)
+        func pending(
+            _ step: MigrationStep, isOutOfOrder: Bool = false, schemaVersions: [String] = []
+        ) -> LaunchPlan.PendingStep {
+            LaunchPlan.PendingStep(
+                step: step, place: index, isOutOfOrder: isOutOfOrder, schemaVersions: schemaVersions,
+                exhausted: record.exhausted(
+                    step.work, remaining: step.isMove ? schemaVersions.count : nil, by: request))
+        }
+        let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }
+            .map { pending($0, schemaVersions: $1) }
         let plan = MigrationPlan(
             known: steps.closures, by: { $0.version }, floor: record.floor, settled: record.settled,
             owed: record.owed, target: nil)
-        var pending: [PendingStep] = []
-        pending.reserveCapacity(steps.moves.count + plan.pending.count)
-        for (step, versions) in zip(steps.moves, state.pending) where !versions.isEmpty {
-            pending.append(PendingStep(step, schemaVersions: versions))
-        }
-        for step in plan.pending where !step.isForFreshInstalls || record.owed.contains(step.version) {
-            let isOutOfOrder = !step.isForFreshInstalls && reached.map { step.version < $0 } ?? false
-            pending.append(PendingStep(step, isOutOfOrder: isOutOfOrder))
-        }
-        let hasDied = record.running != nil
-        for index in pending.indices where hasDied || pending[index].step.isDeferred {
-            pending[index].recall(record, request)
-        }
-        return pending
-    }
-}
-
-extension LaunchPlan.PendingStep {
-    fileprivate init(_ step: MigrationStep, isOutOfOrder: Bool = false, schemaVersions: [String] = []) {
-        self.step = step
-        self.isOutOfOrder = isOutOfOrder
-        self.schemaVersions = schemaVersions
+        return moves
+            + plan.pending.compactMap { step in
+                let isOnly = step.onFreshInstall == .only
+                if isOnly, !record.owed.contains(step.version) { return nil }
+                if record.hasGivenUp(step), step.version != request.retrying { return nil }
+                return pending(step, isOutOfOrder: !isOnly && reached.map { step.version < $0 } ?? false)
+            }
     }
 
-    /// Adds what a record knows of earlier attempts.
-    fileprivate mutating func recall(_ record: MigrationRecord, _ request: LaunchRequest) {
-        let deferred = step.isDeferred ? record.deferred[step.version] : nil
-        past = Past(deferred ?? DeferredState(), exhausted: nil)
-        guard let died = step.isDeferred ? deferred?.running : record.running,
-            died.version != request.retrying,
-            died.exhausts(running(build: request.build), maximumAttempts: request.maximumAttempts)
-        else { return }
-        past = Past(deferred ?? DeferredState(), exhausted: died)
+    /// The closures for a change of the app's version, if this launch changes it and they have not run.
+    fileprivate func versionChange(_ request: LaunchRequest) -> LaunchPlan.PendingStep? {
+        guard request.hasVersionChanges, request.stop == nil, let from = launch.upgradedVersion,
+            from != request.current, from != .zero,
+            // Once they have run, the record is that of a relaunch.
+            state.record?.launch(current: request.current) != .relaunch
+        else { return nil }
+        let step = MigrationStep(
+            version: request.current, place: steps.id, kind: .versionChange, number: -1,
+            source: SourceLocation(fileID: #fileID, line: #line))
+        return LaunchPlan.PendingStep(
+            step: step, place: 0, isOutOfOrder: false, schemaVersions: [],
+            exhausted: record.exhausted(step.work, remaining: nil, by: request))
     }
 }
 
 extension LaunchDecision {
-    fileprivate init(_ store: LaunchPlan.PlacePlan, _ request: LaunchRequest) {
-        let record = store.state.record
-        launches = [:]
-        returnedFromDowngrade =
-            if case .upgrade = store.launch { record?.downgradedTo != nil } else { false }
-        isFirstLaunchOfVersion =
-            switch store.launch {
-            case .freshInstall, .adoption, .upgrade: record?.highest.map { $0 < request.current } ?? true
-            case .relaunch, .downgrade: false
+    /// Keeps what an earlier call has decided, and adds what this one has.
+    fileprivate init(
+        _ places: [LaunchPlan.PlacePlan], _ request: LaunchRequest, earlier: LaunchDecision?
+    ) {
+        var launches = earlier?.launches ?? [:]
+        for place in places where launches[place.steps.id] == nil { launches[place.steps.id] = place.launch }
+        self.launches = launches
+        if let earlier {
+            (returnedFromDowngrade, isFirstLaunchOfVersion) =
+                (earlier.returnedFromDowngrade, earlier.isFirstLaunchOfVersion)
+            return
+        }
+        let (launch, record) = (places[0].launch, places[0].state.record)
+        (returnedFromDowngrade, isFirstLaunchOfVersion) =
+            switch launch {
+            case .upgrade:
+                (record?.downgradedTo != nil, record?.highest.map { $0 < request.current } ?? true)
+            case .freshInstall, .adoption: (false, record?.highest.map { $0 < request.current } ?? true)
+            case .relaunch, .downgrade: (false, false)
             }
-    }
-}
-
-extension MigrationError {
-    fileprivate static func undecided(
-        _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState], _ answer: AdoptionAnswer?
-    ) -> MigrationError {
-        let culprit = zip(steps, states).first { _, state in
-            if case .empty = state.evidence { return false }
-            return state.versions(in: request.line).isEmpty
-        }
-        let name = culprit?.0.place.name ?? steps[0].place.name
-        if case .replaced = culprit?.1.evidence {
-            return MigrationError(
-                .undecided,
-                "\(name) was damaged and has been replaced, and knows no version of line \(request.line)",
-                remedy: "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.",
-                manager: request.manager)
-        }
-        return MigrationError(
-            .undecided,
-            "\(name) has tables, but no record\(answer == nil ? "" : " or `adopting`") says which app version left them",
-            remedy: answer == nil
-                ? """
-                Pass the version that they mean: MigrationOptions(adopting: .databaseHasTables(dbQueue, means: \
-                "1.0")). Nothing was changed.
-                """
-                : """
-                Return a version from `adopting` for these tables, too: the current one, if the app has just made \
-                them. Nothing was changed.
-                """,
-            manager: request.manager)
     }
 }

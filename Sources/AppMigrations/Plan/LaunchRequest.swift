@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who launches what, and by which rules: everything about a launch that no place has to be asked for.
+/// Who launches what, when, and by which rules: everything about a launch that no place has to be asked for.
 struct LaunchRequest: Sendable {
     let manager: String
     let current: AppVersion
@@ -10,18 +10,16 @@ struct LaunchRequest: Sendable {
     let line: String
     let oldestSupported: AppVersion?
     let maximumAttempts: Int
-    /// A step whose deaths so far do not count.
+    /// A step to try again although the manager has given up on it.
     let retrying: AppVersion?
     /// Where this call of `migrate` stops; nil for one that completes the launch.
     let stop: AppVersion?
+    /// Whether closures for a change of the app's version are registered.
+    let hasVersionChanges: Bool
+    let date: Date
 
     /// Nothing above this version is pending.
     var target: AppVersion { stop ?? current.ceiling }
-
-    /// A step that this launch has just settled, for the history.
-    func settled(_ version: AppVersion, as outcome: SettledStep.Outcome) -> SettledStep {
-        SettledStep(manager: manager, version: version, outcome: outcome, date: Date(), appVersion: current)
-    }
 }
 
 /// The decisions about a launch, made when it is first reported, so that all calls of `migrate` agree.

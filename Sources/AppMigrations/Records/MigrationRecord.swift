@@ -4,7 +4,7 @@ package import Foundation
 package struct MigrationRecord: Sendable, Hashable {
     /// The version that the record begins with: nothing at or below it is pending.
     ///
-    /// Nil after a reset.
+    /// Nil after ``MigrationManager/rerunAllSteps()``.
     package var floor: AppVersion?
 
     /// The versions whose steps have run, or were not needed.
@@ -13,11 +13,19 @@ package struct MigrationRecord: Sendable, Hashable {
     /// The versions whose steps must run although they are at or below the floor.
     package var owed: SortedSet<AppVersion> = []
 
-    /// How often best-effort steps have thrown, by version.
+    /// Work that has been started and has not come to an end: it is running now, or the process died in it.
+    package var attempts: [Work: Attempt] = [:]
+
+    /// How often steps have failed, by version.
     package var failures: [AppVersion: Int] = [:]
 
-    /// How far deferred steps are, by version.
-    package var deferred: [AppVersion: DeferredState] = [:]
+    /// The versions of best-effort steps that have failed too often to be tried again.
+    ///
+    /// They are not settled: if a later release depends on such a step, and it is best-effort no longer, it is pending.
+    package var givenUp: SortedSet<AppVersion> = []
+
+    /// How far steps are that work in portions, by version.
+    package var positions: [AppVersion: StepPosition] = [:]
 
     /// The app version whose launch was completed last; nil until one was.
     package var completed: AppVersion?
@@ -28,147 +36,154 @@ package struct MigrationRecord: Sendable, Hashable {
     /// The lower app version that was launched after ``highest``, until the higher one has come back.
     package var downgradedTo: AppVersion?
 
-    /// The version that was completed before the first of the downgrades that ``downgradedTo`` speaks of.
-    package var downgradedFrom: AppVersion?
-
-    /// The work that was started last and did not return: the process died in it, or it is running now.
-    package var running: Running?
-
-    /// Work that can be started, and can kill the process.
-    package enum Work: String, Sendable, Hashable {
-        case step, move, versionChange, batch
-    }
-
-    /// Work that has been started.
-    package struct Running: Sendable, Hashable {
-        package var work: Work
-        package var version: AppVersion
-        /// For a move, the number of migrations that it still had to apply; for a batch, the rows done before it.
-        package var remaining: Int?
-        /// The number of times that the step has been started without coming to an end; 1 at first.
-        package var attempt: Int
-        /// How many of those attempts are forgiven, and do not count towards giving up.
-        package var forgiven: Int
-        /// The build of the app that started it, as in `2.0 (417)`.
-        package var build: String
-        package var since: Date
-
-        /// Counting ends here: far above any real count, and far below where arithmetic overflows.
-        static let maximumAttempt = 1_000_000
-
-        package init(
-            _ work: Work = .step, version: AppVersion, remaining: Int? = nil, attempt: Int, forgiven: Int = 0,
-            build: String, since: Date
-        ) {
-            self.work = work
-            self.version = version
-            self.remaining = remaining
-            self.attempt = attempt
-            self.forgiven = forgiven
-            self.build = build
-            self.since = since
-        }
-
-        func isSameWork(as other: Running) -> Bool { work == other.work && version == other.version }
-
-        /// Whether this is an earlier attempt at the same work, which has got no further.
-        func isAttempt(at other: Running) -> Bool { isSameWork(as: other) && remaining == other.remaining }
-
-        /// Whether the attempts that died are too many to try the same work again in the same build.
-        func exhausts(_ work: Running, maximumAttempts: Int) -> Bool {
-            isAttempt(at: work) && build == work.build && attempt - forgiven >= maximumAttempts
-        }
-
-        /// The work as it starts where a record still says that something is running: then that has died.
-        func after(_ died: Running?) -> Running {
-            guard let died, died.isAttempt(at: self) else { return self }
-            var running = self
-            running.attempt = min(died.attempt + 1, Self.maximumAttempt)
-            // A new build of the app may have fixed what killed the last one.
-            running.forgiven = died.build == build ? died.forgiven : died.attempt
-            return running
-        }
-    }
-
     /// Creates a record that begins with a version, with nothing settled above it.
     package init(floor: AppVersion?) {
         self.floor = floor
     }
+
+    /// Counting ends here: far above any real count, and far below where arithmetic overflows.
+    static let maximumCount = 1_000_000
 }
 
-// The life of a record, as pure functions: what a launch changes before, between and after its steps.
 extension MigrationRecord {
-    /// The kind of launch that follows on this record.
-    package func launch(current: AppVersion) -> Launch {
-        if let highest, highest > current { return .downgrade(from: highest) }
-        // Nothing was ever completed: an adoption that was cut short goes on.
-        guard let completed else { return .adoption(from: floor ?? .zero) }
-        return completed < current ? .upgrade(from: completed) : .relaunch
-    }
+    /// Work that can be started, and in which the process can die.
+    package struct Work: Sendable, Hashable {
+        package enum Kind: String, Sendable { case step, move, versionChange }
 
-    /// The record with which a launch begins its work.
-    ///
-    /// - Parameters:
-    ///   - record: the record found; nil where there was none.
-    ///   - due: the steps of this place that are due, asked for on a fresh install only.
-    package static func begun(
-        _ record: MigrationRecord?, by launch: Launch, current: AppVersion, due: @autoclosure () -> DueSteps
-    ) -> MigrationRecord {
-        var begun = record ?? MigrationRecord(floor: launch.previousVersion ?? current)
-        switch launch {
-        case .freshInstall:
-            let due = due()
-            // There is no old data: what is due is not needed, except what the app asked to run.
-            begun.owed.formUnion(due.runningOnFreshInstall.subtracting(begun.settled))
-            begun.settled.formUnion(due.versions.subtracting(due.runningOnFreshInstall))
-            begun.completed = current
-        case .downgrade(let highest):
-            begun.raiseHighest(to: highest)
-            if begun.downgradedTo == nil { begun.downgradedFrom = begun.completed }
-            begun.completed = current
-            begun.downgradedTo = current
-        case .adoption, .upgrade, .relaunch:
-            break
+        package let kind: Kind
+        package let version: AppVersion
+
+        package init(_ version: AppVersion, _ kind: Kind = .step) {
+            self.kind = kind
+            self.version = version
         }
-        begun.raiseHighest(to: current)
-        return begun
     }
 
-    /// The record after everything that was due has been done.
-    package func finished(by launch: Launch, current: AppVersion) -> MigrationRecord {
-        if case .downgrade = launch { return self }
-        var finished = self
-        finished.completed = current
-        finished.downgradedTo = nil
-        finished.downgradedFrom = nil
-        return finished
+    /// The attempts at work that the process has died in, and the one that is running.
+    package struct Attempt: Sendable, Hashable {
+        /// The number of times that the work was started without coming to an end; 1 at first.
+        package var number: Int
+        /// How many of those do not count towards giving up: they died in another build, or the app asked to retry.
+        package var forgiven = 0
+        /// For a move, the number of migrations that it still had to apply.
+        package var remaining: Int?
+        /// The build of the app that started it, as in `2.0 (417)`.
+        package var build: String
+        package var since: Date
+
+        package init(number: Int = 1, remaining: Int? = nil, build: String, since: Date) {
+            self.number = number
+            self.remaining = remaining
+            self.build = build
+            self.since = since
+        }
+
+        /// The number of attempts that died without getting any further, and that count.
+        var deaths: Int { number - forgiven }
+
+        /// Notes that the work has got further, so that what dies from here on dies in a first attempt.
+        package mutating func restart() {
+            number = 1
+            forgiven = 0
+        }
+    }
+
+    /// Returns the attempts that died in work, if they are as many as to give up on it.
+    func exhausted(_ work: Work, remaining: Int?, by request: LaunchRequest) -> Attempt? {
+        guard let died = attempts[work], died.remaining == remaining, died.build == request.build,
+            died.deaths >= request.maximumAttempts, work.version != request.retrying
+        else { return nil }
+        return died
     }
 
     /// Notes that work is being started.
     ///
-    /// If the record says that the same work is running already, its last attempt died.
-    mutating func start(_ work: Running) {
-        running = work.after(running)
+    /// Where the record says already that it has been, that attempt died, unless another process is at it.
+    mutating func start(_ work: Work, remaining: Int?, by request: LaunchRequest) {
+        // Another process has done the step meanwhile.
+        guard work.kind != .step || !settled.contains(work.version) else { return }
+        var attempt = Attempt(remaining: remaining, build: request.build, since: request.date)
+        if let died = attempts[work], died.remaining == remaining {
+            attempt.number = min(died.number + 1, Self.maximumCount)
+            // A new build of the app may have fixed what killed the last one.
+            let isForgiven = died.build != request.build || work.version == request.retrying
+            attempt.forgiven = isForgiven ? died.number : died.forgiven
+        }
+        attempts[work] = attempt
+    }
+
+    /// Notes that work has ended by throwing: the process has not died in this attempt, but in those before.
+    mutating func stop(_ work: Work) {
+        guard var attempt = attempts[work] else { return }
+        attempt.number -= 1
+        attempt.forgiven = min(attempt.forgiven, attempt.number)
+        attempts[work] = attempt.number > 0 ? attempt : nil
+    }
+
+    /// Counts a failure of a step, and gives up on it if its rule says so.
+    mutating func fail(_ step: MigrationStep) {
+        let count = min(failures[step.version] ?? 0, Self.maximumCount - 1) + 1
+        failures[step.version] = count
+        guard case .giveUp(let limit) = step.onError, count >= limit else { return }
+        failures[step.version] = nil
+        givenUp.insert(step.version)
+    }
+
+    /// Returns true if a step is best-effort and has failed too often to be tried again.
+    func hasGivenUp(_ step: MigrationStep) -> Bool {
+        step.onError != .stop && givenUp.contains(step.version)
     }
 
     /// Notes that a step has come to its end, or is not needed.
     package mutating func settle(_ version: AppVersion) {
         settled.insert(version)
         owed.remove(version)
+        givenUp.remove(version)
         failures[version] = nil
-        deferred[version] = nil
-        if running?.work == .step, running?.version == version { running = nil }
+        positions[version] = nil
+        attempts[Work(version)] = nil
+    }
+}
+
+// What a launch changes before and after its steps.
+extension MigrationRecord {
+    /// Returns the kind of launch that follows on this record.
+    package func launch(current: AppVersion) -> Launch {
+        if let highest, highest > current { return .downgrade(from: highest) }
+        if let downgradedTo, downgradedTo < current { return .upgrade(from: downgradedTo) }
+        // Nothing was ever completed: an adoption that was cut short goes on.
+        guard let completed else { return .adoption(from: floor ?? .zero) }
+        return completed < current ? .upgrade(from: completed) : .relaunch
     }
 
-    /// The record, with what only others write: versions settled in transactions, and how far deferred steps are.
-    package func keeping(_ known: MigrationRecord?) -> MigrationRecord {
-        var record = self
-        record.settled.formUnion(known?.settled ?? [])
-        record.owed.subtract(record.settled)
-        record.failures = record.failures.filter { !record.settled.contains($0.key) }
-        record.deferred.merge(known?.deferred ?? [:]) { $1 }
-        record.deferred = record.deferred.filter { !record.settled.contains($0.key) }
-        return record
+    /// Changes the record to that with which a launch begins its work.
+    ///
+    /// - Parameter due: the steps of this place that are due.
+    mutating func begin(_ launch: Launch, current: AppVersion, due: [MigrationStep]) {
+        switch launch {
+        case .freshInstall:
+            // There is no old data: what is due is not needed, except what the app asked to run.
+            for step in due where !settled.contains(step.version) {
+                if step.onFreshInstall == .skip {
+                    settled.insert(step.version)
+                } else {
+                    owed.insert(step.version)
+                }
+            }
+            completed = current
+        case .downgrade(let higher):
+            raiseHighest(to: higher)
+            downgradedTo = current
+        case .adoption, .upgrade, .relaunch: break
+        }
+        raiseHighest(to: current)
+    }
+
+    /// Changes the record to that with which a launch ends, once everything that was due is done.
+    mutating func finish(_ launch: Launch, current: AppVersion) {
+        if case .downgrade = launch { return }
+        completed = current
+        downgradedTo = nil
     }
 
     /// The highest version that this record knows to be done: a pending step below it is out of order.
@@ -176,14 +191,43 @@ extension MigrationRecord {
         [settled.last, completed].compactMap { $0 }.max()
     }
 
-    /// The version that the data is at, where a launch takes it for that of an earlier one.
+    /// Returns the version that the data is at, where a launch takes it for that of an earlier one.
     ///
     /// A lower version of the app that was launched for a while has not made the data older.
     func dataVersion(of launch: Launch) -> AppVersion? {
-        launch.upgradedVersion.map { max($0, downgradedFrom ?? $0) }
+        launch.upgradedVersion.flatMap { [$0, completed, floor].compactMap { $0 }.max() }
     }
 
     private mutating func raiseHighest(to version: AppVersion) {
         highest = highest.map { max($0, version) } ?? version
+    }
+}
+
+/// How far a step is that works in portions.
+package struct StepPosition: Sendable, Hashable {
+    /// Where the next portion begins, as the step keeps it; nil before the first.
+    var cursor: JSONValue?
+
+    /// The rows that are done; for other steps, the calls or checkpoints.
+    package var done = 0
+
+    /// The rows that there were at the start; nil if unknown.
+    package var total: Int?
+
+    package init() {}
+
+    /// Decodes the cursor; nil before the first portion.
+    package func cursor<Cursor: Decodable>(as type: Cursor.Type) throws -> Cursor? {
+        try cursor.map { try JSONDecoder().decode(type, from: $0.text()) }
+    }
+
+    /// Moves the cursor, and notes what has been done.
+    package mutating func advance(to cursor: some Encodable, done count: Int) throws {
+        advance(to: try JSONValue(encoding: cursor), done: count)
+    }
+
+    mutating func advance(to cursor: JSONValue, done count: Int) {
+        self.cursor = cursor
+        done += count
     }
 }

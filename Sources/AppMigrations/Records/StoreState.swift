@@ -1,6 +1,31 @@
 package import Foundation
 import MigrationDiagnostics
 
+/// An app version that a store has seen, and when it saw it first.
+package struct SeenVersion: Sendable, Hashable {
+    package let version: AppVersion
+    package let first: Date
+    /// True if evidence named the version, and no launch: the install is then an old one, even at the current version.
+    package let isAdopted: Bool
+
+    package init(version: AppVersion, first: Date, isAdopted: Bool = false) {
+        self.version = version
+        self.first = first
+        self.isAdopted = isAdopted
+    }
+}
+
+/// A step that works in portions and is not complete.
+package struct UnfinishedStep: Sendable {
+    package let manager: String
+    package let version: AppVersion
+    package let position: StepPosition
+    /// How often it has failed, if it is best-effort.
+    package let failures: Int
+    /// The attempts that died, or the one that is running.
+    package let attempt: MigrationRecord.Attempt?
+}
+
 /// Everything that a ``MigrationStore`` remembers: an opaque value, which a store keeps as bytes.
 ///
 /// Encode it with any encoder, and decode what you have kept; keys that a newer version of the package wrote
@@ -75,7 +100,7 @@ extension StoreState: Codable {
 // MARK: - Records and versions seen
 
 extension StoreState {
-    /// The record of one manager; nil when there certainly is none.
+    /// The record of one manager; nil if there is none.
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
     package func record(of manager: String) throws -> MigrationRecord? {
@@ -112,13 +137,18 @@ extension StoreState {
         get throws { try managers.object().keys.map { ManagerName(key: $0).text }.sorted() }
     }
 
-    /// How far the deferred steps of each manager are that wait or have begun.
+    /// The steps of each manager that wait for a deferred run, or that have saved a checkpoint.
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
-    package func deferredSteps() throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
+    package func unfinishedSteps() throws -> [UnfinishedStep] {
         try managerNames.flatMap { manager in
-            try (record(of: manager)?.deferred ?? [:]).sorted { $0.key < $1.key }
-                .map { (manager, $0.key, $0.value) }
+            guard let record = try record(of: manager) else { return [UnfinishedStep]() }
+            return record.positions.sorted { $0.key < $1.key }.map { version, position in
+                UnfinishedStep(
+                    manager: manager, version: version, position: position,
+                    failures: record.failures[version] ?? 0,
+                    attempt: record.attempts[MigrationRecord.Work(version)])
+            }
         }
     }
 
@@ -154,8 +184,8 @@ extension StoreState {
         root["replaced"] = .object(["date": .string(date.recordText)])
     }
 
-    package func hasSeen(_ version: AppVersion, in line: String) -> Bool {
-        seen[line, default: []].contains { $0.version == version }
+    private func hasSeen(_ version: AppVersion, in line: String) -> Bool {
+        seen[line]?.contains { $0.version == version } ?? false
     }
 
     private var managers: JSONField { JSONField(value: root["managers"], path: "managers") }

@@ -15,7 +15,7 @@ package import MigrationDiagnostics
 /// ```
 public struct MigrationError: Error, Sendable {
     /// The kind of an error.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's name.
         public let rawValue: String
 
@@ -23,6 +23,9 @@ public struct MigrationError: Error, Sendable {
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
+
+        /// The code's name.
+        public var description: String { rawValue }
     }
 
     /// The kind of the error.
@@ -120,7 +123,7 @@ extension MigrationError.Code {
 
     // The data.
 
-    /// There is data, and nothing tells which version it belongs to.
+    /// There is data, and neither a record nor `adopting` says which version left it.
     public static let undecided = Self(rawValue: "undecided")
     /// The data is older than what the app can still migrate.
     public static let tooOld = Self(rawValue: "tooOld")
@@ -131,7 +134,7 @@ extension MigrationError.Code {
 
     // Stores and databases.
 
-    /// The store could not be read, so nobody knows whether it holds a record.
+    /// The store could not be read: it may contain a record.
     public static let unreadableStore = Self(rawValue: "unreadableStore")
     /// The store could not be written.
     public static let unwritableStore = Self(rawValue: "unwritableStore")
@@ -150,6 +153,10 @@ extension MigrationError.Code {
     public static let diskFull = Self(rawValue: "diskFull")
     /// Another run or another connection held a lock for too long.
     public static let locked = Self(rawValue: "locked")
+    /// A file or a database cannot be written, by its permissions or because its volume is read-only.
+    public static let readOnly = Self(rawValue: "readOnly")
+    /// A step threw ``MigrationPostponed``: its time has not come.
+    public static let postponed = Self(rawValue: "postponed")
     /// The system is about to suspend the process, or GRDB has suspended the database; the run has stopped.
     public static let suspended = Self(rawValue: "suspended")
 }
@@ -177,5 +184,44 @@ extension MigrationError {
         var error = self
         error.diagnostic.place = place
         return error
+    }
+}
+
+extension MigrationError {
+    /// Creates the error for work in which the process has died too often.
+    static func gaveUp(
+        _ step: MigrationStep, _ died: MigrationRecord.Attempt, manager: String
+    ) -> MigrationError {
+        let times = died.deaths == 1 ? "once" : "\(died.deaths) times"
+        let version = step.version.withoutBuild
+        let call = step.isDeferred ? "runDeferred" : "migrate"
+        // Without its schema an app cannot go on.
+        let skipping = step.isMove ? "" : "; skip(\"\(version)\") goes on without it"
+        return MigrationError(
+            .gaveUp, "\(step.titleAndSource) was not retried: the process died in it \(times)",
+            remedy:
+                "A new build of the app retries it, as does \(call)(retrying: \"\(version)\")\(skipping).",
+            manager: manager, version: version, attempt: died.number)
+    }
+
+    /// Creates the error for data of an unknown version.
+    static func undecided(
+        _ place: PlaceSteps, _ evidence: Evidence, _ request: LaunchRequest
+    ) -> MigrationError {
+        guard evidence != .replaced else {
+            return MigrationError(
+                .undecided,
+                "\(place.name) was damaged and has been replaced, and knows no version of line \(request.line)",
+                remedy: "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.",
+                manager: request.manager)
+        }
+        return MigrationError(
+            .undecided,
+            "\(place.name) has tables, but no record or `adopting` says which app version created them",
+            remedy: """
+                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
+                current version if the app has just created them. Nothing was changed.
+                """,
+            manager: request.manager)
     }
 }

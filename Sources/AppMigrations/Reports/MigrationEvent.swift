@@ -22,9 +22,9 @@ public struct MigrationEvent: Sendable {
         case willRun(Step)
         /// A step is complete.
         case didRun(Step, duration: Duration)
-        /// A step has thrown. Nothing follows, unless the step is best-effort.
+        /// A step has thrown, or could not run. Nothing follows, unless the step is best-effort.
         case didFail(Step, any Error)
-        /// A best-effort step has thrown too often, and is settled as skipped.
+        /// A best-effort step has failed too often, and the manager gives up on it.
         case didGiveUp(Step)
         /// A batch of a deferred step is complete: rows done, of those that there were at the start.
         case didRunBatch(Step, done: Int, of: Int?)

@@ -2,24 +2,24 @@ import Foundation
 
 /// The progress of deferred steps: each counts the same, and within a step, the rows done of the rows there were.
 final class DeferredProgress {
-    let total: Progress
     private static let unitsPerStep: Int64 = 1000
+    private let total: Progress
     private var units: [Int64]
     private let settledBefore: Int
 
     /// Notes how far the steps are.
     ///
     /// - Parameter settledBefore: the number of steps that earlier runs have settled.
-    init(_ total: Progress, _ steps: [LaunchPlan.PendingStep], settledBefore: Int) {
+    init(_ total: Progress, _ steps: [PendingDeferredStep], settledBefore: Int) {
         self.total = total
         self.settledBefore = settledBefore
-        units = steps.map { Self.units($0.deferred) }
+        units = steps.map { Self.units(done: $0.done, of: $0.total) }
         total.totalUnitCount = max(1, Int64(steps.count + settledBefore) * Self.unitsPerStep)
         show()
     }
 
-    func note(_ state: DeferredState, of index: Int) {
-        units[index] = Self.units(state)
+    func note(_ position: StepPosition, of index: Int) {
+        units[index] = Self.units(done: position.done, of: position.total)
         show()
     }
 
@@ -32,8 +32,8 @@ final class DeferredProgress {
         total.completedUnitCount = units.reduce(Int64(settledBefore) * Self.unitsPerStep, +)
     }
 
-    private static func units(_ state: DeferredState) -> Int64 {
-        guard let total = state.total, total > 0 else { return 0 }
-        return Int64(Double(min(state.done, total)) / Double(total) * Double(unitsPerStep))
+    private static func units(done: Int, of total: Int?) -> Int64 {
+        guard let total, total > 0 else { return 0 }
+        return Int64(Double(min(done, total)) / Double(total) * Double(unitsPerStep))
     }
 }

@@ -8,7 +8,10 @@ final class RunLock: Sendable {
     private let unlock: @Sendable () -> Void
     private let endActivity: @Sendable () -> Void
 
-    private init(_ name: String, _ release: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - name: the name of what runs.
+    ///   - release: releases the lock that has been taken.
+    init(_ name: String, _ release: @escaping @Sendable () -> Void) {
         let isHeld = Locked(true)
         let unlock: @Sendable () -> Void = {
             // Once: somebody else may hold the lock by a second call.
@@ -56,19 +59,75 @@ final class RunLock: Sendable {
         }
     }
 
-    /// Takes the lock if nobody holds it.
-    ///
-    /// Any thread.
-    static func takeIfFree(_ name: String, of store: any MigrationStore) throws -> RunLock? {
-        switch try store.lock(name) {
-        case .acquired(let release): RunLock(name, release)
-        case .held: nil
-        }
-    }
-
     private static func timeout(_ manager: String, _ holder: String, _ limit: Duration) -> MigrationError {
         MigrationError(
             .locked, "\(holder) is migrating, and did not finish within \(limit)",
             remedy: "Launch again when it has finished, or raise the option `lockTimeout`.", manager: manager)
+    }
+}
+
+/// The names of a manager's further locks: no manager's own name has a NUL.
+enum LockName {
+    /// Held by the one process that runs deferred steps.
+    static func deferred(of manager: String) -> String { "\(manager)\0deferred" }
+
+    /// Held while a batch runs, and while a launch finishes a deferred step.
+    static func batch(of manager: String) -> String { "\(manager)\0batch" }
+}
+
+/// Stops a run: because it was cancelled, or because the system is about to suspend the process.
+final class Interruption: Sendable {
+    private enum Reason { case cancelled, suspending }
+
+    private struct State {
+        var reason: Reason?
+        /// The progress of the step that is running.
+        var step: Progress?
+    }
+
+    private let state = Locked(State())
+
+    /// The error with which a run stops; nil as long as it may go on.
+    func error(manager: String, _ progress: Progress) -> (any Error)? {
+        switch state.withLock({ $0.reason }) {
+        case .suspending:
+            MigrationError(
+                .suspended, "the system is about to suspend the app",
+                remedy: "Completed steps stay complete. Migrate again when the app is active.",
+                manager: manager)
+        case .cancelled: CancellationError()
+        case nil: progress.isCancelled ? CancellationError() : nil
+        }
+    }
+
+    /// Whether the run is to stop.
+    var isStopped: Bool { state.withLock { $0.reason != nil } }
+
+    /// Makes a step stop with the run.
+    ///
+    /// Cancels the step's progress, not that of the manager, which could never be used again.
+    func attach(_ step: Progress) {
+        let isStopped = state.withLock { state in
+            state.step = step
+            return state.reason != nil
+        }
+        if isStopped { step.cancel() }
+    }
+
+    func cancel() {
+        stop(.cancelled)
+    }
+
+    /// Stops the run because the system is about to suspend the process.
+    func suspend() {
+        stop(.suspending)
+    }
+
+    private func stop(_ reason: Reason) {
+        let step = state.withLock { state in
+            state.reason = reason
+            return state.step
+        }
+        step?.cancel()
     }
 }

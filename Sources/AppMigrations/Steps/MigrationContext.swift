@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Information for a step about the launch that runs it.
+/// Information for a step about the launch that runs it, and the means to save where the step is.
 ///
 /// ```swift
 /// manager.whenMigratingToVersion("1.1") { context in
@@ -11,10 +11,10 @@ public struct MigrationContext: Sendable {
     /// The manager's name.
     public let manager: String
 
-    /// The kind of this launch, as the place of the step tells it.
+    /// The kind of this launch, from the step's store or database.
     public let launch: Launch
 
-    /// The version whose data this launch found; nil on a fresh install and on a relaunch, and where nothing tells.
+    /// The version whose data this launch found; nil on a fresh install and on a relaunch, and if unknown.
     public var from: AppVersion? { launch.previousVersion.flatMap { $0 == .zero ? nil : $0 } }
 
     /// The app version that is being launched.
@@ -23,7 +23,7 @@ public struct MigrationContext: Sendable {
     /// The version that the step is registered for.
     public let version: AppVersion
 
-    /// The number of times that the step has been started, this time included.
+    /// The number of times that the step has been started since its last checkpoint, this time included.
     ///
     /// Above 1, the process died in an earlier attempt: the step's work may be half done, or done and not yet
     /// recorded.
@@ -40,15 +40,93 @@ public struct MigrationContext: Sendable {
     /// `CancellationError`.
     public let progress: Progress
 
-    let saveCheckpoint: @Sendable () throws -> Void
+    let checkpoints: Checkpoints
 
     /// Records progress, so that a later crash counts as a first attempt.
     ///
-    /// For steps that work in portions and resume where they stopped. Writes to the store at once. A step that is
-    /// given a database cannot call it: such a step is done as a whole or not at all.
+    /// For steps that work in portions and find out themselves where they stopped; ``checkpoint(_:)`` saves where the step
+    /// is, too. Writes to the store at once. A step that is given a database cannot call it: such a step is done as a
+    /// whole or not at all.
     ///
-    /// - Throws: ``MigrationError``, when the store cannot be written.
+    /// - Throws: ``MigrationError``, when the store cannot be written; `CancellationError`, after saving, when the time for
+    ///   a deferred step is up: do not catch it.
     public func checkpoint() throws {
-        try saveCheckpoint()
+        try checkpoints.save(nil)
+    }
+
+    /// Saves where the step is, durably, so that the next attempt can continue there.
+    ///
+    /// ```swift
+    /// manager.whenMigratingToVersion("2.1") { context in
+    ///     let done = try context.lastCheckpoint(as: Int.self) ?? 0
+    ///     for (index, file) in try imageFiles().enumerated().dropFirst(done) {
+    ///         try makeThumbnail(of: file)
+    ///         try context.checkpoint(index + 1)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// From here on, ``attempt`` counts from 1 again.
+    ///
+    /// - Throws: as ``checkpoint()`` does; also `EncodingError`.
+    public func checkpoint(_ value: some Encodable) throws {
+        try checkpoints.save(JSONValue(encoding: value))
+    }
+
+    /// Returns the value that the last checkpoint saved, in this attempt or an earlier one; nil if there is none.
+    ///
+    /// - Throws: `DecodingError`, when the value is of another type.
+    public func lastCheckpoint<Value: Decodable>(as type: Value.Type) throws -> Value? {
+        try checkpoints.position.withLock { $0 }.cursor(as: type)
+    }
+}
+
+/// Saves where a step is, in the record of its place.
+struct Checkpoints: Sendable {
+    /// Where the step is.
+    let position = Locked(StepPosition())
+    private let step: MigrationStep
+    private let manager: String
+    private let store: any MigrationStore
+    private let timeout: Duration
+    private let isOver: (@Sendable () -> Bool)?
+
+    /// - Parameters:
+    ///   - store: the store of the step's place.
+    ///   - timeout: how long a write waits for another writer.
+    ///   - isOver: returns true if the step should stop after a checkpoint; nil if it never should.
+    init(
+        of step: MigrationStep, manager: String, in store: any MigrationStore, waitingUpTo timeout: Duration,
+        isOver: (@Sendable () -> Bool)?
+    ) {
+        self.step = step
+        self.manager = manager
+        self.store = store
+        self.timeout = timeout
+        self.isOver = isOver
+    }
+
+    func save(_ cursor: JSONValue?) throws {
+        guard step.kind != .transaction else {
+            throw MigrationError(
+                .invalidCall,
+                "\(step.titleAndSource) cannot save a checkpoint, because it works in one transaction",
+                remedy: """
+                    Leave checkpoint() out, or work in several transactions, in a step that is not given the \
+                    database.
+                    """,
+                manager: manager, version: step.version)
+        }
+        try store.change(manager, waitingUpTo: timeout) { state in
+            try state.changeRecord(of: manager) { record in
+                guard record?.settled.contains(step.version) == false else { return }
+                if let cursor {
+                    record?.positions[step.version, default: StepPosition()].advance(to: cursor, done: 1)
+                    if let next = record?.positions[step.version] { position.withLock { $0 = next } }
+                }
+                record?.attempts[step.work]?.restart()
+            }
+        }
+        if let isOver, isOver() { throw CancellationError() }
     }
 }

@@ -1,106 +1,250 @@
-/// A piece of work that is registered for one version of the app.
+import Foundation
+
+/// A piece of work that is registered for one version of the app, as a plan sees it.
 ///
-/// A class, because every launch filters and sorts lists of steps.
-package final class MigrationStep {
+/// A class, because every launch filters and sorts lists of steps. What the step does is a ``MigrationWork``.
+package final class MigrationStep: Sendable {
     package let version: AppVersion
-    /// Where the work is done and recorded: the manager's store, or a database.
-    package let place: any MigrationPlace
-    package let work: Work
+    /// Where the work is done and recorded.
+    package let place: PlaceID
+    package let kind: Kind
     package let onFreshInstall: FreshInstallRule
     package let onError: ErrorRule
-    /// Whether the step runs on fresh installs alone; see `whenFreshlyInstalled`.
-    let isForFreshInstalls: Bool
-    package let source: SourceLocation
-
-    // Computed once: every part of a launch asks again, and looking into `work` copies it.
-    let isAsynchronous: Bool
-    let isMove: Bool
-    /// Whether its place is a database, and not the manager's store.
-    let worksInDatabase: Bool
-    /// Whether it runs after the launch, in batches.
-    let isDeferred: Bool
-    /// Whether the transaction that does the work, or its last batch, records that the step is done.
-    let settlesItself: Bool
     /// The versions of deferred steps that have to be done before this one.
     package let finishing: [AppVersion]
     /// Its number among the steps that are registered, from 0.
-    var number = 0
+    let number: Int
+    let source: SourceLocation
 
-    package init(
-        version: AppVersion, place: any MigrationPlace, work: Work, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, finishing: [AppVersion] = [], isForFreshInstalls: Bool = false,
-        source: SourceLocation
+    // Computed once: every part of a launch asks again.
+    let isMove: Bool
+    /// Whether it runs after the launch.
+    let isDeferred: Bool
+
+    /// The kind of a step's work.
+    package enum Kind: Sendable {
+        /// A closure, which the store records after it has returned.
+        case closure
+        /// A closure in a transaction of a database, which records it in that transaction.
+        case transaction
+        /// A move of a database to a schema version, which the database's own ledger records.
+        case move
+        /// A closure that runs after the launch, and saves where it is.
+        case deferredClosure
+        /// Batches after the launch, each of which its database records in the batch's transaction.
+        case batches
+        /// The closures for a change of the app's version.
+        case versionChange
+    }
+
+    init(
+        version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule = .skip,
+        onError: ErrorRule = .stop, finishing: [AppVersion] = [], number: Int, source: SourceLocation
     ) {
         self.version = version
         self.place = place
-        self.work = work
+        self.kind = kind
         self.onFreshInstall = onFreshInstall
         self.onError = onError
         self.finishing = finishing
-        self.isForFreshInstalls = isForFreshInstalls
+        self.number = number
         self.source = source
-        (isAsynchronous, isMove, worksInDatabase) =
-            switch work {
-            case .closure: (false, false, false)
-            case .asynchronous: (true, false, false)
-            case .transaction: (false, false, true)
-            case .move: (false, true, true)
-            case .batches: (false, false, true)
-            case .deferredClosure: (false, false, false)
-            }
-        (isDeferred, settlesItself) =
-            switch work {
-            case .closure, .asynchronous, .move: (false, false)
-            case .transaction: (false, true)
-            case .batches: (true, true)
-            case .deferredClosure: (true, false)
-            }
+        isMove = kind == .move
+        isDeferred = kind == .batches || kind == .deferredClosure
     }
 
-    /// A closure that may suspend, and runs on the actor that calls `migrate`.
-    package typealias AsynchronousBody = nonisolated(nonsending) (MigrationContext) async throws -> Void
+    /// Whether its place is a database that the app has registered it for.
+    var worksInDatabase: Bool { kind == .transaction || kind == .move || kind == .batches }
 
-    package enum Work {
-        /// Runs where `migrate()` was called, and is recorded in the store after it has returned.
-        case closure((MigrationContext) throws -> Void)
-        /// A closure that may suspend.
-        case asynchronous(AsynchronousBody)
-        /// Runs in a transaction of its place, and is recorded in that transaction.
-        case transaction(any TransactionWork)
-        /// Brings its place to a schema version. The place's own ledger records what it has done.
-        case move(any MoveWork)
-        /// Runs after the launch, in batches, each of which its place records in the batch's transaction.
-        case batches(any DeferredWork)
-        /// Runs after the launch, and saves where it is.
-        case deferredClosure(DeferredBody)
-    }
+    /// Whether the transaction that does the work, or its last batch, records that the step is done.
+    var settlesItself: Bool { kind == .transaction || kind == .batches }
 
-    /// A deferred closure, which runs on the actor that calls `runDeferred`.
-    package typealias DeferredBody = nonisolated(nonsending) (DeferredContext) async throws -> Void
-
-    /// Whether it runs after the launch, outside databases: then it may be asynchronous.
-    var isDeferredClosure: Bool { isDeferred && !worksInDatabase }
-
-    var move: (any MoveWork)? {
-        if case .move(let move) = work { move } else { nil }
+    /// The work as a record counts the attempts at it.
+    var work: MigrationRecord.Work {
+        let kind: MigrationRecord.Work.Kind =
+            switch self.kind {
+            case .move: .move
+            case .versionChange: .versionChange
+            case .closure, .transaction, .deferredClosure, .batches: .step
+            }
+        return MigrationRecord.Work(version, kind)
     }
 
     /// The name that messages use.
     var title: String {
-        if isForFreshInstalls { return "whenFreshlyInstalled" }
-        return "\(isMove ? "move" : isDeferred ? "deferred step" : "step") \(version)"
+        switch kind {
+        case .versionChange: "a closure for a version change"
+        case .move: "move \(version)"
+        case .batches, .deferredClosure: "deferred step \(version)"
+        case .closure, .transaction: "step \(version)"
+        }
     }
 
     /// The name and the line of the registration, as in `step 1.1 (App/Migrations.swift:12)`.
-    var titleAndSource: String { "\(title) (\(source))" }
+    var titleAndSource: String { kind == .versionChange ? title : "\(title) (\(source))" }
 
     /// Whether this step comes first where both are pending.
     ///
-    /// Moves of a version go first, so that a closure finds the schema of its version; then the closures, in the
-    /// order of their registration.
+    /// What only a fresh install needs goes first. Moves of a version go before its closures, so that a closure finds the
+    /// schema of its version; then the closures, in the order of their registration.
     func runsBefore(_ other: MigrationStep) -> Bool {
+        let (isFirst, otherIsFirst) = (onFreshInstall == .only, other.onFreshInstall == .only)
+        if isFirst != otherIsFirst { return isFirst }
         if version != other.version { return version < other.version }
         if isMove != other.isMove { return isMove }
         return number < other.number
+    }
+}
+
+/// A line in the app's source code.
+package struct SourceLocation: Sendable, CustomStringConvertible {
+    private let fileID: StaticString
+    private let line: UInt
+
+    package init(fileID: StaticString, line: UInt) {
+        self.fileID = fileID
+        self.line = line
+    }
+
+    // Computed for messages alone: every launch makes one for each step.
+    package var description: String {
+        "\("\(fileID)".split(separator: "/").last ?? ""):\(line)"
+    }
+}
+
+/// What a step does.
+package enum MigrationWork {
+    /// A closure of the app's, which runs where the manager was called.
+    case closure((MigrationContext) throws -> Void)
+    /// A closure of the app's that may suspend.
+    case asynchronous(AsynchronousBody)
+    /// Runs in a transaction of its place, and is recorded in that transaction.
+    case transaction(any TransactionWork)
+    /// Brings its place to a schema version.
+    case move(any MoveWork)
+    /// A closure that runs after the launch, and saves where it is.
+    case deferredClosure(AsynchronousBody)
+    /// Runs after the launch, in batches.
+    case batches(any BatchWork)
+
+    /// A closure that may suspend, and runs on the actor that calls the manager.
+    package typealias AsynchronousBody = nonisolated(nonsending) (MigrationContext) async throws -> Void
+
+    var kind: MigrationStep.Kind {
+        switch self {
+        case .closure, .asynchronous: .closure
+        case .transaction: .transaction
+        case .move: .move
+        case .deferredClosure: .deferredClosure
+        case .batches: .batches
+        }
+    }
+
+    /// Whether only the asynchronous forms of `migrate` and `runDeferred` can run it.
+    var isAsynchronous: Bool {
+        switch self {
+        case .asynchronous, .deferredClosure: true
+        case .closure, .transaction, .move, .batches: false
+        }
+    }
+}
+
+/// The work of a step that runs in one transaction of a database.
+package protocol TransactionWork: Sendable {
+    /// Runs the body, and records the settlement in the same transaction. Any thread.
+    func perform(_ context: MigrationContext, settlement: Settlement) throws
+}
+
+/// The work of a move: brings a database to a schema version.
+package protocol MoveWork: Sendable {
+    /// Applies what is pending. Any thread.
+    func perform(_ context: MigrationContext) throws -> MoveOutcome
+}
+
+/// The result of a move.
+package struct MoveOutcome: Sendable {
+    /// The schema versions that were applied, in order.
+    package let applied: [String]
+    /// Pre-existing problems in the database: a sentence each.
+    package let warnings: [String]
+
+    package init(applied: [String], warnings: [String] = []) {
+        self.applied = applied
+        self.warnings = warnings
+    }
+}
+
+/// The work of a deferred step that runs in batches, each in a transaction of a database.
+package protocol BatchWork: Sendable {
+    /// Runs the next batch, and records how far the step is, or that it is done, in the same transaction.
+    ///
+    /// Any thread.
+    ///
+    /// - Parameter size: the most rows, or calls of the body, that the batch may have.
+    /// - Throws: ``BatchFailure``, when the body throws.
+    func runBatch(_ settlement: Settlement, size: Int) throws -> BatchOutcome
+}
+
+/// The result of a batch.
+package struct BatchOutcome: Sendable {
+    /// How far the step is; nil when it is done.
+    package let position: StepPosition?
+    /// How long its rows took, without waiting for the database and without the commit.
+    package let duration: Duration
+
+    package init(position: StepPosition?, duration: Duration = .zero) {
+        self.position = position
+        self.duration = duration
+    }
+}
+
+/// The body of a batch threw, and the batch was rolled back.
+package struct BatchFailure: Error {
+    /// The batch, as in `rows 5...12 of table photo`.
+    package let title: String
+    /// Whether a smaller batch could say more.
+    package let isDivisible: Bool
+    package let cause: any Error
+
+    package init(_ title: String, isDivisible: Bool, _ cause: any Error) {
+        self.title = title
+        self.isDivisible = isDivisible
+        self.cause = cause
+    }
+}
+
+/// Records a step in the transaction that does it, once its work is done.
+package struct Settlement: Sendable {
+    package let manager: String
+    package let version: AppVersion
+    let appVersion: AppVersion
+    let started: ContinuousClock.Instant
+
+    /// Returns true if another process has done the step since this one looked.
+    package func isRecorded(in state: StoreState) throws -> Bool {
+        try state.record(of: manager)?.settled.contains(version) ?? false
+    }
+
+    /// Records the step.
+    ///
+    /// - Throws: ``MigrationError``, when the record, which was written before the step, is gone.
+    package func record(in state: inout StoreState) throws {
+        try state.changeRecord(of: manager) { record in
+            guard record != nil else {
+                throw MigrationError(
+                    .stepFailed, "the step removed the record of its manager",
+                    remedy: "Keep the tables whose names begin with app_migrations. The step was rolled back."
+                )
+            }
+            record?.settle(version)
+        }
+        state.newHistory.append(step)
+    }
+
+    /// The step, as it has just ended.
+    var step: SettledStep {
+        SettledStep(
+            manager: manager, version: version, outcome: .ran, date: Date(),
+            duration: ContinuousClock.now - started, appVersion: appVersion)
     }
 }

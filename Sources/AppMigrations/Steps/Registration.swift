@@ -2,92 +2,225 @@
 struct Registration {
     let manager: String
     let current: AppVersion
-    let storePlace: StorePlace
     let aboveCurrent: MigrationOptions.AboveCurrentRule
+    /// The places of the steps that are due, the store's first: a place of later steps alone need not even exist yet.
+    private(set) var places: [any MigrationPlace]
+    /// The steps that are due, for each of these places.
+    private(set) var due: [PlaceSteps]
     private(set) var steps: [MigrationStep] = []
+    /// What the steps do, by their numbers.
+    private(set) var works: [MigrationWork] = []
     private(set) var versionChanges: [VersionChange] = []
-    /// Whether there are only closures in the store, each above the one before it: then there is nothing to review.
-    private var isPlain = true
-    /// Whether a step may need the asynchronous form of `migrate`.
-    private var hasAsynchronousSteps = false
+    /// The place of the step that was registered last.
+    private(set) var lastPlace: (any MigrationPlace)?
+
+    // What a launch would have to ask every step, it asks once, as the step is added.
+    private let ceiling: AppVersion
+    /// Whether each step is above the one before it in its place, all are due, and none finishes another one.
+    private var isInOrder = true
+    /// The places of the steps that are not due, to check their moves.
+    private var laterPlaces: [any MigrationPlace] = []
+    /// Whether something may need the asynchronous forms of `migrate` and `runDeferred`.
+    private var isAsynchronous = false
 
     init(
-        manager: String, current: AppVersion, storePlace: StorePlace,
+        manager: String, current: AppVersion, storePlace: any MigrationPlace,
         aboveCurrent: MigrationOptions.AboveCurrentRule
     ) {
         self.manager = manager
         self.current = current
-        self.storePlace = storePlace
         self.aboveCurrent = aboveCurrent
+        ceiling = current.ceiling
+        places = [storePlace]
+        due = [PlaceSteps(id: storePlace.id, name: storePlace.name)]
     }
 
-    // What a launch would have to ask every step, it asks once, here.
-    mutating func add(_ step: MigrationStep) {
-        step.number = steps.count
-        isPlain =
-            isPlain && !step.worksInDatabase && step.finishing.isEmpty
-            && steps.last.map { $0.version < step.version } ?? true
-        hasAsynchronousSteps = hasAsynchronousSteps || step.isAsynchronous || step.isDeferredClosure
+    var storePlace: any MigrationPlace { places[0] }
+
+    mutating func add(_ step: MigrationStep, _ work: MigrationWork, in place: any MigrationPlace) {
         steps.append(step)
+        works.append(work)
+        lastPlace = place
+        isAsynchronous = isAsynchronous || work.isAsynchronous
+        guard step.version <= ceiling else {
+            isInOrder = false
+            laterPlaces.append(place)
+            return
+        }
+        var index = 0
+        while index < due.count, due[index].id != step.place { index += 1 }
+        if index == due.count {
+            places.append(place)
+            due.append(PlaceSteps(id: place.id, name: place.name))
+        }
+        isInOrder = isInOrder && step.finishing.isEmpty && due[index].isBelow(step)
+        due[index].add(step)
     }
 
-    mutating func add(_ change: VersionChange) { versionChanges.append(change) }
-
-    /// The version of the next step for fresh installs: below every version of an app.
-    var nextFreshInstallVersion: AppVersion {
-        .freshInstall(UInt64(steps.count(where: \.isForFreshInstalls)) + 1)
+    mutating func add(_ change: VersionChange) {
+        isAsynchronous = isAsynchronous || change.isAsynchronous
+        versionChanges.append(change)
     }
 
-    /// The steps up to the current version: a place of others alone need not even exist yet.
-    private var dueSteps: [MigrationStep] {
-        let ceiling = current.ceiling
-        return steps.filter { $0.version <= ceiling }
+    /// Returns a closure that reads every place: it does input and output, on any thread.
+    func look() -> @Sendable () throws -> [PlaceState] {
+        var looks: [(place: any MigrationPlace, moves: [any MoveWork])] = []
+        for (index, place) in places.enumerated() { looks.append((place, moves(due[index].moves))) }
+        return { [manager, looks] in
+            var states: [PlaceState] = []
+            for look in looks { states.append(try look.place.look(manager: manager, moves: look.moves)) }
+            return states
+        }
     }
 
-    /// The places of the steps that are due, the store's first.
-    var places: [any MigrationPlace] { places(of: dueSteps) }
+    private func moves(_ steps: [MigrationStep]) -> [any MoveWork] {
+        var moves: [any MoveWork] = []
+        for step in steps {
+            if case .move(let move) = works[step.number] { moves.append(move) }
+        }
+        return moves
+    }
 
-    private func places(of steps: [MigrationStep]) -> [any MigrationPlace] {
-        var places: [any MigrationPlace] = [storePlace]
-        for place in steps.lazy.filter(\.worksInDatabase).map(\.place) {
-            if let index = places.firstIndex(where: { $0.id == place.id }) {
-                // A database that is the store as well is one place, and knows more than the store alone.
-                if places[index] is StorePlace { places[index] = place }
-            } else {
-                places.append(place)
+    /// Throws if the synchronous `migrate` cannot run everything that is registered, pending or not.
+    func checkSynchronous() throws {
+        guard isAsynchronous else { return }
+        let finished = Set(steps.flatMap(\.finishing))
+        let step = steps.first { step in
+            works[step.number].isAsynchronous && (!step.isDeferred || finished.contains(step.version))
+        }
+        let title =
+            step?.titleAndSource
+            ?? (versionChanges.contains(where: \.isAsynchronous) ? "a closure for version changes" : nil)
+        guard let title else { return }
+        throw MigrationError(
+            .invalidRegistration, "\(title) is asynchronous", remedy: Self.asynchronousRemedy("migrate"),
+            manager: manager, version: step?.version)
+    }
+
+    /// The remedy for a call of a synchronous form.
+    static func asynchronousRemedy(_ method: String) -> String {
+        """
+        Call it as `try await manager.\(method)()` in an async function. At the top level of main.swift, Swift calls the \
+        synchronous form in any case: put the call into a function there.
+        """
+    }
+
+    // MARK: Mistakes
+
+    /// Throws every mistake in the registered steps, so that a developer fixes them in one go.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidRegistration`.
+    func check() throws {
+        var found: [(step: MigrationStep, mistake: MigrationError)] = []
+        func note(_ step: MigrationStep, _ problem: String, _ remedy: String) {
+            let mistake = MigrationError(
+                .invalidRegistration, "\(step.title) \(problem) (\(step.source))", remedy: remedy,
+                manager: manager, version: step.version)
+            found.append((step, mistake))
+        }
+        if !isInOrder {
+            for steps in Dictionary(grouping: steps, by: \.place).values { checkVersions(of: steps, note) }
+            checkFinishing(note)
+        }
+        var checked: Set<PlaceID> = []
+        for place in places + laterPlaces where checked.insert(place.id).inserted {
+            let moves = steps.filter { $0.isMove && $0.place == place.id }
+            guard !moves.isEmpty else { continue }
+            for mistake in try place.mistakes(in: self.moves(moves)) {
+                note(moves[mistake.index], mistake.problem, mistake.remedy)
             }
         }
-        return places
+        guard !found.isEmpty else { return }
+        throw MigrationError(
+            found.sorted { $0.step.number < $1.step.number }.map(\.mistake), manager: manager)
     }
 
-    /// The steps that are due, place by place, the store's first.
-    ///
-    /// - Throws: ``MigrationError`` with the code `invalidRegistration`, which names every mistake.
-    func checked() throws -> [PlaceSteps] {
-        // As in nearly every launch.
-        if isPlain, steps.last.map({ $0.version <= current.ceiling }) ?? true {
-            return [PlaceSteps(place: storePlace, moves: [], closures: steps)]
+    private typealias Note = (MigrationStep, _ problem: String, _ remedy: String) -> Void
+
+    /// Versions are unique and ascending place by place, so that a loop over several databases may register the same
+    /// versions.
+    private func checkVersions(of steps: [MigrationStep], _ note: Note) {
+        struct Slot: Hashable {
+            let version: AppVersion
+            let isMove: Bool
         }
-        let mistakes = try RegistrationReview(self, places(of: steps)).mistakes
-        guard mistakes.isEmpty else { throw MigrationError(mistakes, manager: manager) }
-        let due = dueSteps
-        let places = places(of: due)
-        return places.map { place in
-            let here = places.count == 1 ? due : due.filter { $0.place.id == place.id }
-            return PlaceSteps(
-                place: place, moves: here.filter(\.isMove),
-                // Those for fresh installs may be registered in any place.
-                closures: here.filter { !$0.isMove }.sorted { $0.runsBefore($1) })
+        var taken: [Slot: MigrationStep] = [:]
+        var highest: MigrationStep?
+        for step in steps {
+            let slot = Slot(version: step.version, isMove: step.isMove)
+            if let other = taken[slot] {
+                note(
+                    step, "is registered twice, first at \(other.source)",
+                    step.isMove
+                        ? "A version has at most one move for each database."
+                        : "A version has at most one closure: join the two, or give the later one a sub-migration number."
+                )
+            } else if let highest, step.version < highest.version {
+                note(step, "is registered after \(highest.version)", "Register steps in ascending order.")
+            }
+            if step.version > ceiling, aboveCurrent == .refuse {
+                note(
+                    step, "is above the current version \(current)",
+                    "Raise the app's version, or register the step when it is reached.")
+            }
+            taken[slot] = taken[slot] ?? step
+            if highest.map({ $0.version < step.version }) ?? true { highest = step }
         }
     }
 
-    /// The first step that the synchronous `migrate` cannot run.
-    var firstAsynchronousStep: MigrationStep? {
-        guard hasAsynchronousSteps else { return nil }
-        let finished = Set(steps.flatMap(\.finishing))
-        return steps.first { step in
-            step.isAsynchronous || step.isDeferredClosure && finished.contains(step.version)
+    /// A step finishes deferred steps of versions below its own, in whatever place they are, and none that may be given up:
+    /// it may destroy what they have not yet read.
+    private func checkFinishing(_ note: Note) {
+        for step in steps {
+            for version in step.finishing {
+                let finished = steps.filter {
+                    $0.isDeferred && $0.version == version && $0.version < step.version
+                }
+                if finished.isEmpty {
+                    note(
+                        step, "finishes \(version), but no deferred step before it has that version",
+                        "Name the version of a deferred step that is registered for an earlier version.")
+                }
+                if step.onFreshInstall == .only {
+                    note(
+                        step, "is for fresh installs only, and finishes \(version)",
+                        "Remove `finishing`: it runs before every other step.")
+                }
+                for step in finished where step.onError != .stop {
+                    note(
+                        step, "is best-effort, but a later step is `finishing:` it",
+                        "Remove its `onError`: the later step may destroy what this one has not yet read.")
+                }
+            }
         }
+    }
+}
+
+/// The steps of one place that are due.
+struct PlaceSteps: Sendable {
+    let id: PlaceID
+    /// The place's name, for messages.
+    let name: String
+    /// The moves, ascending.
+    private(set) var moves: [MigrationStep] = []
+    /// All other steps, ascending.
+    private(set) var closures: [MigrationStep] = []
+    private var last: MigrationStep?
+
+    init(id: PlaceID, name: String) {
+        self.id = id
+        self.name = name
+    }
+
+    mutating func add(_ step: MigrationStep) {
+        if step.isMove { moves.append(step) } else { closures.append(step) }
+        last = step
+    }
+
+    /// Returns true if a step is in order behind those that are there: a move may have the version of the closure behind it.
+    fileprivate func isBelow(_ step: MigrationStep) -> Bool {
+        guard let last else { return true }
+        return last.version < step.version || last.version == step.version && last.isMove && !step.isMove
     }
 }
 
@@ -101,33 +234,5 @@ enum VersionChange {
 
     var isAsynchronous: Bool {
         if case .asynchronous = self { true } else { false }
-    }
-}
-
-extension AppVersion {
-    /// The version of a step for fresh installs, by its number.
-    fileprivate static func freshInstall(_ number: UInt64) -> AppVersion {
-        AppVersion(description: "0-\(number)", packedNumbers: .zero, suffix: .subMigration(number))
-    }
-}
-
-/// The steps of one place that are due.
-struct PlaceSteps {
-    let place: any MigrationPlace
-    /// The moves, ascending.
-    let moves: [MigrationStep]
-    /// All other steps, ascending.
-    let closures: [MigrationStep]
-}
-
-extension [PlaceSteps] {
-    /// Reads every place.
-    ///
-    /// The closure does input and output, on any thread.
-    func look(for manager: String) -> @Sendable () throws -> [PlaceState] {
-        let looks = map { steps in
-            (place: steps.place, moves: steps.moves.compactMap(\.move))
-        }
-        return { try looks.map { try $0.place.look(manager: manager, moves: $0.moves) } }
     }
 }

@@ -3,7 +3,7 @@
 /// For tests and previews.
 ///
 /// ```swift
-/// let manager = try MigrationManager(currentVersion: "2.0", store: InMemoryStore())
+/// let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
 /// ```
 public final class InMemoryStore: MigrationStore {
     private struct Contents {

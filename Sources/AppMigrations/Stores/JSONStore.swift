@@ -60,7 +60,7 @@ public struct JSONStore: MigrationStore {
 
     /// Returns what the file holds.
     ///
-    /// Does not read again what has certainly not changed.
+    /// Caches the contents of an unchanged file.
     public func read(_ manager: String) throws -> StoreState {
         try known.withLock { known in
             if let known, known.file == file.state { return known.contents }
@@ -108,9 +108,9 @@ public struct JSONStore: MigrationStore {
         try contentsAndState().contents.managerNames
     }
 
-    /// Returns how far every manager's deferred steps are.
-    package func deferredSteps() throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
-        try contentsAndState().contents.deferredSteps()
+    /// Returns every manager's steps that work in portions and are not complete.
+    package func unfinishedSteps() throws -> [UnfinishedStep] {
+        try contentsAndState().contents.unfinishedSteps()
     }
 
     /// Keeps the file as `<file>.damaged-<date>`, and replaces it.

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationDiagnostics
 
 /// A place that keeps the records of managers.
 ///
@@ -10,7 +11,7 @@ import Foundation
 /// A store keeps one opaque value, its ``StoreState``, as bytes. Its methods may be called on any thread, and by
 /// several processes at once.
 ///
-/// - **Unreadable is not absent.** `read` returns an empty state only when there certainly is none. Whatever
+/// - **Unreadable is not absent.** `read` returns an empty state only if the store is known to hold none. Whatever
 ///   cannot be read or understood is a ``MigrationError`` with the code `unreadableStore`, `damagedStore` or
 ///   `newerFormat`: otherwise the manager would take an old install for a fresh one, and lose data.
 /// - **Durable means durable.** When `update` returns, its change survives a power cut; when it throws,
@@ -33,8 +34,7 @@ public protocol MigrationStore: Sendable {
     /// - Throws: ``MigrationError``, when the contents cannot be read or understood.
     func read(_ manager: String) throws -> StoreState
 
-    /// Reads the state, changes it, and writes it back: atomically, durably, and with nobody else's change in
-    /// between.
+    /// Reads the state, changes it, and writes it back: atomically, durably, and with no other change in between.
     ///
     /// - Parameters:
     ///   - manager: the manager that asks.
@@ -90,7 +90,7 @@ extension MigrationStore {
         try StoreAccess.read.of(name) { try read(manager).record(of: manager) }
     }
 
-    /// Takes a lock, and waits on this thread while somebody else holds it.
+    /// Takes a lock, and waits on this thread while another run holds it.
     ///
     /// - Parameters:
     ///   - limit: the longest time to wait.
@@ -124,4 +124,75 @@ extension MigrationStore {
             }
         }
     }
+}
+
+/// A way to use a store.
+package enum StoreAccess: Sendable {
+    case read
+    case write
+
+    fileprivate var code: MigrationError.Code {
+        switch self {
+        case .read: .unreadableStore
+        case .write: .unwritableStore
+        }
+    }
+
+    fileprivate var problem: String {
+        switch self {
+        case .read: "cannot be read"
+        case .write: "cannot be written"
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .read:
+            "Nobody knows which steps have run, so nothing was run. Remove the cause, and launch again."
+        case .write: "Remove the cause, and launch again: a step that was not recorded runs again."
+        }
+    }
+
+    /// Reads or writes a store: what goes wrong becomes a ``MigrationError`` that names the store.
+    ///
+    /// - Parameters:
+    ///   - name: the store's name.
+    ///   - path: the file in question, if the name does not tell it.
+    package func of<Result>(_ name: String, at path: String? = nil, _ body: () throws -> Result) throws
+        -> Result
+    {
+        do {
+            return try body()
+        } catch let error as MigrationError {
+            throw error.located(at: .store(name))
+        } catch let error as DecodingError {
+            throw MigrationError.damagedStore("not a record", underlyingError: error).located(
+                at: .store(name))
+        } catch let error as LockTimeout {
+            throw MigrationError(
+                .locked,
+                Diagnostic(
+                    at: .store(name), "locked by \(error.holder) for more than \(error.limit)",
+                    remedy: "Launch again when that process has resumed or exited."))
+        } catch  where error is any SystemError || error is CocoaError {
+            let obstacle = Obstacle(error)
+            let reason = (error as? any SystemError)?.reason ?? "\(error)"
+            throw MigrationError(
+                // That a store cannot be written has a code of its own.
+                obstacle.flatMap { $0 == .readOnly ? nil : $0.code } ?? code,
+                Diagnostic(
+                    at: .store(name), "\(problem): \(reason)\(path.map { " (\($0))" } ?? "")",
+                    remedy: obstacle?.remedy ?? remedy),
+                underlyingError: error)
+        }
+    }
+}
+
+/// The result of an attempt to lock a manager.
+public enum StoreLock: Sendable {
+    /// The lock is held until the closure is called.
+    case acquired(release: @Sendable () -> Void)
+
+    /// Somebody else holds the lock. Says who, as far as that is known: `process 417`.
+    case held(by: String)
 }

@@ -197,3 +197,152 @@ extension AppVersion: Codable {
         try container.encode(description)
     }
 }
+
+extension AppVersion {
+    /// The numbers of a version, without trailing zeros.
+    ///
+    /// A launch makes and compares versions by the hundred, and nearly all of them fit into two words without an array.
+    enum Numbers: Sendable, Hashable {
+        /// Up to four numbers that fit into 32 bits each, the first one highest; missing ones are zero.
+        case few(UInt64, UInt64)
+
+        /// Numbers that do not fit.
+        case many([UInt64])
+    }
+}
+
+extension AppVersion.Numbers {
+    /// The number zero.
+    static let zero = Self.few(0, 0)
+
+    /// The numbers one by one, at least one.
+    var list: [UInt64] {
+        switch self {
+        case .few(let high, let low):
+            let list = [high >> 32, high & Self.greatest, low >> 32, low & Self.greatest]
+            return Array(list.prefix((list.lastIndex { $0 != 0 } ?? 0) + 1))
+        case .many(let list):
+            return list
+        }
+    }
+
+    /// Sets the number at an index beyond those that were set so far.
+    ///
+    /// Zeros have nothing to set.
+    mutating func set(_ number: UInt64, at index: Int) {
+        guard number != 0 else { return }
+        if case .few(var high, var low) = self, index < 4, number <= Self.greatest {
+            let shifted = number << (index.isMultiple(of: 2) ? 32 : 0)
+            if index < 2 { high |= shifted } else { low |= shifted }
+            self = .few(high, low)
+        } else {
+            var list = Array(list.prefix(index))
+            list.append(contentsOf: repeatElement(0, count: index - list.count))
+            list.append(number)
+            self = .many(list)
+        }
+    }
+
+    private static let greatest = UInt64(UInt32.max)
+}
+
+extension AppVersion.Numbers: Comparable {
+    static func < (lhs: Self, rhs: Self) -> Bool {
+        if case .few(let high, let low) = lhs, case .few(let otherHigh, let otherLow) = rhs {
+            return (high, low) < (otherHigh, otherLow)
+        }
+        // Without trailing zeros, the longer one of two lists with a common start ends in more than zero.
+        return lhs.list.lexicographicallyPrecedes(rhs.list)
+    }
+}
+
+extension AppVersion {
+    /// The part of a version after its numbers.
+    ///
+    /// Equal suffixes have equal payloads, so all conformances but the order are synthesized.
+    enum Suffix: Sendable, Hashable {
+        /// The identifiers of a pre-release, joined by dots as they are in the text.
+        ///
+        /// Leading zeros are not allowed here, so pre-releases have equal precedence only if their texts are the same.
+        /// Keeping the text rather than its identifiers saves an array, and most often any allocation.
+        case prerelease(String)
+
+        /// Nothing, or build metadata only.
+        case empty
+
+        /// The number of a sub-migration.
+        case subMigration(UInt64)
+    }
+}
+
+extension AppVersion.Suffix: Comparable {
+    static func < (lhs: Self, rhs: Self) -> Bool {
+        switch (lhs, rhs) {
+        case (.prerelease(let left), .prerelease(let right)): isPrerelease(left, before: right)
+        case (.subMigration(let left), .subMigration(let right)): left < right
+        default: lhs.rank < rhs.rank
+        }
+    }
+
+    /// The place of the kind of suffix among versions with the same numbers.
+    private var rank: Int {
+        switch self {
+        case .prerelease: 0
+        case .empty: 1
+        case .subMigration: 2
+        }
+    }
+
+    /// Whether a pre-release has lower precedence than another: Semantic Versioning 2.0.0, clause 11.4.
+    ///
+    /// The first byte that differs lies in the first identifiers that differ, so there is no need to split the texts.
+    private static func isPrerelease(_ lhs: String, before rhs: String) -> Bool {
+        var lhs = lhs.utf8.makeIterator()
+        var rhs = rhs.utf8.makeIterator()
+        // Whether the current identifiers, as far as they agree, could still be numeric.
+        var agreesOnDigits = true
+        while true {
+            let left = lhs.next()
+            let right = rhs.next()
+            if left == right {
+                guard let byte = left else { return false }
+                agreesOnDigits = byte == UInt8(ascii: ".") || (agreesOnDigits && byte.isDigit)
+                continue
+            }
+            if agreesOnDigits {
+                switch (digitCount(from: left, lhs), digitCount(from: right, rhs)) {
+                // Without leading zeros, more digits are a greater number (11.4.1), at any length.
+                case (let left?, let right?) where left != right: return left < right
+                // A numeric identifier is lower than any other (11.4.3).
+                case (.some, nil): return true
+                case (nil, .some): return false
+                default: break
+                }
+            }
+            return rank(left) < rank(right)
+        }
+    }
+
+    /// How many digits are left of an identifier, or `nil` if something else is left of it.
+    private static func digitCount(from first: UInt8?, _ rest: String.UTF8View.Iterator) -> Int? {
+        var rest = rest
+        var next = first
+        var count = 0
+        while let byte = next, byte != UInt8(ascii: ".") {
+            guard byte.isDigit else { return nil }
+            count += 1
+            next = rest.next()
+        }
+        return count
+    }
+
+    /// The place of a byte in the order of ASCII (11.4.2), where the end of the text is lowest, because fewer
+    /// identifiers are (11.4.4), and the end of an identifier is lower than any of its characters, even the hyphen.
+    private static func rank(_ byte: UInt8?) -> UInt8 {
+        switch byte {
+        case nil: 0
+        case UInt8(ascii: "."): 1
+        case let byte?: byte
+        }
+    }
+}

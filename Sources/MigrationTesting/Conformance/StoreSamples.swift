@@ -46,7 +46,8 @@ extension MigrationRecord {
             ("floor", floor == other.floor), ("settled", settled == other.settled),
             ("owed", owed == other.owed), ("completed", completed == other.completed),
             ("highest", highest == other.highest), ("downgradedTo", downgradedTo == other.downgradedTo),
-            ("running", running == other.running),
+            ("attempts", attempts == other.attempts), ("failures", failures == other.failures),
+            ("givenUp", givenUp == other.givenUp),
         ]
         let wrong = fields.filter { !$0.1 }.map { "`\($0.0)`" }
         return switch wrong.count {
@@ -69,8 +70,12 @@ enum StoreSamples {
         record.completed = "1.5"
         record.highest = "2.1"
         record.downgradedTo = "1.6"
-        record.running = MigrationRecord.Running(
-            version: "1.7", attempt: 3, forgiven: 2, build: "2.1 (417)", since: date.addingTimeInterval(60))
+        var attempt = MigrationRecord.Attempt(
+            number: 3, build: "2.1 (417)", since: date.addingTimeInterval(60))
+        attempt.forgiven = 2
+        record.attempts = [MigrationRecord.Work("1.7"): attempt]
+        record.failures = ["1.8": 4]
+        record.givenUp = ["1.9"]
         return StoreSample(
             record: record,
             seen: [

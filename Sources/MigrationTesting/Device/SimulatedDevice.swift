@@ -7,7 +7,7 @@ public import Foundation
 /// @Test func upgradeOutlivesADeath() throws {
 ///     let device = try SimulatedDevice { folder, version in
 ///         let manager = try MigrationManager(
-///             currentVersion: version, store: JSONStore(at: folder.appendingPathComponent("records.json")),
+///             currentVersion: version, adopting: .newApp, store: JSONStore(at: folder.appendingPathComponent("records.json")),
 ///             options: MigrationOptions(aboveCurrent: .leaveOut))
 ///         manager.whenMigratingToVersion("1.1") { try moveArchive() }
 ///         manager.whenMigratingToVersion("2.0") { try moveArchive() }
@@ -174,7 +174,7 @@ public final class SimulatedDevice {
     ) throws -> SimulatedProcess {
         let process = SimulatedProcess(dying: death, deferredBatches: deferredBatches)
         defer { process.end() }
-        let result = Result { try SimulatedLaunch.$witness.withValue(process) { try app(folder, version) } }
+        let result = Result { try SimulatedLaunch.$observer.withValue(process) { try app(folder, version) } }
         let text = process.notes.text(isDead: process.isDead)
         highest = max(highest ?? version, version)
         // Ignore the app's errors after the kill: a dead process cannot throw them.

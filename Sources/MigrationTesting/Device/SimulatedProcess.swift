@@ -87,13 +87,13 @@ package final class SimulatedProcess: Sendable {
     }
 }
 
-extension SimulatedProcess: LaunchWitness {
+extension SimulatedProcess: LaunchObserver {
     package func watching(_ store: any MigrationStore) -> any MigrationStore {
         WatchedStore(base: store, process: self)
     }
 
     package func willUse(_ place: any MigrationPlace) {
-        guard let place = place as? DatabasePlace else { return }
+        guard let place = place as? SQLiteStore else { return }
         place.database.unsafeReentrantWrite { db in
             // Observe as long as the database is open, since a dead process stays dead.
             db.add(transactionObserver: WatchedCommits(self), extent: .databaseLifetime)

@@ -1,7 +1,7 @@
 package import AppMigrations
 
 /// A store whose calls throw and write nothing once the process is dead.
-package struct WatchedStore: PlaceStore {
+package struct WatchedStore: MigrationPlace, MigrationStore {
     private let base: any MigrationStore
     private let process: SimulatedProcess
 
@@ -11,12 +11,18 @@ package struct WatchedStore: PlaceStore {
     }
 
     package var name: String { base.name }
-    package var placeID: PlaceID { PlaceID(of: base) }
+    package var store: any MigrationStore { self }
+    package var id: PlaceID { place.id }
 
-    package func look(_ manager: String) throws -> PlaceState {
+    private var place: any MigrationPlace { StorePlace.of(base) }
+
+    package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
         try process.checkAlive()
-        if let base = base as? any PlaceStore { return try base.look(manager) }
-        return try PlaceState(of: manager, in: base.read(manager), evidence: .empty)
+        return try place.look(manager: manager, moves: moves)
+    }
+
+    package func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] {
+        try place.mistakes(in: moves)
     }
 
     package func read(_ manager: String) throws -> StoreState {

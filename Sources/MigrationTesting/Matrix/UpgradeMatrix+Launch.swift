@@ -22,7 +22,7 @@ extension UpgradeMatrix {
             return MatrixUpgrade(applied: report.applied, warnings: report.warnings)
         }
         let before = try database.read { try schema.pending($0) }
-        return try SimulatedLaunch.$witness.withValue(FixedBatches(batchSize: rowsPerBatch)) {
+        return try SimulatedLaunch.$observer.withValue(FixedBatches(batchSize: rowsPerBatch)) {
             let manager = try app(database, version)
             let report = try manager.migrate()
             let failures = try manager.runDeferred().failures
@@ -35,7 +35,7 @@ extension UpgradeMatrix {
 }
 
 /// Gives deferred work batches of one size.
-private struct FixedBatches: LaunchWitness {
+private struct FixedBatches: LaunchObserver {
     let batchSize: Int
     let isTimeOver = false
 

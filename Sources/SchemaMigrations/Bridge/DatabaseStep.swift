@@ -4,7 +4,7 @@ import MigrationDiagnostics
 
 /// The body of a step that works in one database.
 struct DatabaseStep: TransactionWork {
-    let place: DatabasePlace
+    let place: SQLiteStore
     let foreignKeys: ForeignKeys
     let body: @Sendable (Database, MigrationContext) throws -> Void
 
@@ -28,9 +28,8 @@ struct DatabaseStep: TransactionWork {
     private func commit(
         _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
-        let records = place.records
         try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-            guard try !settlement.isRecorded(in: records.state(of: context.manager, db)) else {
+            guard try !settlement.isRecorded(in: place.state(of: context.manager, db)) else {
                 return  // Another process has done it.
             }
             // SQLite itself refuses what would break an enforced key.
@@ -42,12 +41,12 @@ struct DatabaseStep: TransactionWork {
                 throw place.stepLeaves(new)
             }
             _ = try inspection?.finish()
-            try records.update(context.manager, db, settlement.record)
+            try place.update(context.manager, db, settlement.record)
         }
     }
 }
 
-extension DatabasePlace {
+extension SQLiteStore {
     /// The error of a step that has ended the transaction that it ran in.
     var stepEndedTransaction: MigrationError {
         MigrationError(

@@ -3,54 +3,57 @@ import Foundation
 import GRDB
 
 /// The body of a deferred step that works in one database, batch by batch.
-struct DeferredDatabaseStep: DeferredWork {
-    let place: DatabasePlace
-    let batches: any DeferredBatches
+struct DeferredDatabaseStep: BatchWork {
+    let place: SQLiteStore
+    let batches: any StepBatches
 
-    func runBatch(_ batch: DeferredBatch) throws -> DeferredBatch.Outcome {
-        let records = place.records
-        let settlement = batch.settlement
-        var outcome = DeferredBatch.Outcome(state: nil)
+    func runBatch(_ settlement: Settlement, size: Int) throws -> BatchOutcome {
+        var outcome = BatchOutcome(position: nil)
         try place.database.unsafeReentrantWrite { db in
             guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
             try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                 outcome = try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-                    let record = try records.state(of: settlement.manager, db).record(of: settlement.manager)
-                    // Another process has done it.
-                    guard let record, !record.settled.contains(settlement.version) else {
-                        return .init(state: nil)
-                    }
-                    var state = record.deferred[settlement.version] ?? DeferredState()
-                    var isDone = false
-                    let start = ContinuousClock.now
-                    try TransactionWatch().keepOpen(db, orThrow: place.stepEndedTransaction) {
-                        isDone = try batches.runNext(db, &state, size: batch.size)
-                    }
-                    let duration = ContinuousClock.now - start
-                    try records.update(settlement.manager, db) { stored in
-                        if isDone { return try settlement.record(in: &stored) }
-                        try stored.changeRecord(of: settlement.manager) { record in
-                            record?.deferred[settlement.version] = state
-                        }
-                    }
-                    return .init(state: isDone ? nil : state, duration: duration)
+                    try runBatch(db, settlement, size)
                 }
             }
         }
         return outcome
     }
+
+    /// Runs a batch and records how far the step is, in the open transaction.
+    private func runBatch(_ db: Database, _ settlement: Settlement, _ size: Int) throws -> BatchOutcome {
+        let (manager, version) = (settlement.manager, settlement.version)
+        let record = try place.state(of: manager, db).record(of: manager)
+        // Another process has done it.
+        guard let record, !record.settled.contains(version) else { return BatchOutcome(position: nil) }
+        var position = record.positions[version] ?? StepPosition()
+        var isDone = false
+        let start = ContinuousClock.now
+        try TransactionWatch().keepOpen(db, orThrow: place.stepEndedTransaction) {
+            isDone = try batches.runNext(db, &position, size: size)
+        }
+        let duration = ContinuousClock.now - start
+        try place.update(manager, db) { stored in
+            if isDone { return try settlement.record(in: &stored) }
+            try stored.changeRecord(of: manager) { record in
+                record?.positions[version] = position
+                record?.attempts[MigrationRecord.Work(version)]?.restart()
+            }
+        }
+        return BatchOutcome(position: isDone ? nil : position, duration: duration)
+    }
 }
 
 /// A way to cut work into batches.
-protocol DeferredBatches: Sendable {
+protocol StepBatches: Sendable {
     /// Runs the next batch in the open transaction, and moves the cursor behind it.
     ///
     /// - Returns: whether that was the last one.
-    func runNext(_ db: Database, _ state: inout DeferredState, size: Int) throws -> Bool
+    func runNext(_ db: Database, _ position: inout StepPosition, size: Int) throws -> Bool
 }
 
 /// Batches of the rows of a table, by their row ids.
-struct RowBatches: DeferredBatches {
+struct RowBatches: StepBatches {
     let table: SQLName
     let body: @Sendable (Database, ClosedRange<Int64>) throws -> Void
 
@@ -60,23 +63,23 @@ struct RowBatches: DeferredBatches {
         let last: Int64
     }
 
-    func runNext(_ db: Database, _ state: inout DeferredState, size: Int) throws -> Bool {
-        guard let cursor = try state.cursor(as: Cursor.self) ?? firstCursor(db, &state),
+    func runNext(_ db: Database, _ position: inout StepPosition, size: Int) throws -> Bool {
+        guard let cursor = try position.cursor(as: Cursor.self) ?? firstCursor(db, &position),
             let batch = try rows(from: cursor, size, db)
         else { return true }
         do {
             try body(db, batch.rows)
         } catch {
             let rows = batch.count == 1 ? "row \(batch.rows.lowerBound)" : "rows \(batch.rows)"
-            throw DeferredBatch.Failure("\(rows) of table \(table)", isDivisible: batch.count > 1, error)
+            throw BatchFailure("\(rows) of table \(table)", isDivisible: batch.count > 1, error)
         }
         let (next, isLast) = batch.rows.upperBound.addingReportingOverflow(1)
-        try state.advance(to: Cursor(next: next, last: cursor.last), done: batch.count)
+        try position.advance(to: Cursor(next: next, last: cursor.last), done: batch.count)
         return isLast || next > cursor.last
     }
 
     /// Counts apart from the ends: SQLite then looks at pages, and not at rows.
-    private func firstCursor(_ db: Database, _ state: inout DeferredState) throws -> Cursor? {
+    private func firstCursor(_ db: Database, _ position: inout StepPosition) throws -> Cursor? {
         let bounds = try Row.fetchOne(
             db,
             sql: """
@@ -84,7 +87,7 @@ struct RowBatches: DeferredBatches {
                     (SELECT count(*) FROM \(table.inMain))
                 """)
         guard let bounds, let first: Int64 = bounds[0], let last: Int64 = bounds[1] else { return nil }
-        state.total = bounds[2]
+        position.total = bounds[2]
         return Cursor(next: first, last: last)
     }
 
@@ -112,21 +115,21 @@ struct RowBatches: DeferredBatches {
 }
 
 /// Batches of calls of a closure, which says itself where the next one begins.
-struct CursorBatches<Cursor: Codable & Sendable>: DeferredBatches {
+struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
     let start: Cursor
     let body: @Sendable (Database, Cursor) throws -> DeferredCursor<Cursor>
 
-    func runNext(_ db: Database, _ state: inout DeferredState, size: Int) throws -> Bool {
-        var cursor = try state.cursor(as: Cursor.self) ?? start
+    func runNext(_ db: Database, _ position: inout StepPosition, size: Int) throws -> Bool {
+        var cursor = try position.cursor(as: Cursor.self) ?? start
         for call in 1...max(1, size) {
             do {
                 guard case .more(let next) = try body(db, cursor) else { return true }
                 cursor = next
             } catch {
-                throw DeferredBatch.Failure("the batch at \(cursor)", isDivisible: call > 1, error)
+                throw BatchFailure("the batch at \(cursor)", isDivisible: call > 1, error)
             }
         }
-        try state.advance(to: cursor, done: max(1, size))
+        try position.advance(to: cursor, done: max(1, size))
         return false
     }
 }

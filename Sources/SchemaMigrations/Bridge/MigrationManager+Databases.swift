@@ -16,7 +16,7 @@ extension MigrationManager {
     ///   - migrator: the database's one set of migrations.
     ///   - target: the schema version to go to, at least that of the move before it; nil for the latest.
     ///     Known migrations above the last move's target are an error, so that none is forgotten.
-    ///   - deferred: the versions of deferred steps to run to their end before the move.
+    ///   - deferred: the versions of deferred steps to run to their end before the move. They cannot be best-effort.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
@@ -37,7 +37,7 @@ extension MigrationManager {
     ///   - version: the app version; at most one move for each database and version.
     ///   - migrator: the database's one migrator.
     ///   - target: the identifier of the last migration to apply; nil for the latest.
-    ///   - deferred: the versions of deferred steps to run to their end before the move.
+    ///   - deferred: the versions of deferred steps to run to their end before the move. They cannot be best-effort.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
@@ -55,19 +55,16 @@ extension MigrationManager {
     /// Returns the place of a database, which the step before has nearly always used too.
     ///
     /// To find out which file a database is takes longer than to register a step.
-    private func place(of database: any DatabaseWriter) -> DatabasePlace {
-        if let place = lastPlace as? DatabasePlace, place.database === database { return place }
-        return DatabasePlace(database)
+    private func place(of database: any DatabaseWriter) -> SQLiteStore {
+        if let place = lastPlace as? SQLiteStore, place.database === database { return place }
+        return SQLiteStore(database)
     }
 
     private func register(
         _ move: any DatabaseMove, for version: AppVersion, in database: any DatabaseWriter,
         finishing deferred: [AppVersion], source: SourceLocation
     ) {
-        register(
-            MigrationStep(
-                version: version, place: place(of: database), work: .move(move), finishing: deferred,
-                source: source))
+        register(version, .move(move), in: place(of: database), finishing: deferred, source: source)
     }
 
     /// Registers a step that works in one database, *exactly once*: the database commits its work and its
@@ -79,7 +76,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - version: the app version, above that of every step registered before.
-    ///   - deferred: the versions of deferred steps to run to their end before this one.
+    ///   - deferred: the versions of deferred steps to run to their end before this one. They cannot be best-effort.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - onError: whether the manager stops when the step throws.
@@ -115,12 +112,9 @@ extension MigrationManager {
     ) {
         let place = place(of: database)
         register(
-            MigrationStep(
-                version: version, place: place,
-                work: .transaction(
-                    DatabaseStep(place: place, foreignKeys: foreignKeys, body: body)),
-                onFreshInstall: onFreshInstall, onError: onError, finishing: deferred,
-                source: SourceLocation(fileID: fileID, line: line)))
+            version, .transaction(DatabaseStep(place: place, foreignKeys: foreignKeys, body: body)),
+            in: place, finishing: deferred, onFreshInstall: onFreshInstall, onError: onError,
+            source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a step that works on the rows of a table after the launch, in batches.
@@ -182,14 +176,12 @@ extension MigrationManager {
     }
 
     private func register(
-        _ batches: any DeferredBatches, _ version: AppVersion, _ database: any DatabaseWriter,
+        _ batches: any StepBatches, _ version: AppVersion, _ database: any DatabaseWriter,
         _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation
     ) {
         let place = place(of: database)
         register(
-            MigrationStep(
-                version: version, place: place,
-                work: .batches(DeferredDatabaseStep(place: place, batches: batches)),
-                onFreshInstall: onFreshInstall, onError: onError, source: source))
+            version, .batches(DeferredDatabaseStep(place: place, batches: batches)), in: place,
+            onFreshInstall: onFreshInstall, onError: onError, source: source)
     }
 }

@@ -36,7 +36,7 @@ extension SchemaMigrationError.Code {
         case .diskFull: self = .diskFull
         case .inUse: self = .locked
         case .suspended: self = .suspended
-        case nil: return nil
+        case .readOnly, .postponed, nil: return nil
         }
     }
 }
@@ -55,6 +55,7 @@ extension DatabaseError: SystemError {
         // How SQLite reports that the system refuses a protected file.
         case .SQLITE_AUTH, .SQLITE_PERM: .deviceLocked
         case .SQLITE_FULL: .diskFull
+        case .SQLITE_READONLY: .readOnly
         // When GRDB suspends a database, it interrupts what is running, and refuses what comes after.
         case .SQLITE_INTERRUPT: .suspended
         case .SQLITE_ABORT where isAboutSuspension: .suspended

@@ -56,7 +56,7 @@ package struct BrokenObject {
             db, sql: "SELECT DISTINCT tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
     }
 
-    /// Tells which triggers of a table do not compile.
+    /// Finds the triggers of a table that do not compile.
     ///
     /// SQLite does not say which one it is, so each is compiled without the others, in a savepoint.
     private static func brokenTriggers(of table: SQLName, _ db: Database) throws -> [BrokenObject] {

@@ -24,9 +24,9 @@ public struct SQLiteStore: MigrationStore {
     /// The database's file, determined once because that asks the file system.
     private let file: URL?
 
-    package let placeID: PlaceID
+    package let id: PlaceID
 
-    private let writer: any DatabaseWriter
+    package let database: any DatabaseWriter
 
     /// What the table held when it was read last, for the other managers of a launch.
     private let known = Locked<(contents: RecordTable, reading: Reading)?>(nil)
@@ -43,9 +43,9 @@ public struct SQLiteStore: MigrationStore {
     /// The store creates the table with the first record.
     public init(_ database: any DatabaseWriter) {
         let file = database.file
-        writer = database
+        self.database = database
         self.file = file
-        placeID = file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(database))
+        id = file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(database))
         name = file.databaseName
     }
 
@@ -60,7 +60,7 @@ public struct SQLiteStore: MigrationStore {
     public func read(_ manager: String) throws -> StoreState {
         try StoreAccess.read.of(name) {
             try waitWhileBusy(upTo: .defaultBusyTimeout) {
-                try writer.unsafeReentrantRead { try knownTable($0).state(of: manager) }
+                try database.unsafeReentrantRead { try knownTable($0).state(of: manager) }
             }
         }
     }
@@ -73,7 +73,7 @@ public struct SQLiteStore: MigrationStore {
     /// Returns every settled step of a manager, oldest first.
     public func history(_ manager: String) throws -> [SettledStep] {
         try StoreAccess.read.of(name) {
-            try writer.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
+            try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                 try Self.fullHistory(db).filter { $0.belongs(to: manager) }
             }
         }
@@ -86,20 +86,29 @@ public struct SQLiteStore: MigrationStore {
             .compactMap { SettledStep(json: Data($0.utf8)) }
     }
 
-    /// Returns how far every manager's deferred steps are that have a record in a database.
-    package static func deferredSteps(
-        _ db: Database
-    ) throws -> [(manager: String, version: AppVersion, state: DeferredState)] {
+    /// Returns every manager's steps in a database that work in portions and are not complete.
+    package static func unfinishedSteps(_ db: Database) throws -> [UnfinishedStep] {
         guard try db.hasTable(SQLName(table)) else { return [] }
         return try RecordTable(
             Row.fetchCursor(db, sql: "SELECT part, name, value FROM main.\(table)")
-        ).fullState().deferredSteps()
+        ).fullState().unfinishedSteps()
+    }
+
+    /// Returns the app versions that a database has seen, by line of versions.
+    static func seenVersions(_ db: Database) throws -> [String: [SeenVersion]] {
+        guard try db.hasTable(SQLName(table)) else { return [:] }
+        return try StoreAccess.read.of(table) {
+            try RecordTable(
+                Row.fetchCursor(
+                    db, sql: "SELECT part, name, value FROM main.\(table) WHERE part <> 'managers'")
+            ).fullState().seen
+        }
     }
 
     /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
     public func setAside(replacingWith state: StoreState) throws {
         try StoreAccess.write.of(name) {
-            try writer.unsafeReentrantWrite { db in
+            try database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                 let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
                 let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
@@ -120,7 +129,7 @@ public struct SQLiteStore: MigrationStore {
     ///
     /// The lock is a file beside the database. For a database in memory, it is held in this process.
     public func lock(_ manager: String) throws -> StoreLock {
-        guard let file else { return try MemoryLocks.lock(placeID, manager) }
+        guard let file else { return try MemoryLocks.lock(id, manager) }
         let url = file.appendingPathExtension("\(manager.asFileName).lock")
         return try StoreAccess.write.of(name, at: url.path) { try FileLock(at: url).take() }
     }
@@ -131,24 +140,11 @@ extension SQLiteStore: WaitingStore {
         _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
     ) throws {
         try StoreAccess.write.of(name) {
-            try writer.unsafeReentrantWrite { db in
+            try database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                 try db.withDurableCommits(waitingUpTo: limit) {
                     try db.withWriteTransaction(waitingUpTo: limit) { try update(manager, db, change) }
                 }
-            }
-        }
-    }
-}
-
-extension SQLiteStore: PlaceStore {
-    package func look(_ manager: String) throws -> PlaceState {
-        // Nearly always there is a record, which one statement has read.
-        let known = try PlaceState(of: manager, in: read(manager), evidence: .empty)
-        if known.record != nil { return known }
-        return try StoreAccess.read.of(name) {
-            try writer.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
-                try PlaceState(of: manager, in: state(of: manager, db), evidence: Evidence(in: db))
             }
         }
     }
@@ -162,7 +158,7 @@ extension SQLiteStore {
 
     /// Returns what the table holds.
     ///
-    /// Does not read again what has certainly not changed.
+    /// Returns the cached contents while the database has not changed.
     private func knownTable(_ db: Database) throws -> RecordTable {
         guard !db.isInsideTransaction else { return try table(db) }
         // Before reading the table: what changes in between will have another number.
@@ -241,7 +237,7 @@ extension SQLiteStore {
         do {
             return try fetch()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // It is empty only if the table certainly does not exist.
+            // It is empty only if the table does not exist.
             return try db.readSnapshot { try db.hasTable(SQLName(Self.table)) ? fetch() : RecordTable() }
         }
     }

@@ -44,7 +44,7 @@ struct HistoryCommand: ParsableCommand {
                         HistoryOutput(
                             migrations: try AppliedMigration.fetchAll(db),
                             entries: try SQLiteStore.fullHistory(db),
-                            deferred: try SQLiteStore.deferredSteps(db).map(DeferredLine.init))
+                            deferred: try SQLiteStore.unfinishedSteps(db).map(DeferredLine.init))
                     }
                 }
             } else {
@@ -63,7 +63,7 @@ struct HistoryCommand: ParsableCommand {
         let store = try JSONStore(at: URL(fileURLWithPath: path))
         return HistoryOutput(
             migrations: [], entries: try store.fullHistory(),
-            deferred: try store.deferredSteps().map(DeferredLine.init), managers: try store.managerNames())
+            deferred: try store.unfinishedSteps().map(DeferredLine.init), managers: try store.managerNames())
     }
 }
 

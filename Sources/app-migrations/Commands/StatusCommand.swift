@@ -36,7 +36,7 @@ struct StatusCommand: ParsableCommand {
             try queue.read { db in
                 StatusOutput(
                     database: database.database, migrator: migrator, status: try migrator.status(db),
-                    deferred: try SQLiteStore.deferredSteps(db).map(DeferredLine.init))
+                    deferred: try SQLiteStore.unfinishedSteps(db).map(DeferredLine.init))
             }
         }
         if format.json { try printJSON(status) } else { status.print() }

@@ -25,17 +25,17 @@ struct DeferredLine: Encodable {
         case failed
     }
 
-    init(_ step: (manager: String, version: AppVersion, state: DeferredState)) {
+    init(_ step: UnfinishedStep) {
         manager = step.manager
         version = "\(step.version)"
-        done = step.state.done
-        total = step.state.total
-        failures = step.state.failures
-        let running = step.state.running
+        done = step.position.done
+        total = step.position.total
+        failures = step.failures
+        let running = step.attempt
         state = running != nil ? .running : failures > 0 ? .failed : .waiting
         build = running?.build
         since = running?.since
-        attempt = running?.attempt
+        attempt = running?.number
     }
 
     /// Prints the lines of one manager.

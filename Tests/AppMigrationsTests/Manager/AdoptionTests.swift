@@ -16,7 +16,7 @@ struct FileAdoptionTests {
     func launch(_ file: URL) throws -> MigrationReport {
         try AppMigrationsTests.launch(
             "2.0", steps: ["1.0", "1.1", "2.0"], store: store,
-            options: MigrationOptions(adopting: .fileExists(file, means: "1.0")))
+            adopting: .fileExists(file, means: "1.0"))
     }
 
     @Test("an install that has the file is adopted at the version given for it")
@@ -72,7 +72,7 @@ final class MFMigrationManagerAdoptionTests {
         try AppMigrationsTests.launch(
             version, steps: ["1.0", "1.1", "1.1-1", "1.1-2", "2.0"].filter { $0 <= "2.0" }, store: store,
             log: log,
-            options: MigrationOptions(adopting: .mfMigrationManager(name: name, defaults: defaults)))
+            adopting: .mfMigrationManager(name: name, defaults: defaults))
     }
 
     @Test("steps that it has run do not run again, and later ones run")

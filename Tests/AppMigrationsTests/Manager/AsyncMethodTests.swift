@@ -8,7 +8,8 @@ private final class PlainLibrary {
     private(set) var done: [String] = []
 
     nonisolated(nonsending) func launch(_ store: InMemoryStore) async throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { try await self.performMigration("1.1") }
         manager.whenMigratingToVersion("1.2") { context in
             try await self.performMigration(context.version.description)
@@ -28,7 +29,8 @@ private final class ConcurrentLibrary {
     private(set) var done: [String] = []
 
     func launch(_ store: InMemoryStore) async throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         for (version, migration) in [("1.1", performMigration1), ("1.2", performMigration2)] {
             manager.whenMigratingToVersion(try AppVersion(parsing: version), run: migration)
         }
@@ -46,7 +48,8 @@ private final class MainLibrary {
     private(set) var done: [String] = []
 
     func launch(_ store: InMemoryStore) async throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { try await self.performMigration("1.1") }
         manager.whenMigratingToVersion("1.2") { context in
             // Starts on the actor that called `migrate`, without a hop.
@@ -70,7 +73,8 @@ private actor LibraryActor {
 
     /// Launches with asynchronous methods of its own.
     func launch(_ store: InMemoryStore) async throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { try await self.performMigration("1.1") }
         manager.whenVersionChanges { from, to in try await self.performMigration("\(from) to \(to)") }
         try await manager.migrate()

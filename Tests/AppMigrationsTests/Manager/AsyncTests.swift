@@ -9,7 +9,8 @@ struct AsyncTests {
 
     func manager(options: MigrationOptions = MigrationOptions()) throws -> MigrationManager {
         try launch("1.0", store: store)
-        return try MigrationManager(name: "Library", currentVersion: "2.0", store: store, options: options)
+        return try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store, options: options)
     }
 
     @Test("synchronous and asynchronous steps run in order, synchronous ones on the caller's actor")
@@ -46,7 +47,8 @@ struct AsyncTests {
             var steps: [AppVersion] = []
 
             func migrate(_ store: InMemoryStore) async throws {
-                let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+                let manager = try MigrationManager(
+                    name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
                 manager.whenMigratingToVersion("2.0") { context in
                     self.preconditionIsolated()
                     self.steps.append(context.version)
@@ -71,8 +73,11 @@ struct AsyncTests {
         #expect(error.code == .invalidRegistration)
         #expect(
             error.description
-                == "Library: step 0.9 (Migrations.swift:3) is asynchronous. Call it as try await manager.migrate()."
-        )
+                == """
+                Library: step 0.9 (Migrations.swift:3) is asynchronous. Call it as `try await manager.migrate()` in an \
+                async function. At the top level of main.swift, Swift calls the synchronous form in any case: put the call \
+                into a function there.
+                """)
         #expect(log.lines == [])
         #expect(try await manager.migrate().completed == ["1.1"])
     }
@@ -113,7 +118,7 @@ struct AsyncTests {
         let (refusals, continuation) = AsyncStream.makeStream(of: Void.self)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0",
-            store: TellingStore(store: store) { continuation.yield() },
+            adopting: .newApp, store: TellingStore(store: store) { continuation.yield() },
             options: MigrationOptions(lockTimeout: .seconds(600)))
         manager.register(["2.0"], log: log)
         guard case .acquired(let release) = store.lock("Library") else {

@@ -11,7 +11,8 @@ struct BestEffortTests {
         failing: Bool = true, events: @escaping (MigrationEvent) -> Void = { _ in }
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: store, options: MigrationOptions(onEvent: events))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
+            options: MigrationOptions(onEvent: events))
         manager.whenMigratingToVersion("1.2", onError: .giveUp(after: 3)) { [log] in
             log.lines.append("1.2")
             if failing { throw StepError(description: "no bookmarks") }
@@ -55,7 +56,8 @@ struct BestEffortTests {
     @Test("may be asynchronous")
     func asynchronous() async throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.2", onError: .giveUp(after: 1)) {
             await Task.yield()
             throw StepError(description: "offline")

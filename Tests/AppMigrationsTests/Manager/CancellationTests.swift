@@ -12,7 +12,7 @@ struct CancellationTests {
     func manager() throws -> MigrationManager {
         try launch("1.0", store: store)
         return try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: store,
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
             options: MigrationOptions(lockTimeout: .seconds(600)))
     }
 
@@ -28,7 +28,7 @@ struct CancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(log.lines == ["1.1"])
         #expect(try store.record(of: "Library")?.settled == ["1.1"])
-        #expect(try store.record(of: "Library")?.running == nil)
+        #expect(try store.record(of: "Library")?.attempts == [:])
 
         let report = try await manager.migrate()
         #expect(report.launch == .upgrade(from: "1.0"))
@@ -113,7 +113,7 @@ struct CancellationTests {
         }
         #expect(throws: CancellationError.self) { try manager.migrate() }
         #expect(try store.record(of: "Library")?.settled == [])
-        #expect(try store.record(of: "Library")?.running == nil)
+        #expect(try store.record(of: "Library")?.attempts == [:])
     }
 
     @Test("cancelling in the last step keeps the closures for a version change for the next launch")

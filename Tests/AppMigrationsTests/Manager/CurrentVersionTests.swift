@@ -7,16 +7,21 @@ struct CurrentVersionTests {
     @Test("can be given as a version or as text")
     func given() throws {
         #expect(
-            try MigrationManager(currentVersion: AppVersion(parsing: "2.1"), store: InMemoryStore())
-                .currentVersion == "2.1")
+            try MigrationManager(
+                currentVersion: AppVersion(parsing: "2.1"), adopting: .newApp, store: InMemoryStore()
+            )
+            .currentVersion == "2.1")
         let text = "2.1"
-        #expect(try MigrationManager(currentVersion: text, store: InMemoryStore()).currentVersion == "2.1")
+        #expect(
+            try MigrationManager(currentVersion: text, adopting: .newApp, store: InMemoryStore())
+                .currentVersion == "2.1")
     }
 
     @Test("is an error if malformed, and the message quotes the text")
     func malformed() throws {
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(name: "Library", currentVersion: "v2", store: InMemoryStore())
+            try MigrationManager(
+                name: "Library", currentVersion: "v2", adopting: .newApp, store: InMemoryStore())
         }
         #expect(error.code == .invalidConfiguration)
         #expect(
@@ -29,18 +34,21 @@ struct CurrentVersionTests {
     @Test("is an error if it has a sub-migration number")
     func subMigration() throws {
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(name: "Library", currentVersion: "1.1-2", store: InMemoryStore())
+            try MigrationManager(
+                name: "Library", currentVersion: "1.1-2", adopting: .newApp, store: InMemoryStore())
         }
         #expect(
             error.description == """
-                Library: the current version 1.1-2 has a sub-migration number. An app is at version 1.1; \
-                sub-migrations are for steps.
+                Library: the current version 1.1-2 has a sub-migration number. Pass 1.1: sub-migrations are for \
+                steps.
                 """)
     }
 
     @Test("is an error if it is neither passed nor in the bundle, and the message says what to pass")
     func missing() throws {
-        let error = try #require(throws: MigrationError.self) { try MigrationManager(store: InMemoryStore()) }
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(adopting: .newApp, store: InMemoryStore())
+        }
         #expect(
             error.description == """
                 The main bundle has no CFBundleShortVersionString. Pass the app's version: \
@@ -50,7 +58,9 @@ struct CurrentVersionTests {
 
     @Test("needs a store where there is no default one, and the message says what to pass")
     func noStore() throws {
-        let error = try #require(throws: MigrationError.self) { try MigrationManager(currentVersion: "2.0") }
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(currentVersion: "2.0", adopting: .newApp)
+        }
         #expect(error.code == .invalidConfiguration)
         #expect(error.message.hasPrefix("There is no default store here: "))
         #expect(

@@ -11,12 +11,12 @@ struct DeferredClosureTests {
 
     private func manager(
         _ version: String = "2.1", onEvent: ((MigrationEvent) -> Void)? = nil,
-        _ body: nonisolated(nonsending) @escaping (DeferredContext) async throws -> Void
+        _ body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, store: store,
+            name: "Library", currentVersion: version, adopting: .newApp, store: store,
             options: MigrationOptions(aboveCurrent: .leaveOut, onEvent: onEvent))
-        manager.whenMigratingToVersion("2.1", deferred: .afterLaunch, run: body)
+        manager.afterMigratingToVersion("2.1", run: body)
         manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) { [log] in log.lines.append("3.0") }
         return manager
     }
@@ -39,10 +39,10 @@ struct DeferredClosureTests {
     @Test("runs after the launch, and continues at its last checkpoint")
     func checkpoints() async throws {
         let first = try counting(to: 5, stoppingAfter: 2)
-        #expect(try await first.migrate().deferred == ["2.1"])
+        #expect(try await first.migrate().pendingDeferred == ["2.1"])
         #expect(log.lines == [])
         let report = try await first.runDeferred()
-        #expect(report.pending == ["2.1"])
+        #expect(report.pending.map(\.version) == ["2.1"])
         #expect(report.failures.isEmpty)
         #expect(try first.pendingDeferred().map(\.done) == [2])
         #expect(try await counting(to: 5).runDeferred().completed == ["2.1"])
@@ -69,7 +69,7 @@ struct DeferredClosureTests {
     func timeOver() async throws {
         let manager = try counting(to: 5)
         try await manager.migrate()
-        #expect(try await manager.runDeferred(for: .zero).pending == ["2.1"])
+        #expect(try await manager.runDeferred(for: .zero).pending.map(\.version) == ["2.1"])
         #expect(log.lines == [])
         #expect(try await manager.runDeferred(for: .seconds(600)).completed == ["2.1"])
     }
@@ -86,7 +86,7 @@ struct DeferredClosureTests {
         let report = try await Task { [manager = UncheckedManager(manager)] in
             try await manager.value.runDeferred()
         }.value
-        #expect(report.pending == ["2.1"])
+        #expect(report.pending.map(\.version) == ["2.1"])
         #expect(report.failures.isEmpty)
         #expect(log.lines == ["begun"])
         #expect(try manager.pendingDeferred().map(\.done) == [1])
@@ -100,17 +100,19 @@ struct DeferredClosureTests {
 
     @Test("is refused by the synchronous form, which cannot run it")
     func synchronous() throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.1", store: store)
-        manager.whenMigratingToVersion(
-            "2.1", deferred: .afterLaunch, fileID: "App/Migrations.swift", line: 7
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.1", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion(
+            "2.1", fileID: "App/Migrations.swift", line: 7
         ) { _ in }
-        #expect(try manager.migrate().deferred == ["2.1"])
+        #expect(try manager.migrate().pendingDeferred == ["2.1"])
         func run() throws -> DeferredReport { try manager.runDeferred() }
         let error = try #require(throws: MigrationError.self) { try run() }
         #expect(
             error.description == """
-                Library: deferred step 2.1 (Migrations.swift:7) is asynchronous. Call it as try await \
-                manager.runDeferred().
+                Library: deferred step 2.1 (Migrations.swift:7) is asynchronous. Call it as `try await \
+                manager.runDeferred()` in an async function. At the top level of main.swift, Swift calls the synchronous \
+                form in any case: put the call into a function there.
                 """)
     }
 
@@ -157,7 +159,7 @@ struct DeferredClosureTests {
         try await manager.migrate()
         let report = try await manager.runDeferred()
         #expect(report.failures.first?.message.hasSuffix("failed: no network.") == true)
-        #expect(report.pending == ["2.1"])
+        #expect(report.pending.map(\.version) == ["2.1"])
         #expect(try await counting(to: 1).runDeferred().completed == ["2.1"])
     }
 
@@ -211,8 +213,9 @@ struct DeferredClosureTests {
             }
         }
         let watched = WatchedStore(inner: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.1", store: watched)
-        manager.whenMigratingToVersion("2.1", deferred: .afterLaunch) { _ in MainActor.assertIsolated() }
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.1", adopting: .newApp, store: watched)
+        manager.afterMigratingToVersion("2.1") { _ in MainActor.assertIsolated() }
         try await manager.migrate()
         #expect(try await manager.runDeferred().completed == ["2.1"])
         #expect(watched.callsOnMain.withLock { $0 } == 0)

@@ -21,7 +21,8 @@ struct EdgeCaseTests {
         // A folder in place of the temporary file makes writing fail.
         let blocker = folder.file(".migrations.json.new")
         try FileManager.default.createDirectory(at: blocker, withIntermediateDirectories: false)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: JSONStore(at: url))
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url))
         manager.register(["1.5"], log: log)
         #expect(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
@@ -55,16 +56,17 @@ struct EdgeCaseTests {
         try launch("1.0", store: store)
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
-            record?.running = MigrationRecord.Running(
-                version: "2.0", attempt: 2, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
+            record?.attempts[.init("2.0")] = MigrationRecord.Attempt(
+                number: 2, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
         }
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         var attempts: [AppVersion: Int] = [:]
         manager.whenMigratingToVersion("1.5") { attempts["1.5"] = $0.attempt }
         manager.whenMigratingToVersion("2.0") { attempts["2.0"] = $0.attempt }
         try manager.migrate()
         #expect(attempts == ["1.5": 1, "2.0": 3])
-        #expect(try store.record(of: "Library")?.running == nil)
+        #expect(try store.record(of: "Library")?.attempts == [:])
     }
 
     @Test(
@@ -72,21 +74,21 @@ struct EdgeCaseTests {
     func checkpointOfLateStep() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let died = MigrationRecord.Running(
-            version: "2.0", attempt: 2, forgiven: 1, build: "2.0",
-            since: Date(timeIntervalSince1970: 1_772_474_651))
+        let died = MigrationRecord.Attempt(
+            number: 2, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
-            record?.running = died
+            record?.attempts[.init("2.0")] = died
         }
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.5") { context in
             try context.checkpoint()
             throw StepError(description: "no")
         }
         manager.register(["2.0"], log: log)
         #expect(throws: MigrationError.self) { try manager.migrate() }
-        #expect(try store.record(of: "Library")?.running == died)
+        #expect(try store.record(of: "Library")?.attempts == [.init("2.0"): died])
     }
 
     @Test("a dangling link does not count as a missing file")
@@ -94,9 +96,10 @@ struct EdgeCaseTests {
         let link = folder.file("library")
         try FileManager.default.createSymbolicLink(
             at: link, withDestinationURL: folder.file("unmounted/library"))
-        let options = MigrationOptions(adopting: .fileExists(link, means: "1.0"))
         let error = try #require(throws: MigrationError.self) {
-            try launch("2.0", steps: ["2.0"], store: InMemoryStore(), log: log, options: options)
+            try launch(
+                "2.0", steps: ["2.0"], store: InMemoryStore(), log: log,
+                adopting: .fileExists(link, means: "1.0"))
         }
         #expect(error.code == .undecided)
         #expect(log.lines == [])
@@ -105,7 +108,8 @@ struct EdgeCaseTests {
     @Test("a manager detects a downgrade even if the newer version was launched during its lifetime")
     func newerMeanwhile() throws {
         let store = InMemoryStore()
-        let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
         #expect(try manager.migrate().launch == .freshInstall)
         try launch("2.0", store: store)
         #expect(try manager.migrate().launch == .downgrade(from: "2.0"))
@@ -155,7 +159,8 @@ struct EdgeCaseTests {
             }
             func lock(_ manager: String) throws -> StoreLock { .acquired {} }
         }
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: DamagedStore())
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: DamagedStore())
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
         #expect(error.code == .damagedStore)
         #expect(

@@ -19,7 +19,7 @@ struct EventTests {
     func failure() throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: store, options: options)
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store, options: options)
         manager.register(["1.1"], log: Log())
         manager.whenMigratingToVersion("1.2") { throw StepError(description: "no space for the archive") }
         manager.register(["2.0"], log: Log())
@@ -103,7 +103,7 @@ struct EventTests {
     func asynchronous() async throws {
         try launch("1.0", store: store)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: store, options: options)
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store, options: options)
         manager.whenMigratingToVersion("2.0") { await Task.yield() }
         try await manager.migrate()
         #expect(

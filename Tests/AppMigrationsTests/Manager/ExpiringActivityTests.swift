@@ -71,7 +71,8 @@ struct ExpiringActivityTests {
     func launch() throws {
         let store = InMemoryStore()
         try AppMigrationsTests.launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let log = Log()
         manager.whenMigratingToVersion("1.1") { [system] context in
             log.lines.append("1.1")

@@ -10,11 +10,11 @@ struct FirstLaunchTests {
         let ofVersion: Bool
     }
 
-    func launch(_ version: String, name: String = "Library", options: MigrationOptions = MigrationOptions())
+    func launch(_ version: String, name: String = "Library", adopting: Adoption = .newApp)
         throws -> Answer
     {
         let manager = try MigrationManager(
-            name: name, currentVersion: version, store: store, options: options)
+            name: name, currentVersion: version, adopting: adopting, store: store)
         let report = try manager.migrate()
         #expect(try manager.migrate().isFirstLaunchOfVersion == report.isFirstLaunchOfVersion)
         return Answer(ever: report.launch == .freshInstall, ofVersion: report.isFirstLaunchOfVersion)
@@ -28,8 +28,7 @@ struct FirstLaunchTests {
 
     @Test("an upgrade and an adoption are the first launch of their version")
     func upgrade() throws {
-        let adopting = MigrationOptions(adopting: Adoption { "1.0" })
-        #expect(try launch("1.1", options: adopting) == Answer(ever: false, ofVersion: true))
+        #expect(try launch("1.1", adopting: Adoption { "1.0" }) == Answer(ever: false, ofVersion: true))
         #expect(try launch("2.0") == Answer(ever: false, ofVersion: true))
         #expect(try launch("2.0") == Answer(ever: false, ofVersion: false))
     }

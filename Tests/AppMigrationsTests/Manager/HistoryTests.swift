@@ -14,7 +14,8 @@ struct HistoryTests {
     }
 
     func history() throws -> MigrationHistory {
-        try MigrationManager(name: "Library", currentVersion: "1.0", store: store).history()
+        try MigrationManager(name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
+            .history()
     }
 
     /// The steps as text.
@@ -26,7 +27,8 @@ struct HistoryTests {
     func outcomes() throws {
         let begin = Date()
         try launch("1.0", steps: ["0.9", "1.0"], store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["0.9", "1.0", "1.1", "1.2", "2.0"], log: Log())
         try manager.skip("1.1")
         try manager.migrate()
@@ -59,9 +61,10 @@ struct HistoryTests {
     func reset() throws {
         try launch("1.0", store: store)
         try launch("2.0", steps: ["2.0"], store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["2.0"], log: Log())
-        try manager.reset()
+        try manager.rerunAllSteps()
         try manager.migrate()
         #expect(try steps() == ["2.0 ran by 2.0", "2.0 ran by 2.0"])
     }
@@ -69,7 +72,8 @@ struct HistoryTests {
     @Test("does not list a failed step")
     func failure() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.1"], log: Log())
         manager.whenMigratingToVersion("2.0") { throw StepError(description: "not today") }
         #expect(throws: MigrationError.self) { try manager.migrate() }
@@ -110,7 +114,9 @@ struct HistoryTests {
     func memory() throws {
         let store = InMemoryStore()
         try launch("1.0", steps: ["1.0"], store: store)
-        let history = try MigrationManager(name: "Library", currentVersion: "1.0", store: store).history()
+        let history = try MigrationManager(
+            name: "Library", currentVersion: "1.0", adopting: .newApp, store: store
+        ).history()
         #expect(history.steps == [])
         #expect(history.versions == ["1.0"])
     }

@@ -57,7 +57,7 @@ struct ManagerNameTests {
         arguments: [("", "A manager's name is empty"), ("A\0B", "A manager's name has a NUL in it")])
     func refused(name: String, problem: String) throws {
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(name: name, currentVersion: "1.0", store: InMemoryStore())
+            try MigrationManager(name: name, currentVersion: "1.0", adopting: .newApp, store: InMemoryStore())
         }
         #expect(error.code == .invalidConfiguration)
         #expect(

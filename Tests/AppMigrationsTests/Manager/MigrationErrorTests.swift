@@ -21,7 +21,8 @@ struct MigrationErrorTests {
     func silentStep() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0", fileID: "App/Migrations.swift", line: 3) {
             throw StepError(description: "")
         }

@@ -45,7 +45,8 @@ struct MigrationManagerTests {
     func lateStep() throws {
         try launch("1.0", store: store)
         try launch("2.0", steps: ["2.0"], store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         var contexts: [MigrationContext] = []
         manager.whenMigratingToVersion("1.2") { context in contexts.append(context) }
         manager.whenMigratingToVersion("2.0") { context in contexts.append(context) }
@@ -57,7 +58,8 @@ struct MigrationManagerTests {
     @Test("a step's context has its manager, its versions and its attempt")
     func context() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         var context: MigrationContext?
         manager.whenMigratingToVersion("1.1") { context = $0 }
         try manager.migrate()
@@ -81,7 +83,8 @@ struct MigrationManagerTests {
     @Test("a step that throws stops the manager, and the next launch retries it")
     func failure() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.1"], log: log)
         manager.whenMigratingToVersion("1.2") { throw StepError(description: "no space for the archive") }
         manager.register(["2.0"], log: log)
@@ -121,7 +124,8 @@ struct MigrationManagerTests {
     @Test("an interrupted upgrade is not mistaken for a downgrade")
     func interruptedUpgrade() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") { throw StepError(description: "not today") }
         #expect(throws: MigrationError.self) { try manager.migrate() }
         let next = try launch("2.0", steps: ["2.0"], store: store)
@@ -160,25 +164,23 @@ struct MigrationManagerTests {
     @Test("an existing install is adopted at the version that the app returns, and the app is asked once")
     func adoption() throws {
         var asked = 0
-        let options = MigrationOptions(
-            adopting: Adoption {
-                asked += 1
-                return "1.0"
-            })
-        let report = try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, options: options)
+        let adopting = Adoption {
+            asked += 1
+            return "1.0"
+        }
+        let report = try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, adopting: adopting)
         #expect(report.launch == .adoption(from: "1.0"))
         #expect(report.completed == ["1.1", "2.0"])
         #expect(
-            try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, options: options).launch
+            try launch("2.0", steps: ["1.0", "1.1", "2.0"], store: store, adopting: adopting).launch
                 == .relaunch)
         #expect(asked == 1, "once in a launch, and never with a record")
     }
 
     @Test("an interrupted adoption continues as an adoption")
     func interruptedAdoption() throws {
-        let options = MigrationOptions(adopting: Adoption { "1.0" })
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: store, options: options)
+            name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: store)
         manager.register(["1.1"], log: log)
         manager.whenMigratingToVersion("2.0") { throw StepError(description: "not today") }
         #expect(throws: MigrationError.self) { try manager.migrate() }
@@ -190,13 +192,14 @@ struct MigrationManagerTests {
     @Test("a version that one manager adopted is known to the others in its store")
     func adoptionIsSeen() throws {
         try launch(
-            "2.0", name: "Library", store: store, options: MigrationOptions(adopting: Adoption { "1.0" }))
+            "2.0", name: "Library", store: store, adopting: Adoption { "1.0" })
         #expect(try launch("2.0", steps: ["2.0"], name: "Thumbnails", store: store).completed == ["2.0"])
     }
 
     @Test("a step marked for fresh installs runs on a fresh install")
     func owedStep() throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.0"], log: log)
         manager.whenMigratingToVersion("1.1", onFreshInstall: .run) { [log] in log.lines.append("1.1") }
         manager.register(["2.0"], log: log)
@@ -210,7 +213,8 @@ struct MigrationManagerTests {
     @Test("migrate(through:) leaves later steps pending, and does not change the kind of launch")
     func through() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.1", "1.1-1", "1.2", "2.0"], log: log)
         let first = try manager.migrate(through: "1.1")
         #expect(first.completed == ["1.1"])
@@ -227,7 +231,8 @@ struct MigrationManagerTests {
 
     @Test("a step registered after migrate(through:) does not run on a fresh install either")
     func throughOnFreshInstall() throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.1"], log: log)
         #expect(try manager.migrate(through: "1.1").launch == .freshInstall)
         manager.register(["2.0", "2.0-1"], log: log)
@@ -238,7 +243,8 @@ struct MigrationManagerTests {
 
     @Test("migrate(through:) refuses a version above the current one")
     func throughAbove() throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let error = try #require(throws: MigrationError.self) { try manager.migrate(through: "2.1") }
         #expect(error.code == .invalidCall)
         #expect(
@@ -251,33 +257,36 @@ struct MigrationManagerTests {
     func pending() throws {
         try launch("1.0", store: store)
         let before = store.read("Library")
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.0", "1.1", "2.0"], log: log)
         #expect(try manager.pendingVersions() == ["1.1", "2.0"])
         #expect(try manager.pendingMoves() == [])
         #expect(store.read("Library") == before)
     }
 
-    @Test("a reset makes every due step pending again")
+    @Test("rerunning all steps marks every due step as not run")
     func reset() throws {
         try launch("1.0", steps: ["0.9", "1.0"], store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
         manager.register(["0.9", "1.0"], log: log)
         #expect(try manager.migrate().completed == [])
-        try manager.reset()
+        try manager.rerunAllSteps()
         #expect(try manager.pendingVersions() == ["0.9", "1.0"])
         let report = try manager.migrate()
         #expect(report.launch == .relaunch)
         #expect(report.completed == ["0.9", "1.0"])
     }
 
-    @Test("a forgotten record is decided again from the versions that the store has seen")
+    @Test("once the record is removed, the versions that the store has seen decide")
     func forget() throws {
         try launch("1.0", store: store)
         try launch("2.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["2.0"], log: log)
-        try manager.forget()
+        try manager.removeRecord()
         #expect(try store.record(of: "Library") == nil)
         #expect(try manager.migrate().launch == .adoption(from: "1.0"))
     }
@@ -285,7 +294,8 @@ struct MigrationManagerTests {
     @Test("a step that calls its manager gets an error, not a deadlock")
     func reentrance() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") { [unowned manager] in try manager.migrate() }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)

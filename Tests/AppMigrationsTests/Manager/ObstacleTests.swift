@@ -56,7 +56,8 @@ struct ObstacleTests {
         var store = RefusingStore()
         try launch("1.0", store: store)
         store.reading = LockedFile()
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.5") }
         #expect(error.code == .deviceLocked)
         store.reading = nil
@@ -102,7 +103,8 @@ struct ObstacleTests {
     func stepWithoutSpace(throwsCocoaError: Bool) throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") {
             throw throwsCocoaError ? CocoaError(.fileWriteOutOfSpace) as any Error : POSIXError(.ENOSPC)
         }
@@ -113,12 +115,13 @@ struct ObstacleTests {
         #expect(error.remedy == "The disk is full. Free some space, then retry.")
     }
 
-    @Test("A step that is refused a file of its own fails, since the device is unlocked")
-    func stepWithoutRight() throws {
+    @Test("A step that is refused a file of a locked device waits for it")
+    func stepOnLockedDevice() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") { throw LockedFile() }
-        #expect(try #require(throws: MigrationError.self) { try manager.migrate() }.code == .stepFailed)
+        #expect(try #require(throws: MigrationError.self) { try manager.migrate() }.code == .deviceLocked)
     }
 }

@@ -50,9 +50,9 @@ struct OptionsTests {
 
     @Test("adopting an install older than the oldest supported version is refused")
     func tooOldAdoption() throws {
-        let options = MigrationOptions(adopting: Adoption { "2.9" }, oldestSupported: "3.0")
+        let options = MigrationOptions(oldestSupported: "3.0")
         let error = try #require(throws: MigrationError.self) {
-            try launch("4.0", store: store, options: options)
+            try launch("4.0", store: store, adopting: Adoption { "2.9" }, options: options)
         }
         #expect(error.code == .tooOld)
         #expect(store.read("Library") == StoreState())

@@ -38,9 +38,9 @@ struct ParityTests {
 
     @Test("a manager needs no name")
     func withoutName() throws {
-        let first = try MigrationManager(currentVersion: "1.0", store: store)
+        let first = try MigrationManager(currentVersion: "1.0", adopting: .newApp, store: store)
         try first.migrate()
-        let manager = try MigrationManager(currentVersion: "1.1", store: store)
+        let manager = try MigrationManager(currentVersion: "1.1", adopting: .newApp, store: store)
         manager.register(["1.1"], log: log)
         try manager.migrate()
         #expect(manager.name == "default")
@@ -52,11 +52,11 @@ struct ParityTests {
         let bundled = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
         if let bundled {
             #expect(
-                try MigrationManager(name: "Library", store: store).currentVersion
+                try MigrationManager(name: "Library", adopting: .newApp, store: store).currentVersion
                     == AppVersion(parsing: bundled))
         } else {
             let error = try #require(throws: MigrationError.self) {
-                try MigrationManager(name: "Library", store: store)
+                try MigrationManager(name: "Library", adopting: .newApp, store: store)
             }
             #expect(error.code == .invalidConfiguration)
         }
@@ -74,7 +74,7 @@ struct ParityTests {
     @Test("a malformed version is an error", arguments: ["", "v1", "1..2", "1.", "1.1-", "one", "1 1"])
     func malformed(version: String) throws {
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(currentVersion: version, store: store)
+            try MigrationManager(currentVersion: version, adopting: .newApp, store: store)
         }
         #expect(error.code == .invalidConfiguration)
         #expect(throws: AppVersion.ParsingError.self) { try AppVersion(parsing: version) }
@@ -127,9 +127,10 @@ struct ParityTests {
     func reset() throws {
         try launch("1.0", store: store)
         try launch("1.1", steps: ["1.0", "1.1"], store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "1.1", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "1.1", adopting: .newApp, store: store)
         manager.register(["1.0", "1.1"], log: log)
-        try manager.reset()
+        try manager.rerunAllSteps()
         try manager.migrate()
         #expect(log.lines == ["1.0", "1.1"])
     }
@@ -179,7 +180,8 @@ struct DepartureTests {
     @Test("registering a step runs nothing, and migrate(through:) runs steps early")
     func deferred() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "1.2", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "1.2", adopting: .newApp, store: store)
         manager.register(["1.1"], log: log)
         #expect(log.lines == [])
         try manager.migrate(through: "1.1")

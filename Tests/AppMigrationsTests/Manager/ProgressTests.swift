@@ -9,7 +9,8 @@ struct ProgressTests {
     @Test("counts finished steps and the running step's own progress")
     func fractions() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let progress = manager.progress
         var fractions: [Double] = []
         manager.whenMigratingToVersion("1.1") { fractions.append(progress.fractionCompleted) }
@@ -37,7 +38,8 @@ struct ProgressTests {
     @Test("is complete after a launch with nothing to do")
     func nothingToDo() throws {
         for _ in 1...2 {
-            let manager = try MigrationManager(name: "Library", currentVersion: "1.0", store: store)
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
             manager.register(["1.0"], log: Log())
             try manager.migrate()
             #expect(manager.progress.fractionCompleted == 1)
@@ -47,7 +49,8 @@ struct ProgressTests {
     @Test("stops at a failed step, and a retry counts the remaining steps")
     func failure() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         var fails = true
         var fractions: [Double] = []
         manager.register(["1.1"], log: Log())
@@ -69,7 +72,8 @@ struct ProgressTests {
     @Test("counts a step of unknown length once it is finished")
     func indeterminate() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let progress = manager.progress
         var fractions: [Double] = []
         manager.whenMigratingToVersion("1.1") { context in
@@ -85,7 +89,8 @@ struct ProgressTests {
     @Test("never falls back between migrate(through:) and migrate(), also for a parent")
     func through() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let parent = Progress(totalUnitCount: 10)
         parent.addChild(manager.progress, withPendingUnitCount: 10)
         var fractions: [Double] = []
@@ -105,7 +110,8 @@ struct ProgressTests {
     @Test("a step without anything to do may say so")
     func nothingInStep() throws {
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { $0.progress.totalUnitCount = 0 }
         manager.whenMigratingToVersion("2.0") { context in
             let child = Progress(totalUnitCount: 0, parent: context.progress, pendingUnitCount: 1)

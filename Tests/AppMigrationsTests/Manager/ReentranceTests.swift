@@ -25,8 +25,8 @@ struct ReentranceTests {
             case .pendingVersions: _ = try manager.pendingVersions()
             case .pendingMoves: _ = try manager.pendingMoves()
             case .history: _ = try manager.history()
-            case .reset: try manager.reset()
-            case .forget: try manager.forget()
+            case .reset: try manager.rerunAllSteps()
+            case .forget: try manager.removeRecord()
             case .skip: try manager.skip("2.0")
             case .replaceRecord: try manager.replaceRecord(assuming: "1.0")
             }
@@ -42,7 +42,8 @@ struct ReentranceTests {
     func inside(call: Call) throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         var refusal: MigrationError?
         manager.whenMigratingToVersion("2.0") { [unowned manager] in
             do { try call(manager) } catch { refusal = error as? MigrationError }
@@ -57,8 +58,9 @@ struct ReentranceTests {
     func insideChange() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
-        manager.whenVersionChanges { [unowned manager] _, _ in try manager.reset() }
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.whenVersionChanges { [unowned manager] _, _ in try manager.rerunAllSteps() }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)
     }
@@ -78,7 +80,8 @@ struct TwoObjectsTests {
                 for _ in 1...2 {
                     group.addTask {
                         let manager = try MigrationManager(
-                            name: "Library", currentVersion: version, store: JSONStore(at: url),
+                            name: "Library", currentVersion: version, adopting: .newApp,
+                            store: JSONStore(at: url),
                             options: MigrationOptions(lockTimeout: .seconds(600)))
                         for step in ["\(round).1", version] {
                             manager.whenMigratingToVersion(try AppVersion(parsing: step)) {
@@ -100,7 +103,8 @@ struct TwoObjectsTests {
     func nested() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") {
             try launch(
                 "2.0", steps: ["2.0"], store: store, options: MigrationOptions(lockTimeout: .milliseconds(20))
@@ -116,7 +120,8 @@ struct TwoObjectsTests {
         let store = try JSONStore(at: folder.file("migrations.json"))
         try launch("1.0", name: "Library", store: store)
         try launch("1.0", name: "Settings", store: store)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let log = Log()
         manager.whenMigratingToVersion("2.0") {
             try launch("2.0", steps: ["2.0"], name: "Settings", store: store, log: log)

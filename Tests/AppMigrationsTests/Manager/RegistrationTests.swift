@@ -7,7 +7,8 @@ struct RegistrationTests {
     let log = Log()
 
     func mistakes(_ register: (MigrationManager) -> Void) throws -> [String] {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         register(manager)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .invalidRegistration)
@@ -58,14 +59,16 @@ struct RegistrationTests {
 
     @Test("sub-migrations and releases of the current pre-release are not above it")
     func notAbove() throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0-beta.1", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0-beta.1", adopting: .newApp, store: store)
         manager.register(["2.0", "2.0-7"], log: log)
         #expect(throws: Never.self) { try manager.migrate() }
     }
 
     @Test("all mistakes are reported together, each with an error of its own")
     func together() throws {
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.2", "1.1", "1.2", "3.0"], log: log)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.causes.map(\.version) == ["1.1", "1.2", "3.0"])

@@ -12,7 +12,7 @@ struct ReleasedManagerTests {
                 processExitsWith: .success, observing: [\.standardErrorContent]
             ) { [count] in
                 let manager = try MigrationManager(
-                    name: "Library", currentVersion: "2.0", store: InMemoryStore())
+                    name: "Library", currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
                 for version in ["1.0", "2.0"].prefix(count) {
                     manager.whenMigratingToVersion(try AppVersion(parsing: version)) {}
                 }
@@ -28,13 +28,13 @@ struct ReleasedManagerTests {
     @Test("does not trap if it has no steps, was asked for pending ones, was forgotten, or refused to run")
     func notAMistake() throws {
         let store = InMemoryStore()
-        _ = try MigrationManager(currentVersion: "2.0", store: store)
+        _ = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
         for call: (MigrationManager) throws -> Void in [
             { _ = try $0.pendingVersions() },
-            { try $0.forget() },
+            { try $0.removeRecord() },
             { manager in #expect(throws: MigrationError.self) { try manager.migrate(through: "3.0") } },
         ] {
-            let manager = try MigrationManager(currentVersion: "2.0", store: store)
+            let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
             manager.register(["2.0"], log: Log())
             try call(manager)
         }

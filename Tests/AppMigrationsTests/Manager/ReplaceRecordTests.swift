@@ -17,7 +17,7 @@ struct ReplaceRecordTests {
     }
 
     func manager(_ name: String = "Library") throws -> MigrationManager {
-        let manager = try MigrationManager(name: name, currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(name: name, currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.0", "1.5", "2.0"], log: log)
         return manager
     }
@@ -58,10 +58,10 @@ struct ReplaceRecordTests {
     }
 
     /// A manager whose registrations show whether it takes the install for a fresh one.
-    private func later(_ options: MigrationOptions = MigrationOptions()) throws -> MigrationManager {
+    private func later(_ adopting: Adoption = .newApp) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: "Later", currentVersion: "2.0", store: store, options: options)
-        manager.whenFreshlyInstalled { [log] in log.lines.append("fresh") }
+            name: "Later", currentVersion: "2.0", adopting: adopting, store: store)
+        manager.whenMigratingToVersion("1.0", onFreshInstall: .only) { [log] in log.lines.append("fresh") }
         manager.register(["2.0-1"], log: log)
         return manager
     }
@@ -78,11 +78,11 @@ struct ReplaceRecordTests {
     @Test(
         "nor if the current version was adopted, or a newer one", arguments: ["2.0", "3.0"] as [AppVersion])
     func adoptedVersion(version: AppVersion) throws {
-        let options = MigrationOptions(adopting: Adoption { version })
-        let first = try MigrationManager(currentVersion: "2.0", store: store, options: options)
+        let adopting = Adoption { version }
+        let first = try MigrationManager(currentVersion: "2.0", adopting: adopting, store: store)
         let launch: Launch = version == "2.0" ? .adoption(from: "2.0") : .downgrade(from: "3.0")
         #expect(try first.migrate().launch == launch)
-        #expect(try later(options).migrate().launch == launch)
+        #expect(try later(adopting).migrate().launch == launch)
         #expect(log.lines == (version == "2.0" ? ["2.0-1"] : []))
     }
 

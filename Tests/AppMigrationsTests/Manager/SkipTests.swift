@@ -7,7 +7,7 @@ struct SkipTests {
     let log = Log()
 
     func manager() throws -> MigrationManager {
-        try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        try MigrationManager(name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
     }
 
     @Test("is an error if the step is not pending, and changes nothing", arguments: ["1.0", "1.5", "2.0-1"])

@@ -8,8 +8,8 @@ struct VersionChangeTests {
 
     /// Launches an app with a step for its version and two closures for a version change.
     func launch(_ version: String, adopting: AppVersion? = nil, failing: Bool = false) throws {
-        let options = MigrationOptions(adopting: adopting.map { version in Adoption { version } })
-        let manager = try MigrationManager(currentVersion: version, store: store, options: options)
+        let manager = try MigrationManager(
+            currentVersion: version, adopting: Adoption { adopting }, store: store)
         manager.whenVersionChanges { from, to in log.lines.append("\(from) to \(to)") }
         manager.register([try AppVersion(parsing: version)], log: log)
         manager.whenVersionChanges { _, _ in
@@ -51,7 +51,7 @@ struct VersionChangeTests {
     @Test("runs once in a launch, although a best-effort step still waits")
     func bestEffort() throws {
         try launch("1.0")
-        let manager = try MigrationManager(currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 5)) { _ in
             throw StepError(description: "no network")
         }
@@ -86,7 +86,7 @@ struct VersionChangeTests {
     @Test("runs in migrate(), not in migrate(through:)")
     func through() throws {
         try launch("1.0")
-        let manager = try MigrationManager(currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.1", "2.0"], log: log)
         manager.whenVersionChanges { from, to in log.lines.append("\(from) to \(to)") }
         try manager.migrate(through: "2.0")

@@ -55,6 +55,24 @@ struct WaitingRoleTests {
         #expect(try folder.contents == before)
     }
 
+    @Test("continues while a best-effort step waits, as the app does")
+    func bestEffort() throws {
+        func launch(_ options: MigrationOptions = MigrationOptions()) throws -> MigrationReport {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url),
+                options: options)
+            manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 5)) { [log] in
+                log.lines.append("2.0")
+                throw MigrationPostponed(reason: "the flag is off")
+            }
+            return try manager.migrate()
+        }
+        try AppMigrationsTests.launch("1.0", store: JSONStore(at: url))
+        #expect(try launch().skipped == [])
+        #expect(try launch(options).launch == .relaunch)
+        #expect(log.lines == ["2.0"], "the waiting process runs nothing")
+    }
+
     @Test("gets an error if a newer version of the app was launched")
     func newer() throws {
         try launch("1.0", store: JSONStore(at: url))
@@ -83,21 +101,23 @@ struct WaitingRoleTests {
     @Test("gets the same error from an asynchronous call")
     func asynchronous() async throws {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: JSONStore(at: url), options: options)
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url),
+            options: options)
         let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
         #expect(error.code == .notYetMigrated)
         #expect(try folder.fileNames == [])
     }
 
-    @Test("cannot reset, forget, skip or replace a record")
+    @Test("cannot rerun or skip steps, nor remove or replace a record")
     func byHand() throws {
         try launch("1.0", store: JSONStore(at: url))
         let before = try folder.contents
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: JSONStore(at: url), options: options)
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url),
+            options: options)
         manager.register(["2.0"], log: log)
         for call: (MigrationManager) throws -> Void in [
-            { try $0.reset() }, { try $0.forget() }, { try $0.skip("2.0") },
+            { try $0.rerunAllSteps() }, { try $0.removeRecord() }, { try $0.skip("2.0") },
             { try $0.replaceRecord(assuming: "1.0") },
         ] {
             let error = try #require(throws: MigrationError.self) { try call(manager) }

@@ -5,21 +5,24 @@ import Testing
 
 @Suite("The plan of a launch", .timed)
 struct LaunchPlanTests {
-    private let store = StorePlace(store: InMemoryStore())
-
     private func request(stop: AppVersion? = nil) -> LaunchRequest {
         LaunchRequest(
             manager: "Library", current: "2.0", build: "2.0 (417)", line: "app", oldestSupported: nil,
-            maximumAttempts: 3, retrying: nil, stop: stop)
+            maximumAttempts: 3, retrying: nil, stop: stop, hasVersionChanges: false, date: .distantPast)
     }
 
-    private func steps(_ versions: AppVersion...) -> [PlaceSteps] {
-        let closures = versions.map { version in
-            MigrationStep(
-                version: version, place: store, work: .closure { _ in Issue.record("a plan runs nothing") },
-                source: SourceLocation(fileID: "App/Migrations.swift", line: 1))
-        }
-        return [PlaceSteps(place: store, moves: [], closures: closures)]
+    private func step(
+        _ version: AppVersion, _ number: Int = 0, kind: MigrationStep.Kind = .closure,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, finishing: [AppVersion] = []
+    ) -> MigrationStep {
+        MigrationStep(
+            version: version, place: .store, kind: kind, onFreshInstall: onFreshInstall, onError: onError,
+            finishing: finishing, number: number,
+            source: SourceLocation(fileID: "App/Migrations.swift", line: 1))
+    }
+
+    private func steps(_ versions: AppVersion...) -> [MigrationStep] {
+        versions.enumerated().map { step($1, $0) }
     }
 
     private func record(completed: AppVersion, settled: SortedSet<AppVersion> = []) -> MigrationRecord {
@@ -31,13 +34,19 @@ struct LaunchPlanTests {
     }
 
     private func plan(
-        _ steps: [PlaceSteps], _ record: MigrationRecord?, seen: [AppVersion] = [], stop: AppVersion? = nil,
-        decided: LaunchDecision? = nil, answer: AdoptionAnswer? = nil
+        _ steps: [MigrationStep], _ record: MigrationRecord?, seen: [AppVersion] = [],
+        stop: AppVersion? = nil, earlier: LaunchDecision? = nil
     ) throws -> LaunchPlan {
         let state = PlaceState(
             record: record, seen: ["app": seen.map { SeenVersion(version: $0, first: .distantPast) }],
             evidence: .empty)
-        return try LaunchPlan(request(stop: stop), steps, [state], decided: decided, answer: answer)
+        var place = PlaceSteps(id: .store, name: "memory")
+        for step in steps { place.add(step) }
+        let verdict = Verdict(
+            on: 0, of: [state], request(stop: stop), earlier: earlier?.launches[.store],
+            answer: AdoptionAnswer(version: nil))
+        guard case .decided(let launch) = verdict else { throw StepError(description: "\(verdict)") }
+        return try LaunchPlan(request(stop: stop), [place], [state], launches: [launch], earlier: earlier)
     }
 
     @Test("lists the unsettled steps above the floor, up to the target, in ascending order")
@@ -47,7 +56,7 @@ struct LaunchPlanTests {
         let plan = try plan(steps, record)
         #expect(plan.pending.map(\.step.version) == ["1.2", "2.0", "2.0-1"])
         #expect(plan.pending.map(\.isOutOfOrder) == [true, false, false])
-        #expect(plan.report.launch == .upgrade(from: "1.5"))
+        #expect(plan.places[0].launch == .upgrade(from: "1.5"))
         #expect(try self.plan(steps, record, stop: "1.9").pending.map(\.step.version) == ["1.2"])
     }
 
@@ -63,7 +72,7 @@ struct LaunchPlanTests {
     @Test("settles every due step on a fresh install, even those above the version that a call stops at")
     func fresh() throws {
         let plan = try plan(steps("1.1", "2.0"), nil, stop: "1.5")
-        #expect(plan.report.launch == .freshInstall)
+        #expect(plan.places[0].launch == .freshInstall)
         #expect(plan.pending.isEmpty)
         #expect(plan.places[0].record.settled == ["1.1", "2.0"])
     }
@@ -71,29 +80,27 @@ struct LaunchPlanTests {
     @Test("keeps the decision of an earlier call, unless a newer version was launched since")
     func decided() throws {
         let decision = try plan(steps("2.0"), nil).decision
-        let again = try plan(steps("2.0"), record(completed: "1.0"), decided: decision)
-        #expect(again.report.launch == .freshInstall)
-        let overtaken = try plan(steps("2.0"), record(completed: "3.0"), decided: decision)
-        #expect(overtaken.report.launch == .downgrade(from: "3.0"))
+        let again = try plan(steps("2.0"), record(completed: "1.0"), earlier: decision)
+        #expect(again.places[0].launch == .freshInstall)
+        let overtaken = try plan(steps("2.0"), record(completed: "3.0"), earlier: decision)
+        #expect(overtaken.places[0].launch == .downgrade(from: "3.0"))
     }
 
-    @Test("needs the app's answer only if nothing stronger decides")
-    func adoption() throws {
-        func needs(
-            _ subject: Adoption.Subject, _ record: MigrationRecord?, seen: [AppVersion] = [],
-            decided: LaunchDecision? = nil
-        ) -> Bool {
-            let seen = seen.map { SeenVersion(version: $0, first: .distantPast) }
-            return LaunchPlan.needsAdoption(
-                subject, request(), steps("2.0"),
-                [PlaceState(record: record, seen: ["app": seen], evidence: .empty)], decided: decided)
-        }
-        #expect(needs(.install, nil))
-        #expect(!needs(.install, nil, seen: ["2.0"]), "the versions seen answer the question")
-        #expect(needs(.manager, nil, seen: ["2.0"]), "they do not answer it for this manager")
-        #expect(!needs(.manager, record(completed: "1.0")))
-        #expect(try !needs(.install, nil, decided: plan(steps("2.0"), nil).decision))
-        let answer = AdoptionAnswer(subject: .install, version: "1.0")
-        #expect(try plan(steps("1.0", "2.0"), nil, answer: answer).pending.map(\.step.version) == ["2.0"])
+    @Test("leaves out a best-effort step that was given up, until a step depends on it")
+    func givenUp() throws {
+        var record = record(completed: "1.0")
+        record.givenUp = ["1.5"]
+        #expect(try plan([step("1.5", onError: .giveUp(after: 1))], record).pending.isEmpty)
+        let finished = [step("1.5", kind: .batches), step("2.0", 1, finishing: ["1.5"])]
+        #expect(try plan(finished, record).pending.map(\.step.version) == ["1.5", "2.0"])
+    }
+
+    @Test("has steps for fresh installs only where they are owed, and first")
+    func onlyOnFreshInstalls() throws {
+        let steps = [
+            step("1.0", onFreshInstall: .run), step("1.5", 1, onFreshInstall: .only), step("2.0", 2),
+        ]
+        #expect(try plan(steps, nil).pending.map(\.step.version) == ["1.5", "1.0"])
+        #expect(try plan(steps, record(completed: "1.0")).pending.map(\.step.version) == ["2.0"])
     }
 }

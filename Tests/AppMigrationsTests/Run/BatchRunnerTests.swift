@@ -4,14 +4,12 @@ import Testing
 
 @Suite("The pause after a deferred batch", .timed)
 struct BatchRunnerTests {
-    private struct NoWork: DeferredWork {
-        func runBatch(_ batch: DeferredBatch) throws -> DeferredBatch.Outcome { .init(state: nil) }
+    private struct NoWork: BatchWork {
+        func runBatch(_ settlement: Settlement, size: Int) throws -> BatchOutcome { .init(position: nil) }
     }
 
     private func runner(_ duration: Duration) -> BatchRunner {
-        let settlement = Settlement(
-            manager: "Library", version: "2.1", appVersion: "2.1", started: .now)
-        var runner = BatchRunner(NoWork(), settlement)
+        var runner = BatchRunner(NoWork())
         runner.duration = duration
         return runner
     }

@@ -40,7 +40,7 @@ struct JSONStoreTests {
               "managers": {
                 "Library": {
                   "floor": "1.0", "settled": ["1.1", "1.1-1"], "owed": [], "completed": "1.1", "highest": "2.0",
-                  "running": { "version": "2.0", "attempt": 2, "build": "2.0 (417)", "since": "2026-03-02T18:04:11Z" }
+                  "attempts": { "2.0": { "attempt": 2, "build": "2.0 (417)", "since": "2026-03-02T18:04:11Z" } }
                 }
               }
             }
@@ -50,8 +50,8 @@ struct JSONStoreTests {
         expected.settled = ["1.1", "1.1-1"]
         expected.completed = "1.1"
         expected.highest = "2.0"
-        expected.running = MigrationRecord.Running(
-            version: "2.0", attempt: 2, build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
+        expected.attempts[.init("2.0")] = MigrationRecord.Attempt(
+            number: 2, build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
         #expect(try state.record(of: "Library") == expected)
         #expect(
             state.seen == [
@@ -177,9 +177,9 @@ struct JSONStoreTests {
             (
                 #"""
                 {"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "settled": [], "owed": [],
-                "running": {"version": "1.1", "attempt": 9223372036854775807, "build": "1", "since": "2026-03-02T18:04:11Z"}}}}
+                "attempts": {"1.1": {"attempt": 9223372036854775807, "build": "1", "since": "2026-03-02T18:04:11Z"}}}}}
                 """#,
-                "migrations.json: damaged at managers.Library.running.attempt: 9223372036854775807 is out of range."
+                "migrations.json: damaged at managers.Library.attempts.1.1.attempt: 9223372036854775807 is out of range."
             ),
             (
                 #"{"format": "1.0", "seen": {"app": [{"version": "1.0", "first": "yesterday"}]}, "managers": {}}"#,

@@ -48,6 +48,11 @@ struct Logger {
 }
 let logger = Logger()
 
+struct Flags {
+    let hasNewSearch: Bool
+}
+let flags = Flags(hasNewSearch: false)
+
 struct Keychain {
     var data: Data?
 }
@@ -63,4 +68,6 @@ struct MyStore: MigrationStore {
 
 func imageFiles() throws -> [URL] { [] }
 func makeThumbnail(of file: URL) async throws {}
+func makeThumbnail(of file: URL) throws {}
+func buildIndex() throws {}
 func scheduleNextRun() {}

@@ -11,6 +11,7 @@ struct SimulatedDeviceTests {
     private static func plainApp(_ folder: URL, _ version: AppVersion) throws {
         let manager = try MigrationManager(
             currentVersion: version,
+            adopting: .newApp,
             store: JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         for step in ["1.1", "1.1-1", "2.0"] as [AppVersion] {
@@ -23,7 +24,7 @@ struct SimulatedDeviceTests {
     private static func databaseApp(_ folder: URL, _ version: AppVersion) throws {
         let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, store: SQLiteStore(database),
+            name: "Library", currentVersion: version, adopting: .newApp, store: SQLiteStore(database),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "note", sql: "CREATE TABLE note(line TEXT);")
@@ -204,6 +205,7 @@ struct HistoriesTests {
         { folder, version in
             let manager = try MigrationManager(
                 currentVersion: version,
+                adopting: .newApp,
                 store: JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             for step in ["1.1", "2.0"] as [AppVersion] {

@@ -23,9 +23,9 @@ struct DeferredMatrixTests {
         let schema = try SchemaMigrator(migrations: Self.migrations.filter { $0.version <= last })
         return UpgradeMatrix(of: schema) { database, version in
             let manager = try MigrationManager(
-                currentVersion: last == 3 ? "3.0" : "2.1", store: InMemoryStore(),
-                options: MigrationOptions(
-                    adopting: version == 0 ? nil : Adoption { version == 3 ? "3.0" : "1.0" }))
+                currentVersion: last == 3 ? "3.0" : "2.1",
+                adopting: Adoption { version == 0 ? nil : version == 3 ? "3.0" : "1.0" },
+                store: InMemoryStore())
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
             manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: database)
             manager.whenMigratingToVersion(

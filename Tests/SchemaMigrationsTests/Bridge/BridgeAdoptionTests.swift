@@ -18,8 +18,7 @@ struct BridgeAdoptionTests {
     /// Launches 2.0 of an app that is adopted at 1.0 if it has tables.
     func launch(store: (any MigrationStore)? = nil) throws -> MigrationReport {
         let manager = try app.manager(
-            "2.0", store: store,
-            options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+            "2.0", adopting: .databaseHasTables(database, means: "1.0"), store: store)
         for version in ["1.0", "1.1", "2.0"] as [AppVersion] {
             manager.whenMigratingToVersion(version) { [log = app.log] in log.add("\(version)") }
         }
@@ -46,16 +45,14 @@ struct BridgeAdoptionTests {
         "the package's own tables do not count")
     func ownTables() throws {
         let store = SQLiteStore(database)
-        let other = try MigrationManager(name: "Settings", currentVersion: "2.0", store: store)
+        let other = try MigrationManager(
+            name: "Settings", currentVersion: "2.0", adopting: .newApp, store: store)
         other.whenMigratingToVersion("1.0") {}
         try other.migrate()
-        try database.write {
-            try $0.execute(sql: "UPDATE app_migrations SET value = 'x' WHERE part = 'managers'")
-        }
-        try other.replaceRecord(assuming: "2.0")
         try database.write { db in
             try db.execute(
                 sql: """
+                    CREATE TABLE app_migrations_damaged_20260302T180411Z_A1B2(part, name, value);
                     CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
                     CREATE TABLE schema_migrations_details(version INTEGER PRIMARY KEY NOT NULL)
                     """)
@@ -96,8 +93,7 @@ struct BridgeAdoptionTests {
                 ], adopting: adoptsTables ? SchemaAdoption { _ in 1 } : nil)
             let manager = try app.manager(
                 "2.0",
-                options: MigrationOptions(
-                    adopting: adoptsInstall ? .databaseHasTables(database, means: "1.0") : nil))
+                adopting: adoptsInstall ? .databaseHasTables(database, means: "1.0") : .newApp)
             manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("1.0") }
             manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
             manager.whenMigratingToVersion("2.0") { [log = app.log] in log.add("2.0") }
@@ -107,7 +103,7 @@ struct BridgeAdoptionTests {
             try launch(adoptsTables: true, adoptsInstall: false)
         }
         #expect(missingInstall.code == .undecided)
-        #expect(missingInstall.remedy.contains("MigrationOptions(adopting: .databaseHasTables"))
+        #expect(missingInstall.remedy.contains("Pass `adopting`: for example .databaseHasTables"))
         let missingTables = try #require(throws: MigrationError.self) {
             try launch(adoptsTables: false, adoptsInstall: true)
         }
@@ -126,20 +122,19 @@ struct BridgeAdoptionTests {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "books", sql: "CREATE TABLE book(id, title)")
         ])
-        func launch(_ adopting: Adoption?) throws -> MigrationReport {
+        func launch(_ adopting: Adoption) throws -> MigrationReport {
             try schema.migrate(database)
-            let manager = try app.manager("2.0", options: MigrationOptions(adopting: adopting))
+            let manager = try app.manager("2.0", adopting: adopting)
             manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
             return try manager.migrate()
         }
-        let unasked = try #require(throws: MigrationError.self) { try launch(nil) }
-        #expect(unasked.code == .undecided)
-        let unanswered = try #require(throws: MigrationError.self) { try launch(Adoption { nil }) }
+        let unanswered = try #require(throws: MigrationError.self) { try launch(.newApp) }
+        #expect(unanswered.code == .undecided)
         #expect(
             unanswered.description == """
-                Library: library.sqlite has tables, but no record or `adopting` says which app version left them. \
-                Return a version from `adopting` for these tables, too: the current one, if the app has just made \
-                them. Nothing was changed.
+                Library: library.sqlite has tables, but no record or `adopting` says which app version created them. \
+                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
+                current version if the app has just created them. Nothing was changed.
                 """)
         // The version that its tables have, now that the app has made them.
         #expect(try launch(Adoption { "2.0" }).launch == .adoption(from: "2.0"))
@@ -168,7 +163,7 @@ struct BridgeAdoptionTests {
             if let shape { try database.execute("\(shape); INSERT INTO server(name) VALUES ('home')") }
             for expected in [shape == nil ? Launch.freshInstall : .adoption(from: "1.0"), .relaunch] {
                 let manager = try app.manager(
-                    "2.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+                    "2.0", adopting: .databaseHasTables(database, means: "1.0"))
                 manager.whenMigratingToVersion("2.0", in: database) { db in
                     let columns = try db.columns(in: "server").map(\.name)
                     if !columns.contains("color") {

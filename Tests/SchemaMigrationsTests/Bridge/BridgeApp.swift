@@ -27,21 +27,24 @@ struct App {
     func open() throws -> DatabaseQueue { try DatabaseQueue(path: databaseURL.path) }
 
     func manager(
-        _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+        _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,
+        options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationManager {
         try MigrationManager(
-            name: "Library", currentVersion: version, store: store ?? JSONStore(at: storeURL),
+            name: "Library", currentVersion: version, adopting: adopting,
+            store: store ?? JSONStore(at: storeURL),
             options: options)
     }
 
     /// Launches a version of the app with all steps and moves up to it.
     @discardableResult
     func launch(
-        _ version: String, store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+        _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,
+        options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationReport {
         let database = try open()
         defer { try? database.close() }
-        let manager = try manager(version, store: store, options: options)
+        let manager = try manager(version, adopting: adopting, store: store, options: options)
         let versions: [SchemaVersion] = version == "1.0" ? [10] : version == "1.2" ? [10, 12] : [10, 12, 20]
         let schema = try schema(versions)
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)

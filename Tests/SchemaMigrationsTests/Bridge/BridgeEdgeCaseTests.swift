@@ -18,7 +18,7 @@ struct BridgeEdgeCaseTests {
     @Test("a store in a new database still asks the app for the adopted version")
     func emptyStoreDatabase() throws {
         let manager = try app.manager(
-            "2.0", store: SQLiteStore(database), options: MigrationOptions(adopting: Adoption { "1.0" }))
+            "2.0", adopting: Adoption { "1.0" }, store: SQLiteStore(database))
         manager.whenMigratingToVersion("1.5") { [log = app.log] in log.add("1.5") }
         manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
         #expect(try manager.migrate().launch == .adoption(from: "1.0"))
@@ -30,7 +30,7 @@ struct BridgeEdgeCaseTests {
         try app.schema([10]).migrate(database)
         func manager() throws -> MigrationManager {
             try app.manager(
-                "2.0", store: InMemoryStore(), options: MigrationOptions(adopting: Adoption { "1.0" }))
+                "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
         }
         func register(in manager: MigrationManager) {
             manager.whenMigratingToVersion("2.0", in: database) { db in
@@ -52,7 +52,7 @@ struct BridgeEdgeCaseTests {
         let databases = try ["\u{e9}.sqlite", "e\u{301}.sqlite"].map { try app.folder.queue($0) }
         // Some file systems do so, too.
         guard try app.folder.fileNames.count(where: { $0.hasSuffix(".sqlite") }) == 2 else { return }
-        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        let manager = try app.manager("2.0", adopting: Adoption { "1.0" })
         for database in databases {
             manager.whenMigratingToVersion("2.0", in: database) { db in
                 try db.execute(sql: "CREATE TABLE a(x)")
@@ -122,7 +122,7 @@ struct BridgeEdgeCaseTests {
         let manager = try app.manager("1.2")
         manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
         manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("again") }
-        try manager.forget()
+        try manager.removeRecord()
         #expect(try manager.pendingVersions() == ["1.2"], "adopted from 1.0, which the database has seen")
     }
 

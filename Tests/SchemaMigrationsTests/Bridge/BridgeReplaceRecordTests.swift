@@ -17,7 +17,7 @@ struct BridgeReplaceRecordTests {
 
     func manager(_ name: String = "Library") throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: name, currentVersion: "2.0", store: SQLiteStore(database))
+            name: name, currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
         for version in ["1.0", "1.5", "2.0"] as [AppVersion] {
             manager.whenMigratingToVersion(version) { [log = app.log] in log.add("\(name) \(version)") }
         }
@@ -82,7 +82,8 @@ struct BridgeReplaceRecordTests {
         try database.write {
             try $0.execute(sql: "ALTER TABLE app_migrations RENAME TO app_migrations_damaged_now")
         }
-        let manager = try MigrationManager(name: "Other", currentVersion: "2.0", store: InMemoryStore())
+        let manager = try MigrationManager(
+            name: "Other", currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
         manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
         try manager.migrate()
         #expect(app.log.lines == [], "no step is needed in a new database")

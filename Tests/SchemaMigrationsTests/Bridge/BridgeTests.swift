@@ -152,9 +152,9 @@ struct BridgeTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                Library: library.sqlite has tables, but no record says which app version left them. Pass the version \
-                that they mean: MigrationOptions(adopting: .databaseHasTables(dbQueue, means: "1.0")). Nothing was \
-                changed.
+                Library: library.sqlite has tables, but no record or `adopting` says which app version created them. \
+                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
+                current version if the app has just created them. Nothing was changed.
                 """)
         #expect(try Data(contentsOf: app.databaseURL) == before)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
@@ -175,7 +175,7 @@ struct BridgeTests {
             error.description == """
                 Library: library.sqlite: The database has tables, but no ledger says which migrations they come \
                 from. Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the \
-                tables. Nothing was changed. The manager's own option `adopting` has to tell which app version left them.
+                tables. Nothing was changed. The manager's own `adopting` has to say which app version created them.
                 """)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }
@@ -184,7 +184,7 @@ struct BridgeTests {
     func adopted() throws {
         try app.open().write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
         let database = try app.open()
-        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        let manager = try app.manager("2.0", adopting: Adoption { "1.0" })
         manager.whenMigratingToVersion("1.0", in: database) { [log = app.log] _ in log.add("1.0") }
         manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
         #expect(try manager.migrate().launch == .adoption(from: "1.0"))
@@ -196,8 +196,8 @@ struct BridgeTests {
         try app.schema([10]).migrate(app.open())
         let error = try #require(throws: MigrationError.self) { try app.launch("2.0") }
         #expect(error.code == .undecided)
-        let adopting = try MigrationOptions(adopting: .databaseHasTables(app.open(), means: "1.0"))
-        #expect(try app.launch("2.0", options: adopting).launch == .adoption(from: "1.0"))
+        let adopting = try Adoption.databaseHasTables(app.open(), means: "1.0")
+        #expect(try app.launch("2.0", adopting: adopting).launch == .adoption(from: "1.0"))
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
@@ -227,8 +227,8 @@ struct BridgeTests {
             defer { try? database.close() }
             return try names.map { name in
                 let manager = try MigrationManager(
-                    name: name, currentVersion: version, store: JSONStore(at: app.storeURL),
-                    options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+                    name: name, currentVersion: version, adopting: .databaseHasTables(database, means: "1.0"),
+                    store: JSONStore(at: app.storeURL))
                 manager.whenMigratingToVersion("1.5") { [log = app.log] in log.add("\(name) 1.5") }
                 if name == names[0] {
                     manager.whenMigratingToVersion("2.0", migrate: try app.schema([10]), in: database)
@@ -243,7 +243,7 @@ struct BridgeTests {
         #expect(try launch("2.0", names) == names.map { _ in .freshInstall })
         #expect(app.log.lines == [])
         let late = try MigrationManager(
-            name: "Late", currentVersion: "2.1", store: JSONStore(at: app.storeURL))
+            name: "Late", currentVersion: "2.1", adopting: .newApp, store: JSONStore(at: app.storeURL))
         #expect(try late.migrate().launch == .adoption(from: "2.0"))
     }
 
@@ -254,8 +254,8 @@ struct BridgeTests {
         for name in names.reversed() {
             let database = try app.open()
             let manager = try MigrationManager(
-                name: name, currentVersion: "2.0", store: JSONStore(at: app.storeURL),
-                options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+                name: name, currentVersion: "2.0", adopting: .databaseHasTables(database, means: "1.0"),
+                store: JSONStore(at: app.storeURL))
             manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("\(name) 1.0") }
             manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("\(name) 2.0")
             }
@@ -358,7 +358,7 @@ struct BridgeTests {
         let manager = try app.manager("1.2")
         manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
         manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("again") }
-        try manager.reset()
+        try manager.rerunAllSteps()
         #expect(try manager.pendingMoves() == [])
         #expect(try manager.migrate().completed == ["1.2"])
         #expect(app.log.lines == ["in 1.2", "again"])

@@ -13,7 +13,8 @@ private final class Library {
     func launch(in folder: URL, _ dbQueue: DatabaseQueue, _ url: URL) throws -> MigrationManager {
         let schema = try SchemaMigrator(directory: folder)
         let store = try JSONStore(at: url)
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
 
         manager.whenMigratingToVersion("1.1") { try moveArchive() }
         manager.whenMigratingToVersion("1.1-1") { context in try resumeMove(attempt: context.attempt) }
@@ -76,7 +77,8 @@ struct CompileTests {
     @Test("plain classes in such a module run where they are called")
     func plainClass() async throws {
         let store = InMemoryStore()
-        try await MigrationManager(name: "Importer", currentVersion: "1.0", store: store).migrate()
+        try await MigrationManager(name: "Importer", currentVersion: "1.0", adopting: .newApp, store: store)
+            .migrate()
         let importer = Importer()
         #expect(try await importer.launch(store).completed == ["1.1", "1.2"])
         #expect(importer.ranOnMainActor == [true, true, true])

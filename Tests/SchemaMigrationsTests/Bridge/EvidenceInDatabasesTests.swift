@@ -22,11 +22,11 @@ struct EvidenceInDatabasesTests {
     private func launch(
         _ version: String, name: String = "Library", line: String = "app",
         in store: (any MigrationStore)? = nil,
-        adopting: Adoption? = nil, works: Bool = true
+        adopting: Adoption = .newApp, works: Bool = true
     ) throws -> MigrationReport {
         let manager = try MigrationManager(
-            name: name, currentVersion: version, store: store ?? SQLiteStore(database),
-            options: MigrationOptions(adopting: adopting, line: line))
+            name: name, currentVersion: version, adopting: adopting, store: store ?? SQLiteStore(database),
+            options: MigrationOptions(line: line))
         manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("\(name) closure") }
         if works {
             manager.whenMigratingToVersion("1.0-1", in: database) { [log = app.log] _ in
@@ -40,27 +40,29 @@ struct EvidenceInDatabasesTests {
     func tablesBesideStore() throws {
         try makeTables()
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: SQLiteStore(database))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
         manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("ran") }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .undecided)
         #expect(
             error.message
-                == "Library: library.sqlite has tables, but no record says which app version left them.")
+                == "Library: library.sqlite has tables, but no record or `adopting` says which app version created them."
+        )
         #expect(app.log.lines == [])
         let adopted = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: SQLiteStore(database),
-            options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+            name: "Library", currentVersion: "2.0", adopting: .databaseHasTables(database, means: "1.0"),
+            store: SQLiteStore(database))
         #expect(try adopted.migrate().launch == .adoption(from: "1.0"))
         // The store has seen this version now: a second manager asks nobody.
-        let second = try MigrationManager(name: "Second", currentVersion: "2.0", store: SQLiteStore(database))
+        let second = try MigrationManager(
+            name: "Second", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
         #expect(try second.migrate().launch == .adoption(from: "1.0"))
     }
 
     @Test("A store in a database of its own is new")
     func ownDatabase() throws {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", store: SQLiteStore(database))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
         #expect(try manager.migrate().launch == .freshInstall)
     }
 
@@ -96,7 +98,8 @@ struct EvidenceInDatabasesTests {
             let records = try DatabaseQueue(path: app.folder.path("records.sqlite"))
             try records.write { try $0.execute(sql: "UPDATE app_migrations SET value = 'damaged'") }
         }
-        let manager = try MigrationManager(name: "Library", currentVersion: "2.0", store: store())
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store())
         try manager.replaceRecord(assuming: "2.0")
         #expect(try launch("Library", "app") == .relaunch)
         #expect(try launch("Late", "app") == .adoption(from: "2.0"))
@@ -109,7 +112,8 @@ struct EvidenceInDatabasesTests {
                 replaceRecord(assuming:) for this manager as well. Nothing was changed.
                 """)
         let plugin = try MigrationManager(
-            name: "Plugin", currentVersion: "2.0", store: store(), options: MigrationOptions(line: "Plugin"))
+            name: "Plugin", currentVersion: "2.0", adopting: .newApp, store: store(),
+            options: MigrationOptions(line: "Plugin"))
         try plugin.replaceRecord(assuming: "1.0")
         #expect(try plugin.migrate().launch == .upgrade(from: "1.0"))
     }
@@ -117,14 +121,13 @@ struct EvidenceInDatabasesTests {
     @Test("An unknown version is neither seen nor told")
     func noInventedVersion() throws {
         try app.schema([10]).migrate(database)
-        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { nil }))
+        let manager = try app.manager("2.0", adopting: Adoption { nil })
         var changes: [String] = []
         manager.whenVersionChanges { from, to in changes.append("\(from) to \(to)") }
         manager.whenMigratingToVersion("1.0") {}
         #expect(try manager.migrate().launch == .freshInstall)
         let other = try MigrationManager(
-            name: "Other", currentVersion: "2.0", store: InMemoryStore(),
-            options: MigrationOptions(adopting: Adoption { "1.0" }))
+            name: "Other", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
         other.whenMigratingToVersion("1.5", in: database) { [log = app.log] _, context in
             log.add("from \(context.from.map { "\($0)" } ?? "nothing")")
         }
@@ -140,7 +143,8 @@ struct EvidenceInDatabasesTests {
         try other.write { try $0.execute(sql: "CREATE TABLE app_migrations(x)") }
         func manager(_ version: String) throws -> MigrationManager {
             let manager = try MigrationManager(
-                name: "Library", currentVersion: version, store: JSONStore(at: app.storeURL),
+                name: "Library", currentVersion: version, adopting: .newApp,
+                store: JSONStore(at: app.storeURL),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("3.0", in: other) { _ in }
             return manager
@@ -154,7 +158,7 @@ struct EvidenceInDatabasesTests {
         let store = InMemoryStore()
         func launch(_ version: String, oldest: AppVersion? = nil) throws -> Launch {
             let manager = try MigrationManager(
-                name: "Library", currentVersion: version, store: store,
+                name: "Library", currentVersion: version, adopting: .newApp, store: store,
                 options: MigrationOptions(oldestSupported: oldest, aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("2.0") {}
             return try manager.migrate().launch

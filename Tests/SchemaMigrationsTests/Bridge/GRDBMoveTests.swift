@@ -73,7 +73,7 @@ struct GRDBMoveTests {
         undecided.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(try #require(throws: MigrationError.self) { try undecided.migrate() }.code == .undecided)
         let manager = try app.manager(
-            "2.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+            "2.0", adopting: .databaseHasTables(database, means: "1.0"))
         manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
             try manager.migrate().moves == [
@@ -104,7 +104,7 @@ struct GRDBMoveTests {
         }
         let database = try DatabaseQueue(path: app.databaseURL.path, configuration: configuration)
         let manager = try app.manager(
-            "1.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+            "1.0", adopting: .databaseHasTables(database, means: "1.0"))
         manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database)
         #expect(try manager.migrate().moves.map(\.schemaVersions) == [["v1", "v2", "v3"]])
         #expect(try tables() == ["v1", "v2", "v3"])

@@ -113,7 +113,7 @@ struct MoveTests {
                 SQLMigration(version: 1, name: "begin", sql: "-- made before"),
                 SQLMigration(version: 2, name: "rename", sql: "CREATE INDEX work_author ON work(author)"),
             ], adopting: SchemaAdoption { _ in 1 })
-        let manager = try app.manager("2.0", options: MigrationOptions(adopting: Adoption { "1.0" }))
+        let manager = try app.manager("2.0", adopting: Adoption { "1.0" })
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
         let move = try #require(try manager.migrate().moves.first)
         #expect(move.schemaVersions == ["2"])

@@ -203,7 +203,7 @@ struct AdoptionVerificationTests {
         try database.execute("CREATE TABLE a(x)")
         for _ in 1...2 {
             let manager = try app.manager(
-                "2.0", options: MigrationOptions(adopting: .databaseHasTables(database, means: "1.0")))
+                "2.0", adopting: .databaseHasTables(database, means: "1.0"))
             manager.whenMigratingToVersion("1.0", migrate: try schema(count, adopting: 2), in: database)
             manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("step") }
             let error = try #require(throws: MigrationError.self) { try manager.migrate() }

@@ -25,9 +25,8 @@ struct SQLiteStoreTests {
             record.completed = try AppVersion(parsing: "1.1")
             record.highest = try AppVersion(parsing: "2.0")
             record.downgradedTo = try AppVersion(parsing: "1.1")
-            record.running = MigrationRecord.Running(
-                version: try AppVersion(parsing: "2.0"), attempt: 2, forgiven: 1, build: "2.0 (417)",
-                since: Date(timeIntervalSince1970: 1_772_474_651))
+            record.attempts[.init("2.0")] = MigrationRecord.Attempt(
+                number: 2, build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
             return record
         }
     }
@@ -96,9 +95,9 @@ struct SQLiteStoreTests {
             try rows() == [
                 #"format  "1.0""#,
                 """
-                managers Library {"completed":"1.1","downgradedTo":"1.1","floor":"1.0","highest":"2.0","owed":["0.9"],\
-                "running":{"attempt":2,"build":"2.0 (417)","forgiven":1,"since":"2026-03-02T18:04:11Z",\
-                "version":"2.0"},"settled":["1.1","1.1-1"]}
+                managers Library {"attempts":{"2.0":{"attempt":2,"build":"2.0 (417)","since":"2026-03-02T18:04:11Z"}},\
+                "completed":"1.1","downgradedTo":"1.1","floor":"1.0","highest":"2.0","owed":["0.9"],\
+                "settled":["1.1","1.1-1"]}
                 """,
                 #"seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0"}]"#,
             ])

@@ -73,8 +73,7 @@ extension Benchmark {
         let work = Contest.Work(
             preparing: {
                 let new = try MigrationManager(
-                    name: "Library", currentVersion: "2.1", store: store,
-                    options: MigrationOptions(adopting: Adoption { "1.0" }))
+                    name: "Library", currentVersion: "2.1", adopting: Adoption { "1.0" }, store: store)
                 for number in 1...20 {
                     new.whenMigratingToVersion(try AppVersion(parsing: "1.\(number)"), in: queue) { _ in }
                 }
@@ -106,8 +105,7 @@ private final class DeferringApp: @unchecked Sendable {
     init(_ database: any DatabaseWriter) throws {
         self.database = database
         manager = try MigrationManager(
-            name: "Library", currentVersion: "2.1", store: InMemoryStore(),
-            options: MigrationOptions(adopting: Adoption { "2.0" }))
+            name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: InMemoryStore())
         manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "track") { db, rows in
             Self.log.withLock { $0.append(rows) }
             try db.execute(sql: update(rows))

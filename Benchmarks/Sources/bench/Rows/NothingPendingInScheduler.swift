@@ -69,8 +69,7 @@ extension Benchmark {
     private static func launch(managers count: Int, _ store: any MigrationStore) throws {
         for index in 0..<count {
             let manager = try MigrationManager(
-                name: "Manager \(index)", currentVersion: "2.0", store: store,
-                options: MigrationOptions(adopting: Adoption { "1.0" }))
+                name: "Manager \(index)", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: store)
             for step in steps {
                 manager.whenMigratingToVersion(try AppVersion(parsing: step)) {}
             }

@@ -11,8 +11,7 @@ extension Benchmark {
             }
             let plans = try versions.map { versions -> Contest.Work in
                 let manager = try MigrationManager(
-                    name: "Plan", currentVersion: "2.0", store: InMemoryStore(),
-                    options: MigrationOptions(adopting: Adoption { "1.0" }))
+                    name: "Plan", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
                 for version in versions { manager.whenMigratingToVersion(version) {} }
                 // A manager that is never asked says so when it is released.
                 _ = try manager.pendingVersions()

@@ -15,8 +15,8 @@ extension Benchmark {
                 let store = try JSONStore(at: file)
                 for index in 0..<5 {
                     let manager = try MigrationManager(
-                        name: "Manager \(index)", currentVersion: "2.0", store: store,
-                        options: MigrationOptions(adopting: Adoption { "1.0" }))
+                        name: "Manager \(index)", currentVersion: "2.0", adopting: Adoption { "1.0" },
+                        store: store)
                     for step in 1...10 {
                         manager.whenMigratingToVersion(try AppVersion(parsing: "1.\(step)")) {}
                     }

@@ -4,6 +4,7 @@ import Foundation
 // What `AppMigrations` adds.
 let manager = try MigrationManager(
     currentVersion: "2.0",
+    adopting: .newApp,
     store: try JSONStore(at: FileManager.default.temporaryDirectory.appendingPathComponent("linked.json")))
 manager.whenMigratingToVersion("1.1") {}
 print(try manager.pendingVersions().isEmpty)

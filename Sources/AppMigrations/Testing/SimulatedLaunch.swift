@@ -1,14 +1,14 @@
-/// Watches the managers of a launch that a test simulates.
+/// Observes the managers of a launch that a test simulates.
 ///
 /// Only `MigrationTesting` has one; in an app there is none.
-package protocol LaunchWitness: Sendable {
+package protocol LaunchObserver: Sendable {
     /// Returns the store that a manager uses in place of its own.
     func watching(_ store: any MigrationStore) -> any MigrationStore
 
-    /// Is told a database in which a manager has steps or moves.
+    /// Receives a database in which a manager has steps or moves.
     func willUse(_ place: any MigrationPlace)
 
-    /// Is told what a manager does.
+    /// Receives what a manager does.
     func note(_ event: MigrationEvent)
 
     /// The size of every batch of deferred work: in a test, time decides nothing.
@@ -20,9 +20,9 @@ package protocol LaunchWitness: Sendable {
 
 /// The launch that a test simulates.
 package enum SimulatedLaunch {
-    // A task-local, so that a test watches the managers that an app's own code makes, without a hook in that code.
+    // A task-local, so that a test observes the managers that an app's own code makes, without a hook in that code.
     // A shipped app pays one read of a nil task-local for each manager.
 
-    /// Watches the managers that the current task creates; nil in an app.
-    @TaskLocal package static var witness: (any LaunchWitness)?
+    /// Observes the managers that the current task creates; nil in an app.
+    @TaskLocal package static var observer: (any LaunchObserver)?
 }

@@ -1,0 +1,228 @@
+import Foundation
+
+/// A JSON value of any shape, so that keys written by a newer version survive being read and written back.
+enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// A whole number above those of `Int64`.
+    case unsigned(UInt64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+}
+
+// By `JSONSerialization`, several times as fast as `JSONDecoder` for values of any shape.
+extension JSONValue {
+    /// Parses JSON text in UTF-8.
+    ///
+    /// - Throws: `JSONSerialization`'s error when the text is not JSON.
+    init(parsing data: Data) throws {
+        self.init(try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed))
+    }
+
+    private init(_ object: Any) {
+        switch object {
+        case let text as String: self = .string(text)
+        // Before numbers: to ask whether a container is an `NSNumber` bridges everything in it.
+        case let object as [String: Any]: self = .object(object.mapValues(JSONValue.init))
+        case let list as [Any]: self = .array(list.map(JSONValue.init))
+        case let number as NSNumber: self.init(number)
+        default: self = .null
+        }
+    }
+
+    private init(_ number: NSNumber) {
+        // NSNumber knows by its type alone whether it came from `true` or from `1`.
+        switch number.objCType.pointee {
+        case CChar(UInt8(ascii: "c")), CChar(UInt8(ascii: "B")): self = .bool(number.boolValue)
+        case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): self = .number(number.doubleValue)
+        default:
+            self =
+                Int64(exactly: number).map(JSONValue.integer)
+                ?? UInt64(exactly: number).map(JSONValue.unsigned) ?? .number(number.doubleValue)
+        }
+    }
+
+    /// The value as JSON text in UTF-8, its keys in a stable order.
+    func text(_ options: JSONSerialization.WritingOptions = []) throws -> Data {
+        try JSONSerialization.data(
+            withJSONObject: object,
+            options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed, options])
+    }
+
+    private var object: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let value): value
+        case .integer(let value): value
+        case .unsigned(let value): value
+        case .number(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(\.object)
+        case .object(let values): values.mapValues(\.object)
+        }
+    }
+}
+
+// For stores that keep a ``StoreState`` by an encoder of their own.
+extension JSONValue: Codable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let values = try? container.decode([JSONValue].self) {
+            self = .array(values)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        case .object(let values): try container.encode(values)
+        }
+    }
+}
+
+/// A value in a store's document, and its path for messages: `managers.Library.floor`.
+struct JSONField {
+    let value: JSONValue?
+    private let parent: String
+    private let key: String?
+
+    init(value: JSONValue?, path: String) {
+        self.init(value, in: path, key: nil)
+    }
+
+    private init(_ value: JSONValue?, in parent: String, key: String?) {
+        self.value = value
+        self.parent = parent
+        self.key = key
+    }
+
+    // Computed for messages alone: every launch reads a dozen fields of every record.
+    private var path: String { key.map { "\(parent).\($0)" } ?? parent }
+
+    /// The field, or nil when the document does not have it.
+    ///
+    /// A `null` is not absent: it is damage.
+    var ifPresent: JSONField? { value == nil ? nil : self }
+
+    /// A field of this field, which must be an object.
+    func field(_ key: String) throws -> JSONField {
+        JSONField(try object()[key], in: path, key: key)
+    }
+
+    func object() throws -> [String: JSONValue] {
+        guard case .object(let fields) = value else { throw unexpected("an object") }
+        return fields
+    }
+
+    func list() throws -> [JSONField] {
+        guard case .array(let values) = value else { throw unexpected("a list") }
+        return values.map { JSONField(value: $0, path: path) }
+    }
+
+    func text() throws -> String {
+        guard case .string(let text) = value else { throw unexpected("a text") }
+        return text
+    }
+
+    func version() throws -> AppVersion {
+        try version(value)
+    }
+
+    func versions() throws -> SortedSet<AppVersion> {
+        guard case .array(let values) = value else { throw unexpected("a list") }
+        return SortedSet(try values.map(version))
+    }
+
+    private func version(_ value: JSONValue?) throws -> AppVersion {
+        guard case .string(let text) = value else { throw unexpected("a version") }
+        return try version(in: text)
+    }
+
+    /// Parses the version in a part of the field's text, or of one of its keys.
+    func version(in text: String) throws -> AppVersion {
+        do {
+            return try AppVersion(parsing: text)
+        } catch {
+            throw damage("\(error)")
+        }
+    }
+
+    /// A whole number from 0 up to a limit.
+    func count(upTo limit: Int) throws -> Int {
+        let count: Int? =
+            switch value {
+            case .integer(let number): Int(exactly: number)
+            case .number(let number): Int(exactly: number)
+            default: nil
+            }
+        guard let count else { throw unexpected("a whole number") }
+        guard count >= 0, count <= limit else { throw damage("\(count) is out of range") }
+        return count
+    }
+
+    /// The fields of an object whose keys are versions.
+    func byVersion<Value>(_ value: (JSONField) throws -> Value) throws -> [AppVersion: Value] {
+        try object().reduce(into: [:]) { values, field in
+            let version = try version(in: field.key)
+            values[version] = try value(self.field(field.key))
+        }
+    }
+
+    func date() throws -> Date {
+        let text = try text()
+        guard let date = try? Date(text, strategy: .iso8601) else {
+            throw damage("\"\(text)\" is not a date")
+        }
+        return date
+    }
+
+    private func unexpected(_ expected: String) -> MigrationError { damage("expected \(expected)") }
+
+    private func damage(_ problem: String) -> MigrationError {
+        .damagedStore("damaged at \(path): \(problem)")
+    }
+}
+
+extension Date {
+    /// The date, or one that can be read back if a clock is off by thousands of years.
+    var recordable: Date { min(max(self, .distantPast), .distantFuture) }
+
+    /// The date as records have it.
+    var recordText: String { recordable.formatted(.iso8601) }
+}
+
+extension MigrationError {
+    /// Creates the error for contents that this package did not write.
+    ///
+    /// The caller that knows the store adds its name; see ``StoreAccess``.
+    static func damagedStore(_ problem: String, underlyingError: (any Error)? = nil) -> MigrationError {
+        MigrationError(
+            .damagedStore, problem,
+            remedy: "Nothing was changed. Restore it from a backup, or call replaceRecord(assuming:).",
+            underlyingError: underlyingError)
+    }
+}
