@@ -13,11 +13,15 @@ struct FolderState: Equatable {
         var settled: Set<String> = []
         var completed: String?
         /// How far deferred steps are, by version.
-        var deferred: [String: Deferred] = [:]
+        var positions: [String: Position] = [:]
+        /// The steps that have been started and have not ended, and those that have failed: none in the end.
+        ///
+        /// A move is left out: one that has died between its last commit and the end is not pending any more.
+        var unended: Set<String> = []
     }
 
     /// How far a deferred step is.
-    struct Deferred: Equatable {
+    struct Position: Equatable {
         let done: Int
         /// Where the next batch begins.
         let next: Int
@@ -103,7 +107,7 @@ struct FolderState: Equatable {
     func done(_ version: String) -> Int {
         let records = [databaseRecord, storeRecord]
         if records.contains(where: { $0.settled.contains(version) }) { return .max }
-        return records.compactMap { $0.deferred[version]?.done }.max() ?? 0
+        return records.compactMap { $0.positions[version]?.done }.max() ?? 0
     }
 
     private static func beginnings(_ log: String) throws -> [Beginning] {
@@ -153,6 +157,9 @@ struct FolderState: Equatable {
         let fields = json as? [String: Any]
         return Record(
             settled: Set(fields?["settled"] as? [String] ?? []), completed: fields?["completed"] as? String,
-            deferred: (fields?["deferred"] as? [String: [String: Any]] ?? [:]).mapValues(Deferred.init))
+            positions: (fields?["positions"] as? [String: [String: Any]] ?? [:]).mapValues(Position.init),
+            unended: Set(
+                ["attempts", "failures"].flatMap { (fields?[$0] as? [String: Any] ?? [:]).keys }
+                    .filter { !$0.hasPrefix("move ") }))
     }
 }

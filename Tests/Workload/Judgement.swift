@@ -109,16 +109,16 @@ struct Judgement {
     /// What is wrong with deferred steps in the database: a row is done once, and exactly when it is recorded.
     private func complaintsAboutCounters(_ state: FolderState) -> [String] {
         state.counters.flatMap { version, counters -> [String] in
-            let deferred = state.databaseRecord.deferred[version]
-            let next = state.databaseRecord.settled.contains(version) ? .max : deferred?.next ?? 0
+            let position = state.databaseRecord.positions[version]
+            let next = state.databaseRecord.settled.contains(version) ? .max : position?.next ?? 0
             let wrong = counters.filter { id, count in count != (id < next ? 1 : 0) }
             let raised = counters.values.count { $0 > 0 }
             return
                 (wrong.isEmpty
                 ? []
                 : ["\(version) is recorded up to \(next), not: \(wrong.sorted { $0.key < $1.key }.prefix(5))"])
-                + (deferred.map { $0.done == raised } ?? true
-                    ? [] : ["\(version) has done \(raised), recorded: \(deferred?.done ?? 0)"])
+                + (position.map { $0.done == raised } ?? true
+                    ? [] : ["\(version) has done \(raised), recorded: \(position?.done ?? 0)"])
         }
     }
 
@@ -127,7 +127,7 @@ struct Judgement {
         let version = "\(Deferral.items)"
         let saved =
             state.storeRecord.settled.contains(version)
-            ? Deferral.itemCount : state.storeRecord.deferred[version]?.next ?? 0
+            ? Deferral.itemCount : state.storeRecord.positions[version]?.next ?? 0
         let undone = (0..<saved).map(Deferral.name(ofItem:)).filter { name in
             keepsFiles(after: disturbances) && state.files[name] != Effects.contents(of: name)
         }

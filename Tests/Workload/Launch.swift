@@ -87,13 +87,14 @@ struct Launch {
                 try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
             }
         let manager = try MigrationManager(
-            name: Self.manager, currentVersion: version ?? scenario.version, store: store,
-            options: options(database, onEvent: reporting()))
+            name: Self.manager, currentVersion: version ?? scenario.version, adopting: adoption(database),
+            store: store,
+            options: options(onEvent: reporting()))
         let schema = try schema()
         for step in Plan.steps { register(step, with: manager, schema, database) }
         let report = try manager.migrate()
         if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
-        if !report.deferred.isEmpty { try runDeferred(manager) }
+        if !report.pendingDeferred.isEmpty { try runDeferred(manager) }
         return report.launch
     }
 
@@ -128,19 +129,21 @@ struct Launch {
         }
     }
 
-    private func options(
-        _ database: any DatabaseWriter, onEvent: ((MigrationEvent) -> Void)? = nil
-    ) -> MigrationOptions {
+    private func adoption(_ database: any DatabaseWriter) -> Adoption {
+        scenario.managers == .two || scenario.start == .unrecorded
+            ? .databaseHasTables(database, means: "1.0") : .newApp
+    }
+
+    private func options(onEvent: ((MigrationEvent) -> Void)? = nil) -> MigrationOptions {
         MigrationOptions(
-            adopting: scenario.managers == .two || scenario.start == .unrecorded
-                ? .databaseHasTables(database, means: "1.0") : nil,
             aboveCurrent: .leaveOut, maximumAttempts: 1_000, lockTimeout: patience, onEvent: onEvent)
     }
 
     /// Migrates a manager that came with version 2.0: by now, the first one has made tables in any case.
     private func migrateSecondManager(_ store: any MigrationStore, _ database: any DatabaseWriter) throws {
         let manager = try MigrationManager(
-            name: "Second", currentVersion: scenario.version, store: store, options: options(database))
+            name: "Second", currentVersion: scenario.version, adopting: adoption(database), store: store,
+            options: options())
         manager.whenMigratingToVersion("1.1") { [folder] context in
             try Effects(folder: folder).leaveForSecond(context)
         }
@@ -232,7 +235,7 @@ struct Launch {
             manager.whenMigratingToVersion(
                 version, deferredIn: database, startingAt: "", run: Deferral.raise)
         default:
-            manager.whenMigratingToVersion(version, deferred: .afterLaunch) { [self] context in
+            manager.afterMigratingToVersion(version) { [self] context in
                 let done = try context.lastCheckpoint(as: Int.self) ?? 0
                 for item in done..<Deferral.itemCount {
                     try Effects(folder: folder).leave(item: item)

@@ -20,12 +20,28 @@ struct FleetApp: Sendable {
         let rank: Int
         let since: Int
         var isInDatabase = false
-        var runsOnFreshInstall = false
+        var onFreshInstall = FreshInstall.skip
         var hasCheckpoint = false
         /// Whether it does the rows of a table after the launch, in batches.
         var isDeferred = false
         /// The ranks of the deferred steps that it finishes.
         var finishes: [Int] = []
+        /// After how many failures it is given up, if it is best-effort.
+        var givesUpAfter: Int?
+        var isBestEffort: Bool { givesUpAfter != nil }
+    }
+
+    /// When a fresh install runs a step.
+    enum FreshInstall: String, Sendable {
+        case skip, run, only
+    }
+
+    /// What the app says about an install without a record.
+    enum Baseline: Hashable, Sendable {
+        case newApp
+        case version(Int)
+        /// That version, if the database has tables.
+        case databaseHasTables(Int)
     }
 
     /// A migration of the schema, for the release whose hundred its number is in.
@@ -58,8 +74,8 @@ struct FleetApp: Sendable {
     var schema: [SchemaChange] = []
     /// The build in which the second manager appears.
     var searchSince = 0
-    /// At which version the app says that an install without a record is.
-    var adopting: Int?
+    /// What the app says, by manager, about an install without a record.
+    var baselines = [Baseline](repeating: .newApp, count: managers.count)
     var maximumAttempts = 3
     /// The releases whose move finishes the deferred steps before it.
     var finishingMoves: Set<Int> = []
@@ -89,6 +105,20 @@ struct FleetApp: Sendable {
 
     /// The steps that a manager registers in a build.
     func steps(of manager: Int, in build: Int) -> [Step] {
+        let known = knownSteps(of: manager, in: build)
+        let moves = moves(of: manager, in: build).flatMap {
+            finishes(moveOf: $0.rank, of: manager, in: build)
+        }
+        let finished = Set(known.filter { !$0.isDeferred }.flatMap(\.finishes) + moves)
+        return known.map { step in
+            var step = step
+            // The package refuses to finish what may be given up.
+            if finished.contains(step.rank) { step.givesUpAfter = nil }
+            return step
+        }
+    }
+
+    private func knownSteps(of manager: Int, in build: Int) -> [Step] {
         let known = steps.filter {
             $0.manager == manager && $0.since <= build && $0.rank <= Self.builds[build].ceiling
                 && (storage != .store || !$0.isInDatabase)
@@ -104,7 +134,7 @@ struct FleetApp: Sendable {
     /// The deferred steps that a manager's move finishes in a build.
     func finishes(moveOf rank: Int, of manager: Int, in build: Int) -> [Int] {
         guard finishingMoves.contains(rank / 100) else { return [] }
-        return steps(of: manager, in: build).filter { $0.isDeferred && $0.rank < rank }.map(\.rank)
+        return knownSteps(of: manager, in: build).filter { $0.isDeferred && $0.rank < rank }.map(\.rank)
     }
 
     /// The migrations of the schema that a manager moves through in a build, by the rank of the move.
@@ -124,7 +154,10 @@ extension FleetApp {
         // A database costs thirty times what the rest does.
         storage = random.chance(90) ? .store : random.pick([.storeAndDatabase, .storeInDatabase])
         searchSince = random.pick(0...Self.builds.count)
-        adopting = random.chance(20) ? random.pick([150, 250, 351, 450, 550]) : nil
+        if random.chance(20) {
+            let baseline = Baseline.version(random.pick([150, 250, 351, 450, 550]))
+            baselines = Self.managers.map { _ in baseline }
+        }
         maximumAttempts = random.pick(1...3)
         for manager in 0...1 {
             for release in 2..<Self.releases.count {
@@ -133,7 +166,7 @@ extension FleetApp {
                         Step(
                             manager: manager, rank: release * 100 + mark,
                             since: Self.appearance(of: release, late: mark == 50 ? 20 : 70, &random),
-                            isInDatabase: random.chance(50), runsOnFreshInstall: random.chance(20),
+                            isInDatabase: random.chance(50), onFreshInstall: random.chance(20) ? .run : .skip,
                             hasCheckpoint: random.chance(15)))
                 }
             }
@@ -160,7 +193,7 @@ extension FleetApp {
                         Step(
                             manager: manager, rank: release * 100 + mark,
                             since: Self.appearance(of: release, late: 30, &random), isInDatabase: true,
-                            runsOnFreshInstall: random.chance(20), isDeferred: true))
+                            onFreshInstall: random.chance(20) ? .run : .skip, isDeferred: true))
                 }
             }
         }
@@ -172,6 +205,27 @@ extension FleetApp {
             }.map(\.rank)
         }
         finishingMoves = Set((2..<Self.releases.count).filter { _ in random.chance(20) })
+    }
+
+    /// Has some steps be best-effort or for fresh installs only, and the managers say different things about an old
+    /// install.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addRules(random: inout RandomNumbers) {
+        for index in steps.indices {
+            if random.chance(20) { steps[index].givesUpAfter = random.pick(1...3) }
+            let isPlain = !steps[index].isDeferred && steps[index].finishes.isEmpty
+            // There are no tables yet when it runs.
+            if isPlain, storage == .store || !steps[index].isInDatabase, random.chance(10) {
+                steps[index].onFreshInstall = .only
+            }
+        }
+        for manager in Self.managers.indices where random.chance(20) {
+            let rank = random.pick([150, 250, 351, 450, 550])
+            baselines[manager] = random.pick(
+                storage == .store
+                    ? [.newApp, .version(rank)] : [.newApp, .version(rank), .databaseHasTables(rank)])
+        }
     }
 
     private static func appearance(of release: Int, late percent: Int, _ random: inout RandomNumbers) -> Int {

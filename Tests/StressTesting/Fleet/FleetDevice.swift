@@ -60,7 +60,7 @@ extension FleetDevice {
         let hasIntruded = Locked(false)
         let scene = Scene(app: app, store: store, database: database, files: files)
         let process = FleetProcess(
-            killedAt: launch.killedAt, throwsIn: launch.throwsIn, before: launch.outrunAt ?? 1
+            killedAt: launch.killedAt, trouble: launch.trouble, before: launch.outrunAt ?? 1
         ) {
             guard let other = intrusion.withLock({ $0 }) else { return }
             hasIntruded.withLock { $0 = true }
@@ -73,13 +73,18 @@ extension FleetDevice {
         let commits = WatchedCommits(process.process)
         database?.add(transactionObserver: commits, extent: .observerLifetime)
 
-        var model = FleetModel(app, state, build: launch.build, throwsIn: launch.throwsIn)
+        var model = FleetModel(app, state, build: launch.build, trouble: launch.trouble)
         for manager in app.managers(in: launch.build) {
             let intrudedBefore = hasIntruded.withLock { $0 }
             let (outcome, launched) = scene.launch(manager, build: launch.build, process)
             let isOutrun = !intrudedBefore && hasIntruded.withLock { $0 }
-            if isOutrun, let other = launch.outrunBy { model.outrun(by: other) }
-            let expected = model.launch(manager, hasLock: isOutrun)
+            var answer: FleetModel.Answer?
+            if isOutrun, let other = launch.outrunBy {
+                // The app was asked before that.
+                _ = model.plan(manager, &answer)
+                model.outrun(by: other)
+            }
+            let expected = model.launch(manager, hasLock: isOutrun, answer)
             if process.isDead { break }
             try Self.compare(outcome, expected)
             guard case .done = outcome, let launched else { break }
@@ -129,19 +134,20 @@ private struct Scene: Sendable {
     func launch(
         _ index: Int, build: Int, _ process: FleetProcess
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
-        SimulatedLaunch.$witness.withValue(process) { launchManager(index, build: build, process) }
+        SimulatedLaunch.$observer.withValue(process) { launchManager(index, build: build, process) }
     }
 
     /// Does the deferred work of a manager that was launched.
     static func runDeferred(_ manager: MigrationManager, _ process: FleetProcess) -> FleetModel.Outcome {
-        SimulatedLaunch.$witness.withValue(process) {
+        SimulatedLaunch.$observer.withValue(process) {
             do {
                 let report = try manager.runDeferred()
                 func ranks(_ versions: [AppVersion]) -> [Int] {
                     versions.map { FleetApp.rank($0.description) }
                 }
                 return .deferred(
-                    completed: ranks(report.completed), pending: ranks(report.pending),
+                    completed: ranks(report.completed), skipped: ranks(report.skipped),
+                    pending: ranks(report.pending.map(\.version)),
                     failed: ranks(report.failures.compactMap(\.version)))
             } catch let error as MigrationError {
                 return .stopped(error.code.rawValue, at: nil)
@@ -155,15 +161,18 @@ private struct Scene: Sendable {
         _ index: Int, build: Int, _ process: FleetProcess
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
         do {
-            var options = MigrationOptions(maximumAttempts: app.maximumAttempts)
-            options.adopting = app.adopting.map { rank in Adoption { AppVersion(FleetApp.text(rank)) } }
+            let options = MigrationOptions(maximumAttempts: app.maximumAttempts)
             let manager = try MigrationManager(
                 name: FleetApp.managers[index], currentVersion: FleetApp.builds[build].text,
-                store: FleetStore(base: store, process: process), options: options)
+                adopting: try adoption(of: index), store: FleetStore(base: store, process: process),
+                options: options)
             try register(index, build: build, in: manager, process)
             let report = try manager.migrate()
 
+            let pending = try process.immortally(manager.pendingVersions)
             let isQuiet = try process.immortally {
+                // Best-effort steps are tried again.
+                guard pending.isEmpty else { return true }
                 let before = try traces(process)
                 let again = try manager.migrate()
                 return try again.completed == [] && again.moves == [] && traces(process) == before
@@ -174,7 +183,9 @@ private struct Scene: Sendable {
                 isFirst: report.isFirstLaunchOfVersion,
                 completed: report.completed.map { FleetApp.rank($0.description) },
                 moved: report.moves.flatMap { $0.schemaVersions.compactMap { Int($0) } },
-                waiting: report.deferred.map { FleetApp.rank($0.description) })
+                waiting: report.pendingDeferred.map { FleetApp.rank($0.description) },
+                skipped: report.skipped.map { FleetApp.rank($0.description) },
+                pending: pending.map { FleetApp.rank($0.description) })
             return (outcome, manager)
         } catch let error as MigrationError {
             return (
@@ -182,6 +193,16 @@ private struct Scene: Sendable {
             )
         } catch {
             return (.stopped("\(error)", at: nil), nil)
+        }
+    }
+
+    private func adoption(of manager: Int) throws -> Adoption {
+        switch app.baselines[manager] {
+        case .newApp: return .newApp
+        case .version(let rank): return Adoption { AppVersion(FleetApp.text(rank)) }
+        case .databaseHasTables(let rank):
+            guard let database else { return .newApp }
+            return .databaseHasTables(database, means: try AppVersion(parsing: FleetApp.text(rank)))
         }
     }
 
@@ -227,7 +248,13 @@ private struct Scene: Sendable {
         _ step: FleetApp.Step, in manager: MigrationManager, _ process: FleetProcess
     ) throws {
         let version = try AppVersion(parsing: FleetApp.text(step.rank))
-        let rule: FreshInstallRule = step.runsOnFreshInstall ? .run : .skip
+        let rule: FreshInstallRule =
+            switch step.onFreshInstall {
+            case .skip: .skip
+            case .run: .run
+            case .only: .only
+            }
+        let onError = step.givesUpAfter.map { ErrorRule.giveUp(after: $0) } ?? .stop
         let line: @Sendable (MigrationContext) -> String = { context in
             FleetModel.line(
                 manager: step.manager, rank: step.rank, attempt: context.attempt,
@@ -237,7 +264,7 @@ private struct Scene: Sendable {
         let finishing = try step.finishes.map { try AppVersion(parsing: FleetApp.text($0)) }
         if step.isDeferred, let database {
             manager.whenMigratingToVersion(
-                version, deferredIn: database, overRowsOf: "item", onFreshInstall: rule
+                version, deferredIn: database, overRowsOf: "item", onFreshInstall: rule, onError: onError
             ) { db, rows in
                 try process.body {
                     for row in rows {
@@ -251,7 +278,7 @@ private struct Scene: Sendable {
             }
         } else if step.isInDatabase, let database {
             manager.whenMigratingToVersion(
-                version, finishing: finishing, in: database, onFreshInstall: rule
+                version, finishing: finishing, in: database, onFreshInstall: rule, onError: onError
             ) { db, context in
                 try process.body {
                     for rank in step.finishes { try Self.checkFinished(rank, of: step.manager, db) }
@@ -259,7 +286,9 @@ private struct Scene: Sendable {
                 }
             }
         } else {
-            manager.whenMigratingToVersion(version, finishing: finishing, onFreshInstall: rule) { context in
+            manager.whenMigratingToVersion(
+                version, finishing: finishing, onFreshInstall: rule, onError: onError
+            ) { context in
                 try process.body {
                     for rank in step.finishes {
                         try database?.read { try Self.checkFinished(rank, of: step.manager, $0) }
@@ -379,30 +408,34 @@ extension FleetDevice {
     }
 }
 
+extension FleetEvent.Launch {
+    fileprivate var trouble: FleetModel.Trouble? {
+        throwsIn.map {
+            FleetModel.Trouble(body: $0, goesOn: throwsOn == true, isObstacle: postpones == true)
+        }
+    }
+}
+
 extension FleetModel.Record {
     fileprivate init(_ record: MigrationRecord) {
         func rank(_ version: AppVersion) -> Int { FleetApp.rank(version.description) }
+        func byRank<Old, New>(_ known: [AppVersion: Old], _ new: (Old) -> New) -> [Int: New] {
+            Dictionary(uniqueKeysWithValues: known.map { (rank($0), new($1)) })
+        }
         self.init(
             floor: record.floor.map(rank), settled: Set(record.settled.map(rank)),
             owed: Set(record.owed.map(rank)), completed: record.completed.map(rank),
             highest: record.highest.map(rank), downgradedTo: record.downgradedTo.map(rank),
-            running: record.running.map(Running.init),
-            deferred: Dictionary(
-                uniqueKeysWithValues: record.deferred.map { version, state in
-                    let running = state.running.map(Running.init)
-                    return (
-                        rank(version),
-                        Deferred(
-                            done: state.done, total: state.total, failures: state.failures, running: running)
+            attempts: Dictionary(
+                uniqueKeysWithValues: record.attempts.map { work, attempt in
+                    (
+                        Work(rank: rank(work.version), isMove: work.kind == .move),
+                        Attempt(
+                            number: attempt.number, forgiven: attempt.forgiven, remaining: attempt.remaining,
+                            build: attempt.build)
                     )
-                }))
-    }
-}
-
-extension FleetModel.Record.Running {
-    fileprivate init(_ running: MigrationRecord.Running) {
-        self.init(
-            rank: FleetApp.rank(running.version.description), remaining: running.remaining,
-            attempt: running.attempt, forgiven: running.forgiven, build: running.build)
+                }),
+            failures: byRank(record.failures) { $0 }, givenUp: Set(record.givenUp.map(rank)),
+            positions: byRank(record.positions) { Position(done: $0.done, total: $0.total) })
     }
 }

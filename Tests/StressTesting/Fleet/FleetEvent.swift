@@ -17,6 +17,10 @@ enum FleetEvent: Sendable, Equatable {
         var killedAt: Int?
         /// The step that throws, counted in the launch.
         var throwsIn: Int?
+        /// Whether every step after that one throws as well; nil if not.
+        var throwsOn: Bool?
+        /// Whether what throws asks to wait; nil if it fails.
+        var postpones: Bool?
         /// Another process, of this build, that does all of its launch after this one has looked and before it
         /// has the lock.
         var outrunBy: Int?
@@ -37,6 +41,10 @@ enum FleetEvent: Sendable, Equatable {
         var simpler: [Launch] = []
         for path in [\Launch.killedAt, \.throwsIn, \.outrunBy, \.outrunAt, \.batches]
         where launch[keyPath: path] != nil {
+            simpler.append(launch)
+            simpler[simpler.count - 1][keyPath: path] = nil
+        }
+        for path in [\Launch.throwsOn, \.postpones] where launch[keyPath: path] != nil {
             simpler.append(launch)
             simpler[simpler.count - 1][keyPath: path] = nil
         }
@@ -91,6 +99,32 @@ enum FleetEvent: Sendable, Equatable {
             return .launch(new)
         }
     }
+
+    /// Returns a history in which more steps throw, in other ways.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
+    static func addingTrouble(to history: [FleetEvent], random: inout RandomNumbers) -> [FleetEvent] {
+        var last: (before: Launch, after: Launch)?
+        return history.map { event in
+            guard case .launch(let launch) = event else { return event }
+            // Again, with the same bad luck.
+            if let last, last.before == launch { return .launch(last.after) }
+            var new = launch
+            if new.throwsIn == nil, random.chance(15) { new.throwsIn = random.pick(1...4) }
+            if new.throwsIn != nil {
+                if random.chance(40) { new.throwsOn = true }
+                if random.chance(30) { new.postpones = true }
+            }
+            last = (launch, new)
+            return .launch(new)
+        }
+    }
+}
+
+extension FleetEvent.Launch {
+    fileprivate var trouble: String {
+        (postpones == true ? "asks to wait" : "throws") + (throwsOn == true ? ", and all after it" : "")
+    }
 }
 
 extension FleetEvent: CustomStringConvertible {
@@ -99,7 +133,7 @@ extension FleetEvent: CustomStringConvertible {
         case .launch(let launch):
             "launch \(FleetApp.builds[launch.build].text)"
                 + (launch.outrunBy.map { ", outrun by a launch of \(FleetApp.builds[$0].text)" } ?? "")
-                + (launch.throwsIn.map { ", whose step no. \($0) throws" } ?? "")
+                + (launch.throwsIn.map { ", whose step no. \($0) \(launch.trouble)" } ?? "")
                 + (launch.outrunAt.map { " before lock no. \($0)" } ?? "")
                 + (launch.batches.map { ", with time for \($0) batches" } ?? "")
                 + (launch.killedAt.map { ", killed at tick \($0)" } ?? "")
@@ -115,14 +149,16 @@ extension FleetApp: CustomStringConvertible {
     /// The app in words, as far as it is not the simplest.
     var description: String {
         let words =
-            ["\(storage)"] + (adopting.map { ["adopting \(Self.text($0))"] } ?? [])
+            ["\(storage)"]
+            + zip(Self.managers, baselines).filter { $1 != .newApp }.map { "\($0) adopting \($1.text)" }
             + ["\(maximumAttempts) attempts"]
             + (searchSince < Self.builds.count
                 ? ["\(Self.managers[1]) since \(Self.builds[searchSince].text)"] : [])
         let steps = steps.map { step in
             "\(Self.managers[step.manager]) \(Self.text(step.rank)) since \(Self.builds[step.since].text)"
                 + (step.isInDatabase ? ", in the database" : "")
-                + (step.runsOnFreshInstall ? ", on a fresh install too" : "")
+                + (step.onFreshInstall == .skip ? "" : ", on a fresh install: \(step.onFreshInstall)")
+                + (step.givesUpAfter.map { ", given up after \($0)" } ?? "")
                 + (step.hasCheckpoint ? ", with a checkpoint" : "")
                 + (step.isDeferred ? ", deferred" : "")
                 + (step.finishes.isEmpty
@@ -131,5 +167,15 @@ extension FleetApp: CustomStringConvertible {
         let schema = schema.map { "schema \($0.number) since \(Self.builds[$0.since].text)" }
         let moves = finishingMoves.sorted().map { "the move of \(Self.releases[$0]) finishes all before it" }
         return ([words.joined(separator: ", ")] + steps + schema + moves).joined(separator: "; ")
+    }
+}
+
+extension FleetApp.Baseline {
+    fileprivate var text: String {
+        switch self {
+        case .newApp: "nothing"
+        case .version(let rank): FleetApp.text(rank)
+        case .databaseHasTables(let rank): "\(FleetApp.text(rank)) if the database has tables"
+        }
     }
 }

@@ -1,28 +1,6 @@
-extension FleetModel.Record {
-    /// How far a deferred step is.
-    struct Deferred: Hashable {
-        var done = 0
-        /// Nil before the first batch.
-        var total: Int?
-        /// The runs in which a batch threw.
-        var failures = 0
-        /// The batch that was started last.
-        var running: Running?
-    }
-
-    /// The record, with what only batches write.
-    func keepingDeferred(of known: Self?) -> Self {
-        var record = self
-        record.deferred.merge(known?.deferred ?? [:]) { $1 }
-        record.deferred = record.deferred.filter { !settled.contains($0.key) }
-        return record
-    }
-}
-
 // Deferred steps, all of them in the database: row by row, in order.
 extension FleetModel {
-    private typealias Running = Record.Running
-    private typealias Deferred = Record.Deferred
+    private typealias Position = Record.Position
 
     /// What a deferred step writes down about a row.
     static func line(manager: Int, rank: Int, row: Int) -> String {
@@ -31,6 +9,12 @@ extension FleetModel {
 
     /// How these lines begin.
     static func line(manager: Int, rank: Int) -> String { "\(manager) \(rank) row " }
+
+    /// How a batch ends.
+    private enum BatchEnding {
+        case more, done
+        case trouble(Trouble)
+    }
 
     /// Does a manager's deferred work after its launch.
     ///
@@ -43,134 +27,118 @@ extension FleetModel {
     ) -> Outcome {
         var (waiting, obstacle) = waitingSteps(of: manager)
         if let obstacle { return obstacle }
-        if waiting.isEmpty { return .deferred(completed: [], pending: [], failed: []) }
+        if waiting.isEmpty { return .deferred(completed: [], skipped: [], pending: [], failed: []) }
         if let outrun, outrun.lock == 0 {
             self.outrun(by: outrun.build)
             (waiting, obstacle) = waitingSteps(of: manager)
             if let obstacle { return obstacle }
         }
         // What the run knows of them.
-        let known = waiting.map { record(of: $0)?.deferred[$0.rank] ?? Deferred() }
+        let exhausted = waiting.filter { step in
+            record(of: step)?.isExhausted(
+                Record.Work(rank: step.rank), remaining: nil, build: current.text,
+                maximum: app.maximumAttempts) ?? false
+        }.map(\.rank)
         var (batches, locks) = (0, 0)
-        var (completed, failed): ([Int], [Int]) = ([], [])
-        for (step, before) in zip(waiting, known) where batches < limit {
-            if isExhausted(before) {
+        var (completed, skipped, failed): ([Int], [Int], [Int]) = ([], [], [])
+        for step in waiting where batches < limit {
+            if exhausted.contains(step.rank) {
                 failed.append(step.rank)
                 continue
             }
-            start(step, before)
-            while true {
+            let work = Record.Work(rank: step.rank)
+            changeUnsettled(step) { $0.start(work, remaining: nil, build: $1) }
+            steps: while true {
                 guard batches < limit else {
-                    changeDeferred(step) { $0.running = nil }
+                    changeUnsettled(step) { record, _ in record.stop(work) }
                     break
                 }
                 locks += 1
                 if let outrun, outrun.lock == locks { self.outrun(by: outrun.build) }
-                guard let isDone = runBatch(of: step) else {
-                    failed.append(step.rank)
-                    changeDeferred(step) { state in
-                        state.running = nil
-                        state.failures += 1
-                    }
-                    break
-                }
-                batches += 1
-                guard !isDone else {
+                switch runBatch(of: step) {
+                case .more: batches += 1
+                case .done:
+                    batches += 1
                     completed.append(step.rank)
-                    break
+                    break steps
+                case .trouble(let trouble):
+                    failed.append(step.rank)
+                    changeUnsettled(step) { record, _ in
+                        record.stop(work)
+                        if !trouble.isObstacle, record.fail(step) { skipped.append(step.rank) }
+                    }
+                    break steps
                 }
             }
         }
+        let ended = completed + skipped
         return .deferred(
-            completed: completed, pending: waiting.map(\.rank).filter { !completed.contains($0) },
-            failed: failed)
+            completed: completed, skipped: skipped,
+            pending: waiting.map(\.rank).filter { !ended.contains($0) }, failed: failed)
     }
 
     /// Runs a deferred step to its end, in a launch.
     ///
-    /// - Returns: false when it has thrown.
-    mutating func runToEnd(_ step: FleetApp.Step, _ before: Record.Deferred) -> Bool {
-        start(step, before)
+    /// - Returns: why it throws; nil if it does not.
+    mutating func runToEnd(_ step: FleetApp.Step) -> Trouble? {
         while true {
-            guard let isDone = runBatch(of: step) else {
-                changeDeferred(step) { $0.running = nil }
-                return false
+            switch runBatch(of: step) {
+            case .more: break
+            case .done: return nil
+            case .trouble(let trouble): return trouble
             }
-            if isDone { return true }
         }
-    }
-
-    /// Whether the process has died too often in the batch that comes next.
-    func isExhausted(_ state: Record.Deferred) -> Bool {
-        guard let died = state.running, died.remaining == state.done else { return false }
-        return died.build == FleetApp.builds[build].text
-            && died.attempt - died.forgiven >= app.maximumAttempts
     }
 
     /// The deferred steps that wait, or what keeps them from running.
     private func waitingSteps(of manager: Int) -> (steps: [FleetApp.Step], obstacle: Outcome?) {
-        var model = self
-        switch model.launch(manager) {
-        case .done(_, _, _, _, _, let waiting) where model.state == state:
-            return (app.steps(of: manager, in: build).filter { waiting.contains($0.rank) }, nil)
-        case .stopped(let reason, _) where ["newerThanThisProcess", "undecided"].contains(reason):
-            // Nothing can be planned.
-            return ([], .stopped(reason, at: nil))
-        default:
-            // The launch is not complete, or no longer.
-            return ([], .stopped("notYetMigrated", at: nil))
-        }
+        var answer: Answer?
+        let (plan, problem) = plan(manager, &answer)
+        // Without a plan, it says why.
+        guard let plan else { return ([], problem) }
+        // The launch is not complete, or no longer.
+        guard plan.isReady else { return ([], .stopped("notYetMigrated", at: nil)) }
+        return (plan.waiting.compactMap(\.step), nil)
     }
 
     private func record(of step: FleetApp.Step) -> Record? {
         state.database.place.records[step.manager]
     }
 
-    private mutating func changeDeferred(_ step: FleetApp.Step, _ body: (inout Deferred) -> Void) {
+    /// Changes what is known of a step, unless another process has done it.
+    private mutating func changeUnsettled(
+        _ step: FleetApp.Step, _ body: (inout Record, _ build: String) -> Void
+    ) {
         guard var record = record(of: step), !record.settled.contains(step.rank) else { return }
-        body(&record.deferred[step.rank, default: Deferred()])
+        body(&record, current.text)
         change { $0.database.place.records[step.manager] = record }
     }
 
-    /// Notes that a batch is being started.
-    private mutating func start(_ step: FleetApp.Step, _ before: Deferred) {
-        let build = FleetApp.builds[build].text
-        changeDeferred(step) { state in
-            let died = state.running.flatMap { $0.remaining == before.done ? $0 : nil }
-            state.running = Running(
-                rank: step.rank, remaining: before.done, attempt: (died?.attempt ?? 0) + 1,
-                // A new build starts afresh.
-                forgiven: died.map { $0.build == build ? $0.forgiven : $0.attempt } ?? 0, build: build)
-        }
-    }
-
     /// Runs a batch.
-    ///
-    /// - Returns: whether that was the last one; nil when it has thrown, down to a single row.
-    private mutating func runBatch(of step: FleetApp.Step) -> Bool? {
+    private mutating func runBatch(of step: FleetApp.Step) -> BatchEnding {
         // Another process has done it.
-        guard var record = record(of: step), !record.settled.contains(step.rank) else { return true }
-        guard state.database.ledger.contains(FleetApp.firstSchema.number) else { return nil }
-        var state = record.deferred[step.rank] ?? Deferred()
-        var count = min(FleetApp.rowsPerBatch, FleetApp.rows - state.done)
-        while countBody() {
-            guard count > 1 else { return nil }
+        guard var record = record(of: step), !record.settled.contains(step.rank) else { return .done }
+        guard hasTables else { return .trouble(.noTables) }
+        var position = record.positions[step.rank] ?? Position()
+        var count = min(FleetApp.rowsPerBatch, FleetApp.rows - position.done)
+        while let trouble = runBody() {
+            // A batch that fails is halved, down to a single row.
+            guard count > 1, !trouble.isObstacle else { return .trouble(trouble) }
             count /= 2
         }
-        let lines = (state.done + 1...state.done + count).map {
+        let lines = (position.done + 1...position.done + count).map {
             Self.line(manager: step.manager, rank: step.rank, row: $0)
         }
-        state.done += count
-        state.total = FleetApp.rows
-        state.running?.remaining = state.done
-        state.running?.attempt = 1
-        state.running?.forgiven = 0
-        let isDone = state.done == FleetApp.rows
-        if isDone { record.settle(step.rank) } else { record.deferred[step.rank] = state }
+        position.done += count
+        position.total = FleetApp.rows
+        record.positions[step.rank] = position
+        record.attempts[Record.Work(rank: step.rank)]?.restart()
+        let isDone = position.done == FleetApp.rows
+        if isDone { record.settle(step.rank) }
         change {
             $0.database.done += lines
             $0.database.place.records[step.manager] = record
         }
-        return isDone
+        return isDone ? .done : .more
     }
 }

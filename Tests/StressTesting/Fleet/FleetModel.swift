@@ -1,4 +1,4 @@
-/// What a device should do, told from the package's design alone: nothing of the package is used here.
+/// What a device should do, by the package's design alone: nothing of the package is used here.
 ///
 /// A launch is a list of states that a device goes through. One that is killed has come to some point of the list.
 struct FleetModel {
@@ -34,54 +34,134 @@ struct FleetModel {
         var completed: Int?
         var highest: Int?
         var downgradedTo: Int?
-        var running: Running?
-        var deferred: [Int: Deferred] = [:]
+        /// What was started and has not ended.
+        var attempts: [Work: Attempt] = [:]
+        /// How often steps have failed.
+        var failures: [Int: Int] = [:]
+        var givenUp: Set<Int> = []
+        /// How far deferred steps are.
+        var positions: [Int: Position] = [:]
 
-        struct Running: Hashable {
-            var rank: Int
-            /// For a move: how many migrations it still had to apply; for a batch, the rows done before it.
+        struct Work: Hashable {
+            let rank: Int
+            var isMove = false
+        }
+
+        struct Attempt: Hashable {
+            var number: Int
+            var forgiven = 0
+            /// For a move: how many migrations it still had to apply.
             var remaining: Int?
-            var attempt: Int
-            var forgiven: Int
             var build: String
 
-            func isSameWork(as other: Running) -> Bool {
-                rank == other.rank && (remaining == nil) == (other.remaining == nil)
+            /// Notes that the work has got further.
+            mutating func restart() {
+                number = 1
+                forgiven = 0
             }
+        }
+
+        struct Position: Hashable {
+            var done = 0
+            /// Nil before the first batch.
+            var total: Int?
         }
 
         mutating func settle(_ rank: Int) {
             settled.insert(rank)
             owed.remove(rank)
-            deferred[rank] = nil
-            if running?.rank == rank, running?.remaining == nil { running = nil }
+            givenUp.remove(rank)
+            failures[rank] = nil
+            positions[rank] = nil
+            attempts[Work(rank: rank)] = nil
+        }
+
+        /// Notes that work is started: again, if the process has died in it.
+        mutating func start(_ work: Work, remaining: Int?, build: String) {
+            var attempt = Attempt(number: 1, remaining: remaining, build: build)
+            // A move that has got further since it died starts afresh.
+            if let died = attempts[work], died.remaining == remaining {
+                attempt.number = died.number + 1
+                // So does everything in a new build.
+                attempt.forgiven = died.build == build ? died.forgiven : died.number
+            }
+            attempts[work] = attempt
+        }
+
+        /// Notes that work has thrown: it has not died this time, whatever happened before.
+        mutating func stop(_ work: Work) {
+            guard var attempt = attempts[work] else { return }
+            attempt.number -= 1
+            attempt.forgiven = min(attempt.forgiven, attempt.number)
+            attempts[work] = attempt.number == 0 ? nil : attempt
+        }
+
+        /// Counts a failure.
+        ///
+        /// - Returns: whether the step is given up.
+        mutating func fail(_ step: FleetApp.Step) -> Bool {
+            let count = failures[step.rank, default: 0] + 1
+            let isGivenUp = step.givesUpAfter.map { count >= $0 } ?? false
+            failures[step.rank] = isGivenUp ? nil : count
+            if isGivenUp { givenUp.insert(step.rank) }
+            return isGivenUp
+        }
+
+        /// Whether the process has died in work too often in a build.
+        func isExhausted(_ work: Work, remaining: Int?, build: String, maximum: Int) -> Bool {
+            guard let died = attempts[work], died.remaining == remaining, died.build == build else {
+                return false
+            }
+            return died.number - died.forgiven >= maximum
         }
     }
 
     /// How a launch of a manager ends.
     enum Outcome: Hashable {
         case done(
-            launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int], waiting: [Int])
+            launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int], waiting: [Int],
+            skipped: [Int], pending: [Int])
         /// What became of deferred work after the launch.
-        case deferred(completed: [Int], pending: [Int], failed: [Int])
+        case deferred(completed: [Int], skipped: [Int], pending: [Int], failed: [Int])
         case stopped(String, at: Int?)
+    }
+
+    /// What happens to the bodies of steps in a process.
+    struct Trouble: Hashable, Sendable {
+        /// The number of the body that throws, from 1.
+        let body: Int
+        /// Whether all later ones throw as well.
+        var goesOn = false
+        /// Whether they ask to wait, and have not failed.
+        var isObstacle = false
+
+        func strikes(_ number: Int) -> Bool { number == body || goesOn && number > body }
+
+        var error: String { isObstacle ? "postponed" : "stepFailed" }
+    }
+
+    /// What the app has said about an install without a record, once it was asked.
+    struct Answer {
+        let version: Int?
     }
 
     let app: FleetApp
     let build: Int
     /// The states that the device goes through, from the one at first.
     private(set) var timeline: [State]
-    /// The bodies of steps until the one that throws.
-    private var bodiesUntilThrow: Int?
+    private let trouble: Trouble?
+    /// The bodies that have run.
+    private var bodies = 0
 
-    init(_ app: FleetApp, _ state: State, build: Int, throwsIn: Int? = nil) {
+    init(_ app: FleetApp, _ state: State, build: Int, trouble: Trouble? = nil) {
         self.app = app
         self.build = build
+        self.trouble = trouble
         timeline = [state]
-        bodiesUntilThrow = throwsIn
     }
 
     var state: State { timeline[timeline.count - 1] }
+    var current: FleetApp.Build { FleetApp.builds[build] }
 
     /// Has another process launch a build in between.
     mutating func outrun(by other: Int) {
@@ -101,14 +181,28 @@ struct FleetModel {
                 && (found.files == before.files || found.files == after.files)
         }
     }
+
+    mutating func change(_ body: (inout State) -> Void) {
+        var next = state
+        body(&next)
+        timeline.append(next)
+    }
+
+    /// Runs a body that can run.
+    ///
+    /// - Returns: why it throws; nil if it does not.
+    mutating func runBody() -> Trouble? {
+        bodies += 1
+        return trouble.flatMap { $0.strikes(bodies) ? $0 : nil }
+    }
 }
 
-// A launch of one manager.
+// The plan of a launch of one manager.
 extension FleetModel {
     /// Whether a place is the database: there, its own records and its own contents count.
-    private typealias PlacePath = WritableKeyPath<State, Place>
+    typealias PlacePath = WritableKeyPath<State, Place>
 
-    private enum Kind {
+    enum Kind {
         case fresh, relaunch
         case adoption(Int)
         case upgrade(Int)
@@ -121,6 +215,8 @@ extension FleetModel {
             }
         }
 
+        var isDowngrade: Bool { if case .downgrade = self { true } else { false } }
+
         var text: String {
             switch self {
             case .fresh: "freshInstall"
@@ -132,212 +228,137 @@ extension FleetModel {
         }
     }
 
-    private struct Item {
+    /// Something to do.
+    struct Item {
         let rank: Int
         let place: PlacePath
+        /// Nil for a move.
         var step: FleetApp.Step?
         var isLate = false
         var numbers: [Int] = []
+        var finishes: [Int] = []
+        /// Whether something that it finishes is not done, and cannot be.
+        var isHeld = false
+
+        var work: Record.Work { Record.Work(rank: rank, isMove: step == nil) }
+        var remaining: Int? { step == nil ? numbers.count : nil }
+        var isDeferred: Bool { step?.isDeferred ?? false }
+        var isBestEffort: Bool { step?.isBestEffort ?? false }
+
+        /// What only fresh installs need comes first, and a move before the steps of its version.
+        var order: (Int, Int, Int) { (step?.onFreshInstall == .only ? 0 : 1, rank, step == nil ? 0 : 1) }
     }
 
-    /// Plays a launch of a manager.
+    struct LaunchPlan {
+        /// The store's first.
+        var places: [PlacePath]
+        var kinds: [PlacePath: Kind] = [:]
+        /// The records with which the launch begins.
+        var records: [PlacePath: Record] = [:]
+        var items: [Item] = []
+        /// The deferred steps that wait.
+        var waiting: [Item] = []
+        var returned = false
+        var isFirst = false
+        /// Whether nothing but best-effort steps keeps deferred steps from running.
+        var isReady = false
+        var isSettled: Bool { isReady && items.isEmpty }
+    }
+
+    /// Plans a launch of a manager.
     ///
-    /// - Parameter hasLock: whether it had something to do when it took the lock, whatever it finds now.
-    mutating func launch(_ manager: Int, hasLock: Bool = false) -> Outcome {
-        let current = FleetApp.builds[build]
+    /// - Parameter answer: what the app has said, or says now.
+    /// - Returns: the plan, or why there is none.
+    func plan(_ manager: Int, _ answer: inout Answer?) -> (plan: LaunchPlan?, problem: Outcome) {
         let steps = app.steps(of: manager, in: build)
         let moves = app.moves(of: manager, in: build)
         // A database that holds a version above any known one belongs to a newer build.
         if let known = moves.flatMap(\.numbers).max(), state.database.ledger.contains(where: { $0 > known }) {
-            return .stopped("newerThanThisProcess", at: nil)
+            return (nil, .stopped("newerThanThisProcess", at: nil))
         }
         let database: PlacePath = \.database.place
         let store = app.storage == .storeInDatabase ? database : \.store
-        var places = [store]
+        var plan = LaunchPlan(places: [store])
         if store != database, !moves.isEmpty || steps.contains(where: \.isInDatabase) {
-            places.append(database)
+            plan.places.append(database)
         }
-
-        var kinds: [PlacePath: Kind] = [:]
-        var records: [PlacePath: Record] = [:]
-        var items: [Item] = []
-        for path in places {
+        var held: Set<Int> = []
+        for path in plan.places {
             let old = state[keyPath: path].records[manager]
             let here = steps.filter { store == database || $0.isInDatabase == (path == database) }
-            guard let kind = kind(manager, path, store: store, hasDatabase: places.contains(database))
-            else { return .stopped("undecided", at: nil) }
+            guard let kind = kind(manager, path, among: plan.places, &answer) else {
+                return (nil, .stopped("undecided", at: nil))
+            }
             let record = begin(old, kind, here)
-            kinds[path] = kind
-            records[path] = record
+            plan.kinds[path] = kind
+            plan.records[path] = record
+            let pending = here.filter { isPending($0, record) }
             // A downgrade does nothing.
-            if case .downgrade = kind { continue }
-            for step in here {
-                // Known, above the floor or owed, not settled, and at most the target.
-                guard !record.settled.contains(step.rank) else { continue }
-                guard record.floor.map({ step.rank > $0 }) ?? true || record.owed.contains(step.rank) else {
-                    continue
-                }
-                let reached = ((old?.settled ?? []) + [old?.completed].compactMap { $0 }).max()
-                items.append(
-                    Item(
-                        rank: step.rank, place: path, step: step,
-                        isLate: reached.map { step.rank < $0 } ?? false))
+            if kind.isDowngrade {
+                held.formUnion(pending.filter(\.isDeferred).map(\.rank))
+                continue
             }
-            if path == database {
-                items += moves.map { move in
-                    Item(
-                        rank: move.rank, place: path,
-                        numbers: move.numbers.filter { !state.database.ledger.contains($0) })
-                }.filter { !$0.numbers.isEmpty }
+            let reached = ((old?.settled ?? []) + [old?.completed].compactMap { $0 }).max()
+            plan.items += pending.map { step in
+                let isLate = step.onFreshInstall != .only && reached.map { step.rank < $0 } ?? false
+                return Item(
+                    rank: step.rank, place: path, step: step, isLate: isLate,
+                    finishes: step.isDeferred ? [] : step.finishes)
             }
+            guard path == database else { continue }
+            plan.items += moves.map { move in
+                Item(
+                    rank: move.rank, place: path,
+                    numbers: move.numbers.filter { !state.database.ledger.contains($0) },
+                    finishes: app.finishes(moveOf: move.rank, of: manager, in: build))
+            }.filter { !$0.numbers.isEmpty }
         }
         // A launch runs no deferred steps, except those that something pending finishes.
-        let finished = Set(
-            items.flatMap { item in
-                item.step.map { $0.isDeferred ? [] : $0.finishes }
-                    ?? app.finishes(moveOf: item.rank, of: manager, in: build)
-            })
-        func waits(_ item: Item) -> Bool { item.step?.isDeferred == true && !finished.contains(item.rank) }
-        let waiting = items.filter(waits).sorted { $0.rank < $1.rank }
-        items.removeAll(where: waits)
-        items.sort { ($0.rank, $0.step == nil ? 0 : 1) < ($1.rank, $1.step == nil ? 0 : 1) }
-
-        let storeRecord = state[keyPath: store].records[manager]
-        let isNewer = storeRecord?.highest.map { $0 < current.rank } ?? true
-        let (returned, isFirst) =
-            switch kinds[store] {
-            case .upgrade: (storeRecord?.downgradedTo != nil, isNewer)
-            case .fresh, .adoption: (false, isNewer)
-            case .relaunch, .downgrade, nil: (false, false)
-            }
-
-        func write(_ model: inout FleetModel) {
-            var next = model.state
-            for path in places {
-                let place = next[keyPath: path]
-                let record = records[path]?.keepingDeferred(of: place.records[manager])
-                guard place.records[manager] != record || !place.seen.contains(current.rank) else { continue }
-                if place.records[manager] == nil, let previous = kinds[path]?.previous, previous != 0,
-                    !place.seen.contains(previous)
-                {
-                    next[keyPath: path].adopted.insert(previous)
-                }
-                next[keyPath: path].records[manager] = record
-                next[keyPath: path].seen.formUnion(
-                    [kinds[path]?.previous, current.rank].compactMap { $0 }.filter { $0 != 0 })
-            }
-            guard next != model.state else { return }
-            model.timeline.append(next)
+        let finished = Set(plan.items.flatMap(\.finishes))
+        plan.items.sort { $0.order < $1.order }
+        plan.waiting = plan.items.filter { $0.isDeferred && !finished.contains($0.rank) }
+        plan.items.removeAll { $0.isDeferred && !finished.contains($0.rank) }
+        for index in plan.items.indices {
+            plan.items[index].isHeld = plan.items[index].finishes.contains(where: held.contains)
         }
+        plan.isReady =
+            plan.items.allSatisfy(\.isBestEffort)
+            && plan.places.allSatisfy { isWritten(manager, $0, plan) }
 
-        for item in items {
-            if let step = item.step, step.isDeferred {
-                let before = records[item.place]?.deferred[step.rank] ?? Record.Deferred()
-                if isExhausted(before) {
-                    write(&self)
-                    return .stopped("gaveUp", at: step.rank)
-                }
-                write(&self)
-                guard runToEnd(step, before) else {
-                    write(&self)
-                    return .stopped("stepFailed", at: step.rank)
-                }
-                records[item.place]?.settle(step.rank)
-                continue
-            }
-            let before = records[item.place]?.running
-            var running = Record.Running(
-                rank: item.rank, remaining: item.step == nil ? item.numbers.count : nil, attempt: 1,
-                forgiven: 0,
-                build: current.text)
-            // A move that has got further since it died starts afresh.
-            let isRepeated =
-                before.map { $0.isSameWork(as: running) && $0.remaining == running.remaining } ?? false
-            if isRepeated, let died = before, died.build == current.text,
-                died.attempt - died.forgiven >= app.maximumAttempts
-            {
-                write(&self)
-                return .stopped("gaveUp", at: item.rank)
-            }
-            if isRepeated, let died = before {
-                running.attempt = died.attempt + 1
-                // A new build starts afresh.
-                running.forgiven = died.build == current.text ? died.forgiven : died.attempt
-            }
-            // Work that died keeps its attempts when late work runs before it.
-            let other = before.flatMap { $0.isSameWork(as: running) ? nil : $0 }
-            records[item.place]?.running = running
-            write(&self)
-            guard let step = item.step else {
-                for number in item.numbers { change { $0.database.ledger.insert(number) } }
-                records[item.place]?.running = other
-                continue
-            }
-
-            let line = Self.line(
-                manager: manager, rank: step.rank, attempt: running.attempt, isLate: item.isLate,
-                from: kinds[item.place]?.previous.flatMap { $0 == 0 ? nil : $0 })
-            // After a first launch that was cut short, a downgrade leaves the database without its tables.
-            let hasTables = state.database.ledger.contains(FleetApp.firstSchema.number)
-            let throwsNow = step.isInDatabase && !hasTables || countBody()
-            var died = before
-            if step.isInDatabase {
-                if !throwsNow {
-                    change {
-                        $0.database.done.append(line)
-                        $0.database.place.records[manager]?.settle(step.rank)
-                    }
-                }
-            } else {
-                if step.hasCheckpoint {
-                    change {
-                        $0[keyPath: item.place].records[manager]?.running?.forgiven = running.attempt - 1
-                    }
-                    if other == nil { died?.forgiven = running.attempt - 1 }
-                }
-                change { $0.files.append(line) }
-            }
-            if throwsNow {
-                records[item.place]?.running = died
-                write(&self)
-                return .stopped("stepFailed", at: step.rank)
-            }
-            records[item.place]?.running = other
-            records[item.place]?.settle(step.rank)
+        let record = state[keyPath: store].records[manager]
+        let isNewer = record?.highest.map { $0 < current.rank } ?? true
+        switch plan.kinds[store] {
+        case .upgrade: (plan.returned, plan.isFirst) = (record?.downgradedTo != nil, isNewer)
+        case .fresh, .adoption: plan.isFirst = isNewer
+        case .relaunch, .downgrade, nil: break
         }
-        for path in places {
-            if case .downgrade = kinds[path] { continue }
-            records[path]?.completed = current.rank
-            records[path]?.downgradedTo = nil
-        }
-        // A launch that takes the lock notes what waits.
-        let writes =
-            hasLock || !items.isEmpty
-            || places.contains { path in
-                let place = state[keyPath: path]
-                return place.records[manager] != records[path] || !place.seen.contains(current.rank)
-            }
-        for item in waiting where writes {
-            records[item.place]?.deferred.merge([item.rank: Record.Deferred()]) { old, _ in old }
-        }
-        write(&self)
-        return .done(
-            launch: kinds[store]?.text ?? "", returned: returned, isFirst: isFirst,
-            completed: items.compactMap(\.step?.rank), moved: items.flatMap(\.numbers),
-            waiting: waiting.map(\.rank))
+        return (plan, .stopped("", at: nil))
     }
 
-    /// What a step writes down about itself.
-    static func line(manager: Int, rank: Int, attempt: Int, isLate: Bool, from: Int?) -> String {
-        "\(manager) \(rank) attempt \(attempt) \(isLate ? "late" : "in time") from \(from ?? -1)"
+    private func isPending(_ step: FleetApp.Step, _ record: Record) -> Bool {
+        // Known, above the floor or owed, not settled, and at most the target.
+        guard !record.settled.contains(step.rank) else { return false }
+        let isOwed = record.owed.contains(step.rank)
+        guard isOwed || record.floor.map({ step.rank > $0 }) ?? true else { return false }
+        if step.onFreshInstall == .only, !isOwed { return false }
+        return !(step.isBestEffort && record.givenUp.contains(step.rank))
+    }
+
+    /// Whether a place has written down all that a launch has to say when everything is done.
+    private func isWritten(_ manager: Int, _ path: PlacePath, _ plan: LaunchPlan) -> Bool {
+        let place = state[keyPath: path]
+        return place.records[manager] == plan.records[path].map { finish($0, plan.kinds[path]) }
+            && place.seen.contains(current.rank)
     }
 
     /// Is it new? From the record, or else from evidence, strongest first; nil when that is undecided.
-    private func kind(_ manager: Int, _ path: PlacePath, store: PlacePath, hasDatabase: Bool) -> Kind? {
-        let current = FleetApp.builds[build]
+    private func kind(
+        _ manager: Int, _ path: PlacePath, among places: [PlacePath], _ answer: inout Answer?
+    ) -> Kind? {
         let place = state[keyPath: path]
         if let record = place.records[manager] {
             if let highest = record.highest, highest > current.rank { return .downgrade(highest) }
+            if let lower = record.downgradedTo, lower < current.rank { return .upgrade(lower) }
             guard let completed = record.completed else { return .adoption(record.floor ?? 0) }
             return completed < current.rank ? .upgrade(completed) : .relaunch
         }
@@ -345,60 +366,198 @@ extension FleetModel {
         func left(at rank: Int) -> Kind {
             rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
         }
-        func earlier(_ seen: Set<Int>) -> Int? { seen.filter { $0 < current.rank }.max() }
-        // Once the place has seen any version, the question is answered.
-        if !place.seen.isEmpty {
-            return earlier(place.seen).map { .adoption($0) } ?? place.adopted.max().map(left) ?? .fresh
-        }
+        let isStore = path == places[0]
+        let others = isStore ? places.dropFirst().map { state[keyPath: $0] } : []
         // A database that has nothing is new, whatever the app says of its other data.
-        if path != store, state.database.ledger.isEmpty { return .fresh }
-        if let rank = app.adopting { return left(at: rank) }
+        if !isStore, state.database.ledger.isEmpty, place.seen.isEmpty { return .fresh }
+        // The manager's own record, which the store alone has lost.
+        let own = others.filter { $0.seen.contains { $0 < current.rank } }
+            .compactMap { $0.records[manager]?.completed }
+        if let rank = own.max() { return left(at: rank) }
+        if answer == nil { answer = Answer(version: baseline(of: manager)) }
+        if let rank = answer?.version { return left(at: rank) }
+        // A store that has seen nothing believes the databases.
+        let witnesses = [place] + (place.seen.isEmpty ? others : [])
+        if let rank = version(seenBy: witnesses) { return left(at: rank) }
         // No step has ever run in a database that has a ledger and no record.
-        if path != store { return .adoption(0) }
-        guard hasDatabase else { return .fresh }
-        // A store that knows nothing believes a database that remembers another version, an earlier one first.
-        let others = state.database.place.seen.subtracting([current.rank])
-        if let rank = earlier(others) ?? others.max() {
-            return left(at: state.database.place.records[manager]?.completed ?? rank)
-        }
+        if !isStore, place.seen.isEmpty { return .adoption(0) }
         // One that is not new and cannot tell leaves it open.
-        return state.database.place.seen.isEmpty && !state.database.ledger.isEmpty ? nil : .fresh
+        let isInDatabase = places.contains(\.database.place)
+        let hasUnknownData =
+            isInDatabase && !state.database.ledger.isEmpty && state.database.place.seen.isEmpty
+            && state.database.place.records[manager] == nil
+        return hasUnknownData ? nil : .fresh
+    }
+
+    /// The version that an install was at: an earlier one, or else one that evidence has named, or else a newer one.
+    private func version(seenBy places: [Place]) -> Int? {
+        let seen = places.reduce(into: Set<Int>()) { $0.formUnion($1.seen) }
+        return seen.filter { $0 < current.rank }.max() ?? places.flatMap(\.adopted).max()
+            ?? seen.filter { $0 > current.rank }.max()
+    }
+
+    /// What the app says about an install without a record.
+    private func baseline(of manager: Int) -> Int? {
+        switch app.baselines[manager] {
+        case .newApp: return nil
+        case .version(let rank): return rank
+        case .databaseHasTables(let rank):
+            let (place, ledger) = (state.database.place, state.database.ledger)
+            return version(seenBy: [place]) ?? (place.seen.isEmpty && !ledger.isEmpty ? rank : nil)
+        }
     }
 
     private func begin(_ old: Record?, _ kind: Kind, _ steps: [FleetApp.Step]) -> Record {
-        let current = FleetApp.builds[build].rank
-        var record = old ?? Record(floor: kind.previous ?? current)
+        var record = old ?? Record(floor: kind.previous ?? current.rank)
         switch kind {
         case .fresh:
             // There is no old data: nothing is needed but what the app asked for, which is owed.
             for step in steps {
-                if step.runsOnFreshInstall {
-                    record.owed.insert(step.rank)
-                } else {
+                if step.onFreshInstall == .skip {
                     record.settled.insert(step.rank)
+                } else {
+                    record.owed.insert(step.rank)
                 }
             }
-            record.completed = current
+            record.completed = current.rank
         case .downgrade(let highest):
             record.highest = max(highest, record.highest ?? 0)
-            record.completed = current
-            record.downgradedTo = current
+            record.downgradedTo = current.rank
         case .adoption, .upgrade, .relaunch:
             break
         }
-        record.highest = max(current, record.highest ?? 0)
+        record.highest = max(current.rank, record.highest ?? 0)
         return record
     }
 
-    mutating func change(_ body: (inout State) -> Void) {
-        var next = state
-        body(&next)
-        timeline.append(next)
+    private func finish(_ record: Record, _ kind: Kind?) -> Record {
+        guard kind.map({ !$0.isDowngrade }) ?? false else { return record }
+        var record = record
+        record.completed = current.rank
+        record.downgradedTo = nil
+        return record
+    }
+}
+
+// A launch of one manager.
+extension FleetModel {
+    /// Plays a launch of a manager.
+    ///
+    /// - Parameters:
+    ///   - hasLock: whether it had something to do when it took the lock, whatever it finds now.
+    ///   - answer: what the app has said about the install before this.
+    mutating func launch(_ manager: Int, hasLock: Bool = false, _ answer: Answer? = nil) -> Outcome {
+        var answer = answer
+        let (found, problem) = plan(manager, &answer)
+        guard let plan = found else { return problem }
+        // What the records are to say: all of it is written when something is started, and in the end.
+        var records = plan.records
+        func write(_ model: inout FleetModel) {
+            var next = model.state
+            for path in plan.places {
+                let (place, previous) = (next[keyPath: path], plan.kinds[path]?.previous)
+                guard place.records[manager] != records[path] || !place.seen.contains(model.current.rank)
+                else {
+                    continue
+                }
+                if place.records[manager] == nil, let previous, previous != 0, !place.seen.contains(previous)
+                {
+                    next[keyPath: path].adopted.insert(previous)
+                }
+                next[keyPath: path].records[manager] = records[path]
+                next[keyPath: path].seen.formUnion(
+                    [previous, model.current.rank].compactMap { $0 }.filter { $0 != 0 })
+            }
+            guard next != model.state else { return }
+            let store = plan.places[0]
+            if model.state[keyPath: store].records[manager] == nil {
+                // A database that has a record while the store has none would bear witness to a launch that never was.
+                model.change { $0[keyPath: store] = next[keyPath: store] }
+            }
+            model.timeline.append(next)
+        }
+        func stop(_ code: String, at item: Item) -> Outcome {
+            write(&self)
+            return .stopped(code, at: item.rank)
+        }
+
+        var (completed, moved, skipped): ([Int], [Int], [Int]) = ([], [], [])
+        for item in plan.items {
+            let (path, work) = (item.place, item.work)
+            if item.isHeld { return stop("stepFailed", at: item) }
+            let isExhausted = records[path]?.isExhausted(
+                work, remaining: item.remaining, build: current.text, maximum: app.maximumAttempts)
+            if isExhausted == true { return stop("gaveUp", at: item) }
+            records[path]?.start(work, remaining: item.remaining, build: current.text)
+            write(&self)
+            guard let step = item.step else {
+                for number in item.numbers { change { $0.database.ledger.insert(number) } }
+                records[path]?.attempts[work] = nil
+                moved += item.numbers
+                continue
+            }
+            let trouble = run(step, item, from: plan.kinds[path]?.previous)
+            // The work has written what it says about itself.
+            records[path] = state[keyPath: path].records[manager]
+            guard let trouble else {
+                records[path]?.settle(step.rank)
+                completed.append(step.rank)
+                continue
+            }
+            records[path]?.stop(work)
+            if !trouble.isObstacle, records[path]?.fail(step) == true { skipped.append(step.rank) }
+            guard step.isBestEffort else { return stop(trouble.error, at: item) }
+        }
+        for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
+        // A launch that takes the lock notes what waits.
+        for item in plan.waiting where hasLock || !plan.isSettled {
+            records[item.place]?.positions.merge([item.rank: Record.Position()]) { old, _ in old }
+        }
+        write(&self)
+        let ended = Set(completed + skipped)
+        return .done(
+            launch: plan.kinds[plan.places[0]]?.text ?? "", returned: plan.returned, isFirst: plan.isFirst,
+            completed: completed, moved: moved, waiting: plan.waiting.map(\.rank), skipped: skipped,
+            pending: plan.items.compactMap(\.step?.rank).filter { !ended.contains($0) })
     }
 
-    mutating func countBody() -> Bool {
-        guard let left = bodiesUntilThrow else { return false }
-        bodiesUntilThrow = left - 1
-        return left == 1
+    /// Runs a step, which notes itself what it has done.
+    ///
+    /// - Returns: why it throws; nil if it does not.
+    private mutating func run(_ step: FleetApp.Step, _ item: Item, from previous: Int?) -> Trouble? {
+        if step.isDeferred { return runToEnd(step) }
+        let (manager, path) = (step.manager, item.place)
+        let line = Self.line(
+            manager: manager, rank: step.rank,
+            attempt: state[keyPath: path].records[manager]?.attempts[item.work]?.number ?? 0,
+            isLate: item.isLate, from: previous.flatMap { $0 == 0 ? nil : $0 })
+        guard step.isInDatabase else {
+            let trouble = runBody()
+            if step.hasCheckpoint {
+                change { $0[keyPath: path].records[manager]?.attempts[item.work]?.restart() }
+            }
+            change { $0.files.append(line) }
+            return trouble
+        }
+        guard hasTables else { return .noTables }
+        if let trouble = runBody() { return trouble }
+        change {
+            $0.database.done.append(line)
+            $0.database.place.records[manager]?.settle(step.rank)
+        }
+        return nil
     }
+
+    /// After a first launch that was cut short, a downgrade leaves the database without its tables.
+    var hasTables: Bool { state.database.ledger.contains(FleetApp.firstSchema.number) }
+
+    /// What a step writes down about itself.
+    static func line(manager: Int, rank: Int, attempt: Int, isLate: Bool, from: Int?) -> String {
+        "\(manager) \(rank) attempt \(attempt) \(isLate ? "late" : "in time") from \(from ?? -1)"
+    }
+}
+
+extension FleetModel.Trouble {
+    /// A step finds none of its tables.
+    static let noTables = Self(body: 0)
 }

@@ -24,16 +24,16 @@ final class FleetProcess: Sendable {
 
     let process: SimulatedProcess
     private let life: Locked<Life>
-    private let throwsIn: Int?
+    private let trouble: FleetModel.Trouble?
 
     /// - Parameters:
     ///   - whenLocking: is called once, when the process is about to take a lock.
     ///   - lock: the number of that lock, from 1.
     init(
-        killedAt: Int? = nil, throwsIn: Int? = nil, before lock: Int = 1,
+        killedAt: Int? = nil, trouble: FleetModel.Trouble? = nil, before lock: Int = 1,
         whenLocking: (@Sendable () -> Void)? = nil
     ) {
-        self.throwsIn = throwsIn
+        self.trouble = trouble
         process = SimulatedProcess(dying: killedAt.map { .moment($0) } ?? .never)
         life = Locked(Life(whenLocking: whenLocking, locksBefore: lock - 1))
     }
@@ -54,7 +54,8 @@ final class FleetProcess: Sendable {
             life.bodies += 1
             return life.bodies
         }
-        if number == throwsIn { throw StepFailed() }
+        guard let trouble, trouble.strikes(number) else { return }
+        throw trouble.isObstacle ? MigrationPostponed(reason: "not yet") : StepFailed()
     }
 
     /// Does something without a tick.
@@ -96,11 +97,12 @@ final class FleetProcess: Sendable {
             life.calledAt = number
             return call
         }
-        call?()
+        // What the other process commits is no moment of this one.
+        if let call { immortally(call) }
     }
 }
 
-extension FleetProcess: LaunchWitness {
+extension FleetProcess: LaunchObserver {
     // The process watches stores and databases itself.
     func watching(_ store: any MigrationStore) -> any MigrationStore { store }
     func willUse(_ place: any MigrationPlace) {}
@@ -117,7 +119,7 @@ extension FleetProcess: LaunchWitness {
 }
 
 /// A store, as a process of the fleet sees it.
-struct FleetStore: PlaceStore {
+struct FleetStore: MigrationPlace, MigrationStore {
     private let base: WatchedStore
     private let process: FleetProcess
 
@@ -127,9 +129,14 @@ struct FleetStore: PlaceStore {
     }
 
     var name: String { base.name }
-    var placeID: PlaceID { base.placeID }
+    var id: PlaceID { base.id }
+    var store: any MigrationStore { self }
 
-    func look(_ manager: String) throws -> PlaceState { try base.look(manager) }
+    func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
+        try base.look(manager: manager, moves: moves)
+    }
+
+    func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] { try base.mistakes(in: moves) }
 
     func read(_ manager: String) throws -> StoreState { try base.read(manager) }
 

@@ -52,6 +52,9 @@ public struct FleetTest: StressTest {
         var other = RandomNumbers(seed: ~seed)
         app.addDeferredSteps(random: &other)
         if app.storage != .store { events = FleetEvent.addingDeferredWork(to: events, random: &other) }
+        var rules = RandomNumbers(seed: seed &* 0x9E37_79B9_7F4A_7C15)
+        app.addRules(random: &rules)
+        events = FleetEvent.addingTrouble(to: events, random: &rules)
         guard deviation(app, events) != nil else { return nil }
 
         // A shorter history may make parts of the app superfluous.
