@@ -155,7 +155,7 @@ public final class MigrationManager {
         if let place { observer?.willUse(place) }
     }
 
-    /// The place of the step that was registered last.
+    /// The database of the step that was registered last in one.
     package var lastPlace: (any MigrationPlace)? { registration.lastPlace }
 
     func register(_ change: VersionChange) {

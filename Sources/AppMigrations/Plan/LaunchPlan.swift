@@ -21,6 +21,8 @@ struct LaunchPlan: Sendable {
     /// The weight of what stays pending above the version at which this call of `migrate` stops.
     let weightAbove: Int64
     let decision: LaunchDecision
+    /// The versions of deferred steps that a downgrade of their place keeps from running.
+    private let held: Set<AppVersion>
 
     /// One place's part of a plan.
     struct PlacePlan: Sendable {
@@ -40,10 +42,6 @@ struct LaunchPlan: Sendable {
         let isOutOfOrder: Bool
         /// The schema versions that the step, if it is a move, will apply.
         let schemaVersions: [String]
-        /// The attempts that died, if they are as many as to give up on the step.
-        let exhausted: MigrationRecord.Attempt?
-        /// A version that this step is `finishing:`, and that cannot run.
-        fileprivate(set) var unfinished: AppVersion?
 
         /// The number of migrations that a move still has to apply.
         var remaining: Int? { step.isMove ? schemaVersions.count : nil }
@@ -68,36 +66,45 @@ struct LaunchPlan: Sendable {
             try PlacePlan(steps: steps[$0], launch: launches[$0], state: states[$0], request)
         }
         var pending: [PendingStep] = []
-        // The deferred steps that a downgrade of their place keeps from running.
         var held: Set<AppVersion> = []
         for (index, place) in places.enumerated() {
             let here = place.pending(at: index, request)
             if case .downgrade = place.launch {
                 held.formUnion(here.filter(\.step.isDeferred).map(\.step.version))
             } else {
-                pending += here
+                pending = pending.isEmpty ? here : pending + here
             }
         }
+        self.held = held
         pending.sort { $0.step.runsBefore($1.step) }
         var above: [PendingStep] = []
         var deferred: [PendingStep] = []
-        if !pending.isEmpty {
-            let target = request.target
+        let target = request.target
+        if pending.contains(where: \.step.isDeferred) {
             let finished = Set(
                 pending.filter { !$0.step.isDeferred && $0.step.version <= target }.flatMap(\.step.finishing))
-            deferred = pending.filter { $0.step.isDeferred && !finished.contains($0.step.version) }
-            pending.removeAll { $0.step.isDeferred && !finished.contains($0.step.version) }
-            above = pending.filter { $0.step.version > target }
-            pending.removeAll { $0.step.version > target }
-            for index in pending.indices {
-                pending[index].unfinished = pending[index].step.finishing.first(where: held.contains)
+            func waits(_ pending: PendingStep) -> Bool {
+                pending.step.isDeferred && !finished.contains(pending.step.version)
             }
+            deferred = pending.filter(waits)
+            pending.removeAll(where: waits)
         }
+        while let last = pending.last, last.step.version > target { above.append(pending.removeLast()) }
         if let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
         self.deferred = deferred
         weightAbove = above.reduce(0) { $0 + $1.weight }
         decision = LaunchDecision(places, request, earlier: earlier)
+    }
+
+    /// Returns the attempts that died in a step, if they are as many as to give up on it.
+    func exhausted(_ pending: PendingStep) -> MigrationRecord.Attempt? {
+        places[pending.place].record.exhausted(pending.step.work, remaining: pending.remaining, by: request)
+    }
+
+    /// Returns a version that a step is `finishing:`, and that cannot run; nil if there is none.
+    func unfinished(_ pending: PendingStep) -> AppVersion? {
+        held.isEmpty ? nil : pending.step.finishing.first(where: held.contains)
     }
 
     /// Whether everything is done and written down: then there is nothing to lock and nothing to write.
@@ -159,26 +166,22 @@ extension LaunchPlan.PlacePlan {
     /// The steps that are pending in this place, whatever the target.
     fileprivate func pending(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
         let (record, reached) = (record, state.record?.reached)
-        func pending(
-            _ step: MigrationStep, isOutOfOrder: Bool = false, schemaVersions: [String] = []
-        ) -> LaunchPlan.PendingStep {
-            LaunchPlan.PendingStep(
-                step: step, place: index, isOutOfOrder: isOutOfOrder, schemaVersions: schemaVersions,
-                exhausted: record.exhausted(
-                    step.work, remaining: step.isMove ? schemaVersions.count : nil, by: request))
-        }
-        let moves = zip(steps.moves, state.pending).filter { !$1.isEmpty }
-            .map { pending($0, schemaVersions: $1) }
         let plan = MigrationPlan(
             known: steps.closures, by: { $0.version }, floor: record.floor, settled: record.settled,
             owed: record.owed, target: nil)
-        return moves
-            + plan.pending.compactMap { step in
-                let isOnly = step.onFreshInstall == .only
-                if isOnly, !record.owed.contains(step.version) { return nil }
-                if record.hasGivenUp(step), step.version != request.retrying { return nil }
-                return pending(step, isOutOfOrder: !isOnly && reached.map { step.version < $0 } ?? false)
-            }
+        var pending: [LaunchPlan.PendingStep] = []
+        pending.reserveCapacity(steps.moves.count + plan.pending.count)
+        for (step, versions) in zip(steps.moves, state.pending) where !versions.isEmpty {
+            pending.append(.init(step: step, place: index, isOutOfOrder: false, schemaVersions: versions))
+        }
+        for step in plan.pending {
+            let isOnly = step.onFreshInstall == .only
+            if isOnly, !record.owed.contains(step.version) { continue }
+            if record.hasGivenUp(step), step.version != request.retrying { continue }
+            let isOutOfOrder = !isOnly && reached.map { step.version < $0 } ?? false
+            pending.append(.init(step: step, place: index, isOutOfOrder: isOutOfOrder, schemaVersions: []))
+        }
+        return pending
     }
 
     /// The closures for a change of the app's version, if this launch changes it and they have not run.
@@ -191,9 +194,7 @@ extension LaunchPlan.PlacePlan {
         let step = MigrationStep(
             version: request.current, place: steps.id, kind: .versionChange, number: -1,
             source: SourceLocation(fileID: #fileID, line: #line))
-        return LaunchPlan.PendingStep(
-            step: step, place: 0, isOutOfOrder: false, schemaVersions: [],
-            exhausted: record.exhausted(step.work, remaining: nil, by: request))
+        return LaunchPlan.PendingStep(step: step, place: 0, isOutOfOrder: false, schemaVersions: [])
     }
 }
 

@@ -158,7 +158,7 @@ final class Stepper {
         let pending = steps[index]
         let step = pending.step
         if let reasonToStop { return stop(with: reasonToStop) }
-        if let version = pending.unfinished {
+        if let version = plan.unfinished(pending) {
             return stop(
                 with: MigrationError(
                     .stepFailed,
@@ -166,7 +166,7 @@ final class Stepper {
                     remedy: "Update the app, or restore that database.", manager: plan.request.manager,
                     version: step.version))
         }
-        if let died = pending.exhausted {
+        if let died = plan.exhausted(pending) {
             let error = MigrationError.gaveUp(step, died, manager: plan.request.manager)
             guard !isLaunch else { return stop(with: error) }
             tally.failures.append(error)

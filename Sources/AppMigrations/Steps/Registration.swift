@@ -11,13 +11,14 @@ struct Registration {
     /// What the steps do, by their numbers.
     private(set) var works: [MigrationWork] = []
     private(set) var versionChanges: [VersionChange] = []
-    /// The place of the step that was registered last.
+    /// The database of the step that was registered last in one.
     private(set) var lastPlace: (any MigrationPlace)?
 
     // What a launch would have to ask every step, it asks once, as the step is added.
     private let ceiling: AppVersion
     /// Whether each step is above the one before it in its place, all are due, and none finishes another one.
     private var isInOrder = true
+    private var hasMoves = false
     /// The places of the steps that are not due, to check their moves.
     private var laterPlaces: [any MigrationPlace] = []
     /// Whether something may need the asynchronous forms of `migrate` and `runDeferred`.
@@ -40,8 +41,9 @@ struct Registration {
     mutating func add(_ step: MigrationStep, _ work: MigrationWork, in place: any MigrationPlace) {
         steps.append(step)
         works.append(work)
-        lastPlace = place
+        if step.worksInDatabase { lastPlace = place }
         isAsynchronous = isAsynchronous || work.isAsynchronous
+        hasMoves = hasMoves || step.isMove
         guard step.version <= ceiling else {
             isInOrder = false
             laterPlaces.append(place)
@@ -111,6 +113,7 @@ struct Registration {
     ///
     /// - Throws: ``MigrationError`` with the code `invalidRegistration`.
     func check() throws {
+        if isInOrder, !hasMoves { return }
         var found: [(step: MigrationStep, mistake: MigrationError)] = []
         func note(_ step: MigrationStep, _ problem: String, _ remedy: String) {
             let mistake = MigrationError(
@@ -205,7 +208,6 @@ struct PlaceSteps: Sendable {
     private(set) var moves: [MigrationStep] = []
     /// All other steps, ascending.
     private(set) var closures: [MigrationStep] = []
-    private var last: MigrationStep?
 
     init(id: PlaceID, name: String) {
         self.id = id
@@ -214,13 +216,13 @@ struct PlaceSteps: Sendable {
 
     mutating func add(_ step: MigrationStep) {
         if step.isMove { moves.append(step) } else { closures.append(step) }
-        last = step
     }
 
     /// Returns true if a step is in order behind those that are there: a move may have the version of the closure behind it.
     fileprivate func isBelow(_ step: MigrationStep) -> Bool {
-        guard let last else { return true }
-        return last.version < step.version || last.version == step.version && last.isMove && !step.isMove
+        if let last = closures.last, last.version >= step.version { return false }
+        guard let move = moves.last else { return true }
+        return step.isMove ? move.version < step.version : move.version <= step.version
     }
 }
 

@@ -23,6 +23,9 @@ public struct JSONStore: MigrationStore {
     /// Where the file is.
     public let url: URL
 
+    /// The file's name.
+    public let name: String
+
     private let file: DurableFile
     private let durability: Durability
     /// The contents read last, for the other managers of a launch.
@@ -46,12 +49,10 @@ public struct JSONStore: MigrationStore {
                 remedy: "Create the folder before the store.")
         }
         self.url = url
+        name = url.lastPathComponent
         self.durability = durability
         file = DurableFile(at: url.resolvingSymlinksInPath())
     }
-
-    /// The file's name.
-    public var name: String { url.lastPathComponent }
 
     private struct Known {
         let contents: StoreState
