@@ -50,13 +50,13 @@ public final class MigrationManager {
     /// The test that simulates this launch; nil in an app.
     let observer = SimulatedLaunch.observer
     private(set) var registration: Registration
-    /// What this manager object knows of the launch that its calls have begun.
+    /// The state of the launch that calls of this object have begun.
     var launch = LaunchMemory()
     private var isMigrating = false
     /// Whether anybody has called the manager: it was not forgotten.
     private var wasCalled = false
 
-    /// What the calls of one manager object share.
+    /// The state of a launch, which the calls of one manager object share.
     struct LaunchMemory {
         /// The decisions that an earlier call has made.
         var decision: LaunchDecision?

@@ -9,7 +9,7 @@ import Foundation
 /// and notes how it ended, as ``Outcome`` judges. A launch stops at the first step that fails and is not best-effort. A
 /// deferred run goes on with the next one, and between two batches leaves the database to the app.
 final class Stepper {
-    /// What a driver does next.
+    /// An action that a driver carries out next.
     enum Action {
         /// Input and output: on any thread, where waiting hurts nobody.
         case elsewhere(@Sendable () throws -> Ending)
@@ -22,7 +22,7 @@ final class Stepper {
         typealias SuspendingBody = nonisolated(nonsending) () async throws -> Void
     }
 
-    /// What an action has led to, if it has not thrown.
+    /// The result of an action that has not thrown.
     enum Ending: Sendable {
         case done
         case moved(MoveOutcome)
@@ -34,7 +34,7 @@ final class Stepper {
         case heldElsewhere
     }
 
-    /// What kind of run this is.
+    /// The kind of a run.
     enum Mode {
         case launch
         /// Ends at the end of a batch when the time is over.
@@ -76,7 +76,7 @@ final class Stepper {
     var batches: BatchRunner?
     private var unlock: (@Sendable () -> Void)?
 
-    /// What the run has done.
+    /// The work that the run has done.
     private(set) var tally: Tally
     /// The error with which the run has ended.
     private(set) var error: (any Error)?
@@ -400,7 +400,7 @@ final class Stepper {
     }
 }
 
-/// What a run has done, for its report.
+/// The work that a run has done, for its report.
 struct Tally {
     var completed: [AppVersion] = []
     var moves: [MigrationMove] = []
