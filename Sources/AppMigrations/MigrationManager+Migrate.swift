@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension MigrationManager {
     /// Runs every pending step, oldest first, and reports what it did.
@@ -112,16 +112,23 @@ extension MigrationManager {
         }
     }
 
-    /// Returns the settled steps, from the store and from the databases that steps are registered for, and the
-    /// versions of the app that the store has seen.
+    /// Returns the settled steps, oldest first, from the store and from the databases that steps are registered for.
     ///
     /// - Throws: ``MigrationError``, when a store cannot be read.
-    public func history() throws -> MigrationHistory {
+    public func history() throws -> [SettledStep] {
         try exclusively {
             let steps = try registration.places.flatMap { try $0.store.history(name) }
-            return MigrationHistory(
-                steps: steps.sorted { ($0.date, $0.version) < ($1.date, $1.version) },
-                seen: try store.read(name).seen[options.line, default: []])
+            return steps.sorted { ($0.date, $0.version) < ($1.date, $1.version) }
+        }
+    }
+
+    /// Returns the app versions that the store has seen, in the order in which they came, each with the date at which it
+    /// came first.
+    ///
+    /// - Throws: ``MigrationError``, when the store cannot be read.
+    public func seenVersions() throws -> [(version: AppVersion, date: Date)] {
+        try exclusively {
+            try store.read(name).seen[options.line, default: []].map { ($0.version, $0.first) }
         }
     }
 }

@@ -15,66 +15,62 @@ package import MigrationDiagnostics
 /// ```
 public struct SchemaMigrationError: Error, Sendable {
     /// The kind of a failure, with one code for each failure that an app or a tool handles in its own way.
-    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name.
-        public let rawValue: String
+        public let description: String
 
-        /// Creates a code from its name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
+        fileprivate init(_ name: String) {
+            description = name
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
 
         // Problems with the migrations, found before one runs.
 
         /// A folder of migrations does not exist, cannot be read, or holds no migration.
-        public static let noMigrations = Code(rawValue: "noMigrations")
+        public static let noMigrations = Code("noMigrations")
         /// A migration's name, version or text is malformed, or two migrations have one version.
-        public static let invalidMigration = Code(rawValue: "invalidMigration")
+        public static let invalidMigration = Code("invalidMigration")
         /// A migration asks for something that SQLite cannot do in its transaction.
-        public static let refusedStatement = Code(rawValue: "refusedStatement")
+        public static let refusedStatement = Code("refusedStatement")
         /// A snapshot cannot be used, or does not match the migrations.
-        public static let invalidSnapshot = Code(rawValue: "invalidSnapshot")
+        public static let invalidSnapshot = Code("invalidSnapshot")
         /// The call asks for a version that no migration has, rolls back an irreversible migration, or is
         /// made inside a transaction.
-        public static let invalidRequest = Code(rawValue: "invalidRequest")
+        public static let invalidRequest = Code("invalidRequest")
 
         // Problems with the database, found before a migration runs.
 
         /// A newer version of the app has migrated the database.
-        public static let newerDatabase = Code(rawValue: "newerDatabase")
+        public static let newerDatabase = Code("newerDatabase")
         /// The database has tables, but no `schema_migrations` table.
-        public static let unmanagedDatabase = Code(rawValue: "unmanagedDatabase")
+        public static let unmanagedDatabase = Code("unmanagedDatabase")
         /// None of the migrations applied to the database is known.
-        public static let differentSet = Code(rawValue: "differentSet")
+        public static let differentSet = Code("differentSet")
         /// A file was edited after it had been applied.
-        public static let editedMigration = Code(rawValue: "editedMigration")
+        public static let editedMigration = Code("editedMigration")
         /// The schema is not the one that the migrations make; see ``SchemaOptions/verify``.
-        public static let differentSchema = Code(rawValue: "differentSchema")
+        public static let differentSchema = Code("differentSchema")
         /// The `schema_migrations` table is malformed.
-        public static let damagedLedger = Code(rawValue: "damagedLedger")
+        public static let damagedLedger = Code("damagedLedger")
 
         // Failures of the run.
 
         /// A migration failed, ended its transaction, or left rows, views or triggers broken.
-        public static let migrationFailed = Code(rawValue: "migrationFailed")
+        public static let migrationFailed = Code("migrationFailed")
         /// The database could not be copied before the first change.
-        public static let backupFailed = Code(rawValue: "backupFailed")
-        /// SQLite could not read or write the database; ``SchemaMigrationError/sqliteCode`` says why.
-        public static let databaseFailed = Code(rawValue: "databaseFailed")
+        public static let backupFailed = Code("backupFailed")
+        /// SQLite could not read or write the database; ``SchemaMigrationError/underlyingError`` says why.
+        public static let databaseFailed = Code("databaseFailed")
 
         // The device and the moment: wait, or make room, and migrate again.
 
         /// The device has not been unlocked since it was started, so the database cannot be read yet.
-        public static let deviceLocked = Code(rawValue: "deviceLocked")
+        public static let deviceLocked = Code("deviceLocked")
         /// The disk is full.
-        public static let diskFull = Code(rawValue: "diskFull")
+        public static let diskFull = Code("diskFull")
         /// Another connection used the database for too long.
-        public static let locked = Code(rawValue: "locked")
+        public static let locked = Code("locked")
         /// GRDB has suspended the database, or the system is about to suspend the app.
-        public static let suspended = Code(rawValue: "suspended")
+        public static let suspended = Code("suspended")
     }
 
     /// The kind of the failure.
@@ -93,13 +89,13 @@ public struct SchemaMigrationError: Error, Sendable {
     }
 
     /// The name of the migration's file, or of its type.
-    public var file: String? {
+    package var file: String? {
         guard case .file(let name, _, _) = diagnostic.place else { return nil }
         return name
     }
 
     /// The line in the file, from 1.
-    public var line: Int? {
+    package var line: Int? {
         guard case .file(_, let line, _) = diagnostic.place else { return nil }
         return line
     }
@@ -111,7 +107,7 @@ public struct SchemaMigrationError: Error, Sendable {
     public package(set) var version: SchemaVersion?
 
     /// SQLite's extended result code.
-    public package(set) var sqliteCode: Int32?
+    package var sqliteCode: Int32?
 
     /// The versions that the same call committed before the failure, which stay.
     public package(set) var committed: [SchemaVersion] = []
@@ -139,10 +135,4 @@ extension SchemaMigrationError: CustomStringConvertible, LocalizedError {
 
     /// The message and the remedy.
     public var errorDescription: String? { description }
-
-    /// The place and the problem.
-    public var failureReason: String? { message }
-
-    /// The remedy.
-    public var recoverySuggestion: String? { remedy }
 }

@@ -21,7 +21,6 @@ extension SchemaMigrator {
             pendingVersions: plan.pending, skippedVersions: plan.belowFloor,
             editedVersions: try edited(in: history),
             unknownVersions: ledger.applied.subtracting(versions).sorted(),
-            latestVersion: migrations.last?.version,
             history: history)
     }
 
@@ -98,9 +97,6 @@ public struct SchemaStatus: Sendable, Hashable {
 
     /// The applied versions that no known migration has, ascending.
     public let unknownVersions: [SchemaVersion]
-
-    /// The version of the latest known migration.
-    public let latestVersion: SchemaVersion?
 
     /// The applied migrations, with what the ledger knows about them, ascending.
     package let history: [AppliedMigration]

@@ -27,12 +27,12 @@ extension SchemaMigrator {
 
     /// Compares the schema with the one that the applied migrations make, if the options ask for that.
     func verify(_ db: Database, _ report: inout SchemaReport) throws {
-        guard options.verify != .never, !report.applied.isEmpty else { return }
+        guard let policy = options.differentSchemas, !report.applied.isEmpty else { return }
         let differences = try differences(of: db, in: Ledger(db))
         guard !differences.isEmpty else { return }
         let problem =
             "The schema is not the one that the migrations make: \(differences.joined(separator: "; "))"
-        guard options.verify == .afterMigrating else {
+        guard policy == .refuse else {
             report.warnings.append(problem)
             return
         }
@@ -54,7 +54,7 @@ extension SchemaMigrator {
     /// - Parameter ledger: the ledger, still to be written.
     /// - Returns: a warning, if differences are allowed.
     func verifyAdoption(_ db: Database, _ ledger: Ledger) throws -> String? {
-        guard options.verify != .never, let version = ledger.unmarked.max() else { return nil }
+        guard let policy = options.differentSchemas, let version = ledger.unmarked.max() else { return nil }
         // A pending migration may drop what an earlier tool has left, and the schema is compared again after it.
         let isLatest = pending(in: ledger, upTo: nil).pending.isEmpty
         let differences = try differences(of: db, in: ledger, ignoringAdditions: !isLatest)
@@ -63,7 +63,7 @@ extension SchemaMigrator {
             The schema is not the one that the adopted migrations make, up to \(version): \
             \(differences.joined(separator: "; "))
             """
-        guard options.verify == .afterMigrating else { return problem }
+        guard policy == .refuse else { return problem }
         throw SchemaMigrationError(
             .differentSchema, problem,
             remedy: """

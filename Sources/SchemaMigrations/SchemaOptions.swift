@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// ```swift
 /// var options = SchemaOptions(commits: .allOrNothing)
-/// options.backup = .beforeMigrating(to: folder.appendingPathComponent("Backups"))
+/// options.backupFolder = folder.appendingPathComponent("Backups")
 /// let schema = try SchemaMigrator(directory: folder, options: options)
 /// ```
 public struct SchemaOptions: Sendable {
@@ -27,8 +27,28 @@ public struct SchemaOptions: Sendable {
     /// at every launch.
     public var editedMigrations: Policy
 
-    /// The backup to make before the database is changed; nil, the default, for none.
-    public var backup: Backup?
+    /// What to do about a schema that is not the one that the migrations make: something else has changed it, or a
+    /// migration was edited after it was applied.
+    ///
+    /// By default, nil, the migrator compares nothing. `.refuse` throws ``SchemaMigrationError/Code/differentSchema``, and
+    /// `.allow` adds the difference to ``SchemaReport/warnings``, which a manager reports as an event.
+    ///
+    /// The migrator compares after it has applied migrations, and before it adopts a database. It reruns the applied
+    /// migrations on an empty database in memory, so other launches take no longer. The migrations that it has applied
+    /// stay. If `.refuse` rejects an adoption, the database stays as it is, without a ledger, at every launch.
+    public var differentSchemas: Policy?
+
+    /// The folder of backups, which the migrator makes before it changes a database; nil, the default, for none.
+    ///
+    /// It copies the database whenever a migration is pending and the database is not empty, while no other connection
+    /// writes. The copy's name is that of the database, and the date. ``SchemaMigrator/restore(_:to:)`` restores it.
+    ///
+    /// The migrator creates the folder. Choose one that the system does not clear. Databases of the same file name, as
+    /// those of several accounts, need a folder each: that name tells copies apart.
+    public var backupFolder: URL?
+
+    /// The number of backups to keep of each database, at least 1; the migrator removes older ones.
+    public var keptBackups: Int
 
     /// The version of the app, which the ledger records beside each migration that it applies.
     public var appVersion: AppVersion?
@@ -39,11 +59,6 @@ public struct SchemaOptions: Sendable {
     /// The default is ten seconds.
     public var busyTimeout: Duration
 
-    /// The comparison of the schema with the one that the migrations make.
-    ///
-    /// By default, there is none.
-    public var verify: Verification
-
     /// The free space that the disk must have before a migration begins.
     ///
     /// By default, it is not checked.
@@ -51,17 +66,19 @@ public struct SchemaOptions: Sendable {
 
     /// Creates options.
     public init(
-        commits: Commits = .grouped(), newerDatabases: Policy = .refuse, editedMigrations: Policy = .allow,
-        backup: Backup? = nil, appVersion: AppVersion? = nil, busyTimeout: Duration = .seconds(10),
-        verify: Verification = .never, space: Space = .unchecked
+        commits: Commits = .grouped(), newerDatabases: Policy = .refuse,
+        editedMigrations: Policy = .allow, differentSchemas: Policy? = nil,
+        backupFolder: URL? = nil, keptBackups: Int = 2, appVersion: AppVersion? = nil,
+        busyTimeout: Duration = .seconds(10), space: Space = .unchecked
     ) {
         self.commits = commits
         self.newerDatabases = newerDatabases
         self.editedMigrations = editedMigrations
-        self.backup = backup
+        self.differentSchemas = differentSchemas
+        self.backupFolder = backupFolder
+        self.keptBackups = keptBackups
         self.appVersion = appVersion
         self.busyTimeout = busyTimeout
-        self.verify = verify
         self.space = space
     }
 
@@ -91,28 +108,6 @@ public struct SchemaOptions: Sendable {
         case refuse
     }
 
-    /// A comparison of a database's schema with the one that its migrations make.
-    ///
-    /// It finds tables that something else has changed, and migrations that were edited after they were applied.
-    public enum Verification: Sendable {
-        /// Compares nothing.
-        case never
-
-        /// Throws ``SchemaMigrationError/Code/differentSchema`` if the schemas differ, after a migration, and before a
-        /// database is adopted.
-        ///
-        /// The migrator reruns the applied migrations on an empty database in memory. It does so only when it has applied or
-        /// adopted one, so that other launches take no longer.
-        ///
-        /// The migrations that were applied stay. A database whose tables are not those of the adopted version is left
-        /// as it is, without a ledger, at every launch.
-        case afterMigrating
-
-        /// Compares at the same times, and adds a difference to ``SchemaReport/warnings``, which a manager reports as an
-        /// event.
-        case warnAfterMigrating
-    }
-
     /// The free space that a disk must have before a migration begins.
     ///
     /// With too little, migrating throws ``SchemaMigrationError/Code/diskFull`` and changes nothing. SQLite rolls back a
@@ -129,24 +124,5 @@ public struct SchemaOptions: Sendable {
 
         /// Requires a number of bytes, such as a rehearsal has measured.
         case requireBytes(Int64)
-    }
-
-    /// A copy of the database, made before it is changed.
-    public struct Backup: Sendable {
-        let folder: URL
-        let keep: Int
-
-        /// Copies the database into a folder whenever a migration is pending and the database is not empty.
-        ///
-        /// SQLite makes the copy while no other connection writes. Its name is that of the database, and the
-        /// date. ``SchemaMigrator/restore(_:to:)`` restores it.
-        ///
-        /// - Parameters:
-        ///   - folder: created when it is missing. Choose one that the system does not clear. Databases of the same
-        ///     file name, as those of several accounts, need a folder each: copies are told apart by that name.
-        ///   - keep: how many copies of this database are kept, at least 1; older ones are removed.
-        public static func beforeMigrating(to folder: URL, keep: Int = 2) -> Backup {
-            Backup(folder: folder, keep: max(1, keep))
-        }
     }
 }

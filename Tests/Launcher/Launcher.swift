@@ -68,7 +68,7 @@ struct Launcher: ParsableCommand {
                 print("deferred \(deferred.completed), failed \(deferred.failures.map(\.description))")
             }
         } catch let error as MigrationError {
-            print("\(error.code.rawValue): \(error)")
+            print("\(error.code): \(error)")
         } catch is CancellationError {
             print("cancelled")
         }

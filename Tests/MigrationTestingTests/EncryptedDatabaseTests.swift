@@ -34,7 +34,7 @@ struct EncryptedDatabaseTests {
                     try db.execute(sql: "UPDATE entry SET note = upper(note)")
                     try look()
                 },
-            ], options: SchemaOptions(backup: .beforeMigrating(to: folder.file("copies"))))
+            ], options: SchemaOptions(backupFolder: folder.file("copies")))
     }
 
     private var path: String { folder.file("app.sqlite").path }

@@ -49,9 +49,9 @@ struct Launch {
             case .schema: try report("ended \(migrateSchema())")
             }
         } catch let error as SchemaMigrationError {
-            report("failed \(error.code.rawValue): \(error)")
+            report("failed \(error.code): \(error)")
         } catch let error as MigrationError where isTyped(error) {
-            report("failed \(error.code.rawValue): \(error)")
+            report("failed \(error.code): \(error)")
         } catch let error as OpeningError {
             report("failed opening: \(error.reason)")
         } catch {
@@ -189,7 +189,7 @@ struct Launch {
             snapshot: scenario.start == .snapshot ? snapshot : nil,
             options: SchemaOptions(
                 commits: commits,
-                backup: scenario.backup == .saved ? .beforeMigrating(to: backups, keep: 2) : nil,
+                backupFolder: scenario.backup == .saved ? backups : nil,
                 busyTimeout: patience),
             adopting: scenario.start == .unrecorded ? SchemaAdoption { _ in 1 } : nil)
     }

@@ -74,13 +74,20 @@ final class JournalApp {
     }
 
     /// Returns what each manager has done so far.
-    func history() throws -> [(manager: String, history: MigrationHistory)] {
+    func history() throws -> [(manager: String, steps: [SettledStep])] {
         try parts.map { name, register in
             let manager = try manager(name)
             // The manager finds its databases through the registered steps.
             register(manager, release, notes)
             return (name, try manager.history())
         }
+    }
+
+    /// Returns the releases that were launched, in order.
+    ///
+    /// All managers share one store, which has seen them for all of them.
+    func launchedVersions() throws -> [(version: AppVersion, date: Date)] {
+        try parts.first.map { try manager($0.0).seenVersions() } ?? []
     }
 }
 

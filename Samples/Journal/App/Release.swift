@@ -52,7 +52,7 @@ extension Release {
     /// Finds a release.
     ///
     /// - Parameter text: The release's version.
-    /// - Throws: `AppVersion.ParsingError` if the version is malformed, ``UnknownRelease`` if there is no such release.
+    /// - Throws: An error if the version is malformed, ``UnknownRelease`` if there is no such release.
     init(_ text: String, build: Int) throws {
         let version = try AppVersion(parsing: text)
         guard let release = Self.all.first(where: { $0.version == version && $0.build == build }) else {

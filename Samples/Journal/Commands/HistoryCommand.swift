@@ -16,16 +16,11 @@ struct HistoryCommand: ParsableCommand {
         let folder = options.folder
         guard folder.exists else { throw NoJournal(folder: folder) }
         let app = try JournalApp(folder: folder, release: .latest)
-        let histories = try app.history()
         let style = Style()
 
         print(style.heading("Versions"))
-        // All managers share one store, which has seen the versions for all of them.
-        if let history = histories.first?.history {
-            for version in history.versions {
-                let date = history.firstSeen(version)?.toTheMinute ?? ""
-                print("  \(style.faint(date))  \(version)")
-            }
+        for (version, date) in try app.launchedVersions() {
+            print("  \(style.faint(date.toTheMinute))  \(version)")
         }
 
         print("\n" + style.heading("Schema"))
@@ -36,9 +31,9 @@ struct HistoryCommand: ParsableCommand {
             )
         }
 
-        for (name, history) in histories where !history.steps.isEmpty {
+        for (name, steps) in try app.history() where !steps.isEmpty {
             print("\n" + style.heading(name))
-            for step in history.steps {
+            for step in steps {
                 let version = "\(step.version)".padded(to: 5)
                 print("  \(style.faint(step.date.toTheMinute))  \(version)  \(step.inWords)")
             }

@@ -15,17 +15,13 @@ package import MigrationDiagnostics
 /// ```
 public struct MigrationError: Error, Sendable {
     /// The kind of an error.
-    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name.
-        public let rawValue: String
+        public let description: String
 
-        /// Creates a code from its name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
+        fileprivate init(_ name: String) {
+            description = name
         }
-
-        /// The code's name.
-        public var description: String { rawValue }
     }
 
     /// The kind of the error.
@@ -53,7 +49,7 @@ public struct MigrationError: Error, Sendable {
     public let underlyingError: (any Error)?
 
     /// The single mistakes, where the error reports several together.
-    public let causes: [MigrationError]
+    package let causes: [MigrationError]
 
     /// Creates an error.
     ///
@@ -107,58 +103,58 @@ public struct MigrationError: Error, Sendable {
 extension MigrationError.Code {
     // Mistakes in the app's code, which show on a developer's desk.
 
-    /// Steps or moves are registered wrongly; ``MigrationError/causes`` has an error for each mistake.
-    public static let invalidRegistration = Self(rawValue: "invalidRegistration")
+    /// Steps or moves are registered wrongly; the message has a line for each mistake.
+    public static let invalidRegistration = Self("invalidRegistration")
     /// The current version is missing, malformed, or has a sub-migration number, or there is no place for a store.
-    public static let invalidConfiguration = Self(rawValue: "invalidConfiguration")
+    public static let invalidConfiguration = Self("invalidConfiguration")
     /// The manager was called in a way or at a time that it does not allow.
-    public static let invalidCall = Self(rawValue: "invalidCall")
+    public static let invalidCall = Self("invalidCall")
 
     // The app's own work.
 
     /// A step, a move or the closure of a version change threw; ``MigrationError/underlyingError`` is what it threw.
-    public static let stepFailed = Self(rawValue: "stepFailed")
+    public static let stepFailed = Self("stepFailed")
     /// The process has died in a step so often that the manager no longer tries it.
-    public static let gaveUp = Self(rawValue: "gaveUp")
+    public static let gaveUp = Self("gaveUp")
 
     // The data.
 
     /// There is data, and neither a record nor `adopting` says which version left it.
-    public static let undecided = Self(rawValue: "undecided")
+    public static let undecided = Self("undecided")
     /// The data is older than what the app can still migrate.
-    public static let tooOld = Self(rawValue: "tooOld")
+    public static let tooOld = Self("tooOld")
     /// A newer version of the app has used the data: a store or a database is ahead of this process.
-    public static let newerThanThisProcess = Self(rawValue: "newerThanThisProcess")
+    public static let newerThanThisProcess = Self("newerThanThisProcess")
     /// This process does not migrate, and the one that does has not done so yet.
-    public static let notYetMigrated = Self(rawValue: "notYetMigrated")
+    public static let notYetMigrated = Self("notYetMigrated")
 
     // Stores and databases.
 
     /// The store could not be read: it may contain a record.
-    public static let unreadableStore = Self(rawValue: "unreadableStore")
+    public static let unreadableStore = Self("unreadableStore")
     /// The store could not be written.
-    public static let unwritableStore = Self(rawValue: "unwritableStore")
+    public static let unwritableStore = Self("unwritableStore")
     /// The contents of the store are not a record.
-    public static let damagedStore = Self(rawValue: "damagedStore")
+    public static let damagedStore = Self("damagedStore")
     /// A newer version of this package wrote the store, in a format that this one does not know.
-    public static let newerFormat = Self(rawValue: "newerFormat")
+    public static let newerFormat = Self("newerFormat")
     /// A database cannot be migrated as it is; ``MigrationError/underlyingError`` says why.
-    public static let unusableDatabase = Self(rawValue: "unusableDatabase")
+    public static let unusableDatabase = Self("unusableDatabase")
 
     // The device and the moment. Nothing is wrong with the data: wait, or make room, and migrate again.
 
     /// The device has not been unlocked since it was started, so protected files cannot be read yet.
-    public static let deviceLocked = Self(rawValue: "deviceLocked")
+    public static let deviceLocked = Self("deviceLocked")
     /// The disk is full.
-    public static let diskFull = Self(rawValue: "diskFull")
+    public static let diskFull = Self("diskFull")
     /// Another run or another connection held a lock for too long.
-    public static let locked = Self(rawValue: "locked")
+    public static let locked = Self("locked")
     /// A file or a database cannot be written, by its permissions or because its volume is read-only.
-    public static let readOnly = Self(rawValue: "readOnly")
+    public static let readOnly = Self("readOnly")
     /// A step threw ``MigrationPostponed``: its time has not come.
-    public static let postponed = Self(rawValue: "postponed")
+    public static let postponed = Self("postponed")
     /// The system is about to suspend the process, or GRDB has suspended the database; the run has stopped.
-    public static let suspended = Self(rawValue: "suspended")
+    public static let suspended = Self("suspended")
 }
 
 extension MigrationError: CustomStringConvertible, LocalizedError {
@@ -169,12 +165,6 @@ extension MigrationError: CustomStringConvertible, LocalizedError {
 
     /// The message and the remedy.
     public var errorDescription: String? { description }
-
-    /// The culprit and the cause.
-    public var failureReason: String? { message }
-
-    /// The remedy: what the reader can do.
-    public var recoverySuggestion: String? { remedy }
 }
 
 extension MigrationError {

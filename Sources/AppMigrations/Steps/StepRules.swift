@@ -47,7 +47,7 @@ public enum ErrorRule: Sendable, Hashable {
 /// step is best-effort: then later steps run.
 public struct MigrationPostponed: Error, Sendable, Hashable {
     /// The reason, for messages: a clause such as `the keychain is locked`.
-    public let reason: String
+    package let reason: String
 
     /// Creates the error.
     public init(reason: String) {

@@ -21,7 +21,7 @@ public struct JSONStore: MigrationStore {
     }
 
     /// Where the file is.
-    public let url: URL
+    package let url: URL
 
     /// The file's name.
     public let name: String

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AppVersion {
     /// Creates the version that a text describes, or throws an error that says where the text goes wrong.
@@ -7,10 +7,10 @@ extension AppVersion {
     /// that of ``AppVersion``. All of the text has to match: white space around a version is an error too.
     ///
     /// - Parameter text: The text to parse. It becomes the ``description`` of the version.
-    /// - Throws: ``ParsingError`` at the first character that does not continue a version, or at the first digit of a
-    ///   number greater than `UInt64.max`, or of a pre-release's numeric identifier with leading zeros (Semantic
-    ///   Versioning 2.0.0, clause 9).
-    public init(parsing text: String) throws(ParsingError) {
+    /// - Throws: An error whose description quotes the text, and says where it goes wrong: at the first character that does
+    ///   not continue a version, or at the first digit of a number greater than `UInt64.max`, or of a pre-release's
+    ///   numeric identifier with leading zeros (Semantic Versioning 2.0.0, clause 9).
+    public init(parsing text: String) throws {
         // Strings bridged from Objective-C become native here, once, which makes every later use of the text fast.
         var text = text
         let result = text.withUTF8 { bytes in
@@ -35,22 +35,22 @@ extension AppVersion {
     ///
     /// Use ``description`` for a message that says all of it, for example
     /// `"1..2" is not an app version: expected a digit at offset 2, found ".".`
-    public struct ParsingError: Error, Sendable, Hashable {
+    package struct ParsingError: Error, Sendable, Hashable {
         /// The whole text that was to be parsed.
         ///
         /// It is as it was given. Use ``description`` to print it, where what cannot be seen is escaped.
-        public let text: String
+        package let text: String
 
         /// How far into the text the error is, in UTF-8 code units, from zero to the length of the text.
         ///
         /// Whatever comes before an error is ASCII, so this is just as well the offset in characters of the text as
         /// it appears to a reader. An offset equal to the length of the text says that the text ended too early.
-        public let offset: Int
+        package let offset: Int
 
         /// The character or part that would have been right at the offset, such as `a digit`.
         ///
         /// Use it for messages of your own; it is English, and completes the sentence "expected …".
-        public let expected: String
+        package let expected: String
     }
 }
 
@@ -59,7 +59,7 @@ extension AppVersion.ParsingError: CustomStringConvertible {
     ///
     /// Use it for logs and for developers. It is always a single line of visible characters: control characters, and
     /// all others that cannot be seen by themselves, are escaped as in a Swift literal, such as `\0` or `\u{7f}`.
-    public var description: String {
+    package var description: String {
         "\(Self.quoted(text)) is not an app version: expected \(expected) at offset \(offset), found \(found)."
     }
 
@@ -104,7 +104,7 @@ extension AppVersion.ParsingError: LocalizedError {
     /// The ``description``, so that `localizedDescription` is of use too.
     ///
     /// It is not localized: a malformed version is for a developer to see.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }
 
 // MARK: - Parser

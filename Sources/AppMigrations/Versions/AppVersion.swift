@@ -154,15 +154,14 @@ extension AppVersion: ExpressibleByStringLiteral {
     /// Use it, by writing a literal, for the versions that you know when you write the code. Use ``init(parsing:)``
     /// for any other text.
     ///
-    /// - Precondition: The literal is an app version. The message of the trap is the description of the
-    ///   ``ParsingError``.
+    /// - Precondition: The literal is an app version. The message of the trap says where it is malformed.
     public init(stringLiteral value: String) {
-        do throws(ParsingError) {
+        do {
             try self.init(parsing: value)
         } catch {
             // A mistake in the source code, found on its first run. Not a precondition failure, which would say
             // nothing in release builds.
-            fatalError(error.description)
+            fatalError("\(error)")
         }
     }
 }
@@ -170,19 +169,19 @@ extension AppVersion: ExpressibleByStringLiteral {
 extension AppVersion: Codable {
     /// Decodes a version from a single string.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` if the string is not an app version, with the description of the
-    ///   ``ParsingError`` as its debug description and the error itself as its underlying error. Whatever the decoder
+    /// - Throws: `DecodingError.dataCorrupted` if the string is not an app version, with the
+    ///   reason as its debug description. Whatever the decoder
     ///   throws if there is no string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
-        do throws(ParsingError) {
+        do {
             try self.init(parsing: text)
         } catch {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: container.codingPath,
-                    debugDescription: error.description,
+                    debugDescription: "\(error)",
                     underlyingError: error
                 )
             )

@@ -36,7 +36,7 @@ extension StoreRule {
                     trial.expect(
                         codes.contains(error.code),
                         """
-                        read of a damaged store throws the code \(error.code.rawValue), and neither damagedStore, \
+                        read of a damaged store throws the code \(error.code), and neither damagedStore, \
                         unreadableStore nor newerFormat
                         """)
                 } catch {

@@ -20,7 +20,7 @@ struct UpgradeTrial {
         self.fresh = fresh
         self.seeds = seeds
         var schema = matrix.schema
-        schema.options.backup = nil
+        schema.options.backupFolder = nil
         self.schema = schema
     }
 

@@ -5,11 +5,9 @@ import MigrationDiagnostics
 
 /// A maker of copies of a database before it is changed.
 struct BackupMaker {
-    private let backup: SchemaOptions.Backup
-
-    init(_ backup: SchemaOptions.Backup) {
-        self.backup = backup
-    }
+    let folder: URL
+    /// The number of copies to keep.
+    let keep: Int
 
     /// Copies the database while its connection keeps others from writing.
     ///
@@ -23,11 +21,11 @@ struct BackupMaker {
             try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
         guard !path.isEmpty else {
             throw Self.failure(
-                "A database in memory cannot be copied", remedy: "Leave out the option `backup`.")
+                "A database in memory cannot be copied", remedy: "Leave out the option `backupFolder`.")
         }
         let file = URL(fileURLWithPath: path)
         do {
-            try makeFolder(backup.folder)
+            try makeFolder(folder)
             removeUnfinishedCopies(of: file)
             try checkSpace(for: file)
             let copy = try write(file, with: db.configuration)
@@ -37,7 +35,7 @@ struct BackupMaker {
             throw error
         } catch {
             throw Self.failure(
-                "\(file.lastPathComponent) cannot be copied to \(backup.folder.path): \(error)",
+                "\(file.lastPathComponent) cannot be copied to \(folder.path): \(error)",
                 remedy: "Free some space or make the folder writable, then migrate again.", underlying: error)
         }
     }
@@ -64,7 +62,7 @@ struct BackupMaker {
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
             return sum + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
         }
-        let attributes = try FileManager.default.attributesOfFileSystem(forPath: backup.folder.path)
+        let attributes = try FileManager.default.attributesOfFileSystem(forPath: folder.path)
         guard let free = (attributes[.systemFreeSize] as? NSNumber)?.int64Value, free < size else { return }
         throw Self.failure(
             "A copy of \(file.lastPathComponent) needs \(size) bytes, and \(free) are free",
@@ -77,7 +75,7 @@ struct BackupMaker {
         let date = Date().formatted(
             .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
                 .dateSeparator(.omitted).timeSeparator(.omitted))
-        let copy = backup.folder.appendingPathComponent("\(file.lastPathComponent)-\(date).backup")
+        let copy = folder.appendingPathComponent("\(file.lastPathComponent)-\(date).backup")
         let partial = copy.appendingPathExtension("partial")
         do {
             let source = try DatabaseQueue(
@@ -106,14 +104,14 @@ struct BackupMaker {
         let prefix = file.lastPathComponent + "-"
         // A copy of "app-2" begins like one of "app", and is longer.
         let length = copy.lastPathComponent.count
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         // The clock may have been ahead when an older copy was made.
         let older = names.filter {
             $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length
                 && $0 != copy.lastPathComponent
         }.sorted()
-        for name in older.dropLast(backup.keep - 1) {
-            try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
+        for name in older.dropLast(max(1, keep) - 1) {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }
 
@@ -122,7 +120,7 @@ struct BackupMaker {
     /// No other process is making one: making a copy keeps others from writing to the database, and so from
     /// copying it.
     private func removeUnfinishedCopies(of file: URL) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: backup.folder.path)) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let unfinished = names.filter { name in
             guard let end = name.range(of: ".backup.partial") else { return false }
             let date = name[..<end.lowerBound].dropFirst(file.lastPathComponent.count + 1)
@@ -130,7 +128,7 @@ struct BackupMaker {
             return name.hasPrefix(file.lastPathComponent + "-") && !date.contains("-")
         }
         for name in unfinished {
-            try? FileManager.default.removeItem(at: backup.folder.appendingPathComponent(name))
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }
 

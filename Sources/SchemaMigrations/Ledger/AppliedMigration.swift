@@ -12,7 +12,7 @@ import MigrationDiagnostics
 /// ```
 public struct AppliedMigration: Sendable, Hashable {
     /// The way in which a migration entered the ledger.
-    public enum Origin: String, Sendable {
+    package enum Origin: String, Sendable {
         /// The migrator ran it.
         case applied
         /// It was marked as applied, as part of a baseline.
@@ -28,7 +28,7 @@ public struct AppliedMigration: Sendable, Hashable {
     /// The name that the migration had; nil if unknown.
     public let name: String?
     /// The way in which the migration entered the ledger.
-    public let origin: Origin
+    package let origin: Origin
     /// The date at which the migration entered the ledger; nil if unknown.
     public let date: Date?
     /// The time that the migration took; nil if it did not run.

@@ -35,7 +35,8 @@ final class SchemaRun {
         self.interrupter = interrupter
         self.progress = progress
         limit = migrator.options.busyTimeout
-        backup = migrator.options.backup.map(BackupMaker.init)
+        let options = migrator.options
+        backup = options.backupFolder.map { BackupMaker(folder: $0, keep: options.keptBackups) }
     }
 
     /// Applies the pending migrations, up to a version.

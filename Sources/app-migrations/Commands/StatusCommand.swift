@@ -79,7 +79,7 @@ private struct StatusOutput: Encodable {
         hasMigrationsTable = status.hasMigrationsTable
         originVersion = status.originVersion.map(String.init)
         currentVersion = status.currentVersion.map(String.init)
-        latestVersion = status.latestVersion.map(String.init)
+        latestVersion = (migrator.migrations.last?.version).map(String.init)
         needsMigration = status.needsMigration
         let applied = Dictionary(status.history.map { ($0.version, $0) }, uniquingKeysWith: { $1 })
         let names = Dictionary(

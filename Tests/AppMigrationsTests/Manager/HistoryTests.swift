@@ -13,14 +13,15 @@ struct HistoryTests {
         store = try JSONStore(at: folder.file("migrations.json"))
     }
 
-    func history() throws -> MigrationHistory {
-        try MigrationManager(name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
-            .history()
+    func history() throws -> [SettledStep] { try manager("1.0").history() }
+
+    func manager(_ version: AppVersion) throws -> MigrationManager {
+        try MigrationManager(name: "Library", currentVersion: version, adopting: .newApp, store: store)
     }
 
     /// The steps as text.
     func steps() throws -> [String] {
-        try history().steps.map { "\($0.version) \($0.outcome) by \($0.appVersion)" }
+        try history().map { "\($0.version) \($0.outcome) by \($0.appVersion)" }
     }
 
     @Test("lists how each step was settled, and by which version of the app")
@@ -38,15 +39,13 @@ struct HistoryTests {
                 "2.0 ran by 2.0",
             ])
         let history = try history()
-        #expect(history.steps.map { $0.duration != nil } == [false, false, false, true, true])
-        #expect(history.steps.allSatisfy { ($0.duration ?? .zero) >= .zero })
+        #expect(history.map { $0.duration != nil } == [false, false, false, true, true])
+        #expect(history.allSatisfy { ($0.duration ?? .zero) >= .zero })
         let span = begin.addingTimeInterval(-1)...Date().addingTimeInterval(1)
-        #expect(history.steps.allSatisfy { span.contains($0.date) })
-        #expect(history.versions == ["1.0", "2.0"])
-        for version in history.versions {
-            #expect(span.contains(try #require(history.firstSeen(version))))
-        }
-        #expect(history.firstSeen("3.0") == nil)
+        #expect(history.allSatisfy { span.contains($0.date) })
+        let seen = try manager.seenVersions()
+        #expect(seen.map(\.version) == ["1.0", "2.0"])
+        #expect(seen.allSatisfy { span.contains($0.date) })
     }
 
     @Test("lists this manager's steps only, but all versions of the app")
@@ -54,7 +53,7 @@ struct HistoryTests {
         try launch("1.0", steps: ["1.0"], name: "Settings", store: store)
         try launch("5.0", name: "Plugin", store: store, options: MigrationOptions(line: "Plugin"))
         #expect(try steps() == [])
-        #expect(try history().versions == ["1.0"])
+        #expect(try manager("1.0").seenVersions().map(\.version) == ["1.0"])
     }
 
     @Test("lists a step twice if it ran again after a reset")
@@ -114,11 +113,10 @@ struct HistoryTests {
     func memory() throws {
         let store = InMemoryStore()
         try launch("1.0", steps: ["1.0"], store: store)
-        let history = try MigrationManager(
-            name: "Library", currentVersion: "1.0", adopting: .newApp, store: store
-        ).history()
-        #expect(history.steps == [])
-        #expect(history.versions == ["1.0"])
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
+        #expect(try manager.history() == [])
+        #expect(try manager.seenVersions().map(\.version) == ["1.0"])
     }
 
     @Test("ignores lines written by a newer version of the package")
@@ -136,14 +134,14 @@ struct HistoryTests {
         let file = folder.file("migrations.json.history")
         let line = try String(contentsOf: file, encoding: .utf8)
         try Data(line.replacing("{", with: "{\"seconds\":\(seconds),").utf8).write(to: file)
-        let step = try #require(try history().steps.first)
+        let step = try #require(try history().first)
         #expect(step.version == "1.0")
         #expect(step.duration == nil)
     }
 
     @Test("is empty in an unused store")
     func unused() throws {
-        #expect(try history().steps == [])
-        #expect(try history().versions == [])
+        #expect(try history() == [])
+        #expect(try manager("1.0").seenVersions().isEmpty)
     }
 }

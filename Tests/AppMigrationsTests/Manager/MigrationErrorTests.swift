@@ -8,8 +8,6 @@ struct MigrationErrorTests {
     func localized() {
         let error: any Error = MigrationError(.locked, "It is locked.", remedy: "Wait.")
         #expect(error.localizedDescription == "It is locked. Wait.")
-        #expect((error as? any LocalizedError)?.failureReason == "It is locked.")
-        #expect((error as? any LocalizedError)?.recoverySuggestion == "Wait.")
     }
 
     @Test("has no trailing space if it has no remedy")

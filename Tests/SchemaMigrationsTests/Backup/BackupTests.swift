@@ -21,7 +21,7 @@ struct BackupTests {
             migrations: (1...count).map { version in
                 CodeMigration(
                     Int64(version), sql: "CREATE TABLE t\(version)(x); INSERT INTO t1 VALUES (\(version))")
-            }, options: SchemaOptions(backup: .beforeMigrating(to: copies, keep: keep)))
+            }, options: SchemaOptions(backupFolder: copies, keptBackups: keep))
     }
 
     private func names() throws -> [String] {
@@ -184,7 +184,7 @@ struct BackupTests {
             CodeMigration(1, sql: ""), CodeMigration(2, sql: "DELETE FROM t1"),
             CodeMigration(3, sql: "SELECT nonsense"),
         ])
-        schema.options.backup = .beforeMigrating(to: copies)
+        schema.options.backupFolder = copies
         _ = try failure { try schema.migrate(queue) }
         #expect(try queue.integers("SELECT x FROM t1") == [])
         let backup = copies.appendingPathComponent(try #require(try names().first))
@@ -219,7 +219,7 @@ struct BackupTests {
         #expect(error.code == .backupFailed)
         #expect(
             error.description
-                == "A database in memory cannot be copied. Leave out the option `backup`. Nothing was changed."
+                == "A database in memory cannot be copied. Leave out the option `backupFolder`. Nothing was changed."
         )
         #expect(try queue.ledger() == [1])
     }

@@ -18,7 +18,7 @@ struct CopyConfigurationTests {
             migrations: [
                 CodeMigration(1, sql: "CREATE TABLE a(x TEXT COLLATE app); INSERT INTO a VALUES ('one')"),
                 CodeMigration(2, sql: "INSERT INTO a VALUES ('two')"),
-            ], options: SchemaOptions(backup: .beforeMigrating(to: folder.url)))
+            ], options: SchemaOptions(backupFolder: folder.url))
     }
 
     @Test("are prepared as the app's own, even when it restores", arguments: [true, false])
@@ -53,7 +53,7 @@ struct CopyConfigurationTests {
         let queue = try folder.queue("app.sqlite", configuration)
         let schema = try SchemaMigrator(
             migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, sql: "DROP TABLE a")],
-            options: SchemaOptions(backup: .beforeMigrating(to: folder.url)))
+            options: SchemaOptions(backupFolder: folder.url))
         try schema.migrate(queue, upTo: 1)
         let backup = try #require(try schema.migrate(queue).backup)
         try schema.restore(backup, to: queue)

@@ -94,7 +94,7 @@ struct DeferredTests {
         #expect(try manager.pendingDeferred() == [])
         #expect(try manager.migrate().pendingDeferred == [])
         #expect(try manager.runDeferred().completed == [])
-        #expect(try manager.history().steps.map { "\($0.version) \($0.outcome)" } == ["2.1 ran"])
+        #expect(try manager.history().map { "\($0.version) \($0.outcome)" } == ["2.1 ran"])
         #expect(app.log.lines.first == "2.1: 64 of 1000")
     }
 
@@ -144,7 +144,7 @@ struct DeferredTests {
         #expect(report.launch == .freshInstall)
         #expect(report.pendingDeferred == [])
         #expect(try manager.runDeferred().failures.isEmpty)
-        #expect(try manager.history().steps.map { "\($0.version) \($0.outcome)" } == ["2.1 notNeeded"])
+        #expect(try manager.history().map { "\($0.version) \($0.outcome)" } == ["2.1 notNeeded"])
     }
 
     @Test("is finished first by a step that needs it, with progress")
@@ -221,7 +221,7 @@ struct DeferredTests {
         let report = try manager(onError: rule, poison: 3).runDeferred()
         #expect(report.skipped == ["2.1"])
         #expect(report.pending == [])
-        #expect(try manager().history().steps.map { "\($0.version) \($0.outcome)" } == ["2.1 skipped"])
+        #expect(try manager().history().map { "\($0.version) \($0.outcome)" } == ["2.1 skipped"])
         #expect(try manager(onError: rule).runDeferred().completed == [])
         #expect(
             try manager("3.0").migrate().completed == ["2.1", "3.0"],

@@ -48,7 +48,7 @@ struct LedgerReadsTests {
         try migrator(1).migrate(queue)
         var schema = try migrator(2)
         schema.options.editedMigrations = .refuse
-        schema.options.backup = .beforeMigrating(to: folder.url.appendingPathComponent("copies"))
+        schema.options.backupFolder = folder.url.appendingPathComponent("copies")
         _ = reads.take()
         #expect(try schema.migrate(queue).applied == [2])
         #expect(reads.take() == 2)

@@ -74,7 +74,7 @@
                 migrations: schema.migrations + [
                     SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x)")
                 ])
-            next.options.backup = .beforeMigrating(to: diskURL)
+            next.options.backupFolder = diskURL
             let full = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
             #expect(full.code == .diskFull)
             #expect(

@@ -12,14 +12,14 @@ struct VerificationTests {
         SQLMigration(version: 2, name: "b", sql: "CREATE TABLE b(x); ALTER TABLE a RENAME COLUMN y TO z"),
     ]
 
-    private func schema(_ verification: SchemaOptions.Verification) throws -> SchemaMigrator {
-        try SchemaMigrator(migrations: migrations, options: SchemaOptions(verify: verification))
+    private func schema(_ policy: SchemaOptions.Policy?) throws -> SchemaMigrator {
+        try SchemaMigrator(migrations: migrations, options: SchemaOptions(differentSchemas: policy))
     }
 
     /// A database at version 1, which somebody has changed.
     private func changedDatabase() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
-        try schema(.afterMigrating).migrate(queue, upTo: 1)
+        try schema(.refuse).migrate(queue, upTo: 1)
         try queue.write {
             try $0.execute(sql: "DROP INDEX i; ALTER TABLE a ADD COLUMN w; CREATE VIEW v AS SELECT 1")
         }
@@ -35,7 +35,7 @@ struct VerificationTests {
     func refuse() throws {
         let queue = try changedDatabase()
         let error = try #require(throws: SchemaMigrationError.self) {
-            try schema(.afterMigrating).migrate(queue)
+            try schema(.refuse).migrate(queue)
         }
         #expect(error.code == .differentSchema)
         #expect(error.committed == [2])
@@ -44,9 +44,9 @@ struct VerificationTests {
                 \(problem). The migrations are applied. Find out what else changes the schema, or which migration was \
                 edited: compare a copy of the database with `app-migrations drift`.
                 """)
-        #expect(try queue.read(schema(.never).status).appliedVersions == [1, 2])
+        #expect(try queue.read(schema(nil).status).appliedVersions == [1, 2])
         // Nothing is pending, and so nothing is compared.
-        #expect(try schema(.afterMigrating).migrate(queue).applied == [])
+        #expect(try schema(.refuse).migrate(queue).applied == [])
     }
 
     @Test("includes what was there below the ledger's first version")
@@ -65,13 +65,13 @@ struct VerificationTests {
             SQLMigration(version: 2, name: "b", sql: "ALTER TABLE a ADD COLUMN z"),
             SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x)"),
         ])
-        schema.options.verify = .afterMigrating
+        schema.options.differentSchemas = .refuse
         #expect(try schema.migrate(queue).applied == [3])
     }
 
     @Test("is a warning if that is allowed")
     func allow() throws {
-        let report = try schema(.warnAfterMigrating).migrate(changedDatabase())
+        let report = try schema(.allow).migrate(changedDatabase())
         #expect(report.applied == [2])
         #expect(report.warnings == [problem])
     }
@@ -96,7 +96,7 @@ struct VerificationTests {
                         "CREATE VIRTUAL TABLE search USING fts5(x); CREATE INDEX twice ON a(twice(x)); INSERT INTO search VALUES ('a')"
                 ),
                 CodeMigration(4, "d") { try $0.create(table: "d") { $0.autoIncrementedPrimaryKey("id") } },
-            ], options: SchemaOptions(verify: .afterMigrating))
+            ], options: SchemaOptions(differentSchemas: .refuse))
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])
         #expect(try schema.migrate(queue).applied == [2, 3, 4])
     }
@@ -118,10 +118,10 @@ struct AdoptionVerificationTests {
 
     private func schema(
         _ count: Int = 3, adopting version: SchemaVersion,
-        _ verify: SchemaOptions.Verification = .afterMigrating
+        _ policy: SchemaOptions.Policy? = .refuse
     ) throws -> SchemaMigrator {
         try SchemaMigrator(
-            migrations: Array(migrations.prefix(count)), options: SchemaOptions(verify: verify),
+            migrations: Array(migrations.prefix(count)), options: SchemaOptions(differentSchemas: policy),
             adopting: SchemaAdoption { _ in version })
     }
 
@@ -179,7 +179,7 @@ struct AdoptionVerificationTests {
 
     @Test("is a warning if that is allowed")
     func allow() throws {
-        let report = try schema(2, adopting: 2, .warnAfterMigrating).migrate(queue)
+        let report = try schema(2, adopting: 2, .allow).migrate(queue)
         #expect(report.warnings == [problem(2, "table `b` is missing")])
         #expect(try queue.ledger() == [1, 2])
     }
@@ -191,7 +191,7 @@ struct AdoptionVerificationTests {
         try file.execute("CREATE TABLE a(x)")
         var schema = try schema(adopting: 2)
         let backups = folder.url.appendingPathComponent("backups")
-        schema.options.backup = .beforeMigrating(to: backups)
+        schema.options.backupFolder = backups
         #expect(try failure { try schema.migrate(file) }.code == .differentSchema)
         #expect(!FileManager.default.fileExists(atPath: backups.path))
     }

@@ -150,7 +150,7 @@ private struct Scene: Sendable {
                     pending: ranks(report.pending.map(\.version)),
                     failed: ranks(report.failures.compactMap(\.version)))
             } catch let error as MigrationError {
-                return .stopped(error.code.rawValue, at: nil)
+                return .stopped(error.code.description, at: nil)
             } catch {
                 return .stopped("\(error)", at: nil)
             }
@@ -189,7 +189,7 @@ private struct Scene: Sendable {
             return (outcome, manager)
         } catch let error as MigrationError {
             return (
-                .stopped(error.code.rawValue, at: error.version.map { FleetApp.rank($0.description) }), nil
+                .stopped(error.code.description, at: error.version.map { FleetApp.rank($0.description) }), nil
             )
         } catch {
             return (.stopped("\(error)", at: nil), nil)

@@ -32,7 +32,7 @@ extension Benchmark {
         _ samples: SchemaSamples, _ effort: Effort, _ scratch: Scratch
     ) throws -> [TableRow] {
         var verified = try samples.migrator()
-        verified.options.verify = .afterMigrating
+        verified.options.differentSchemas = .refuse
         let plain = try samples.migrator()
         return try Contest(
             what: "verify the schema after migrating", size: "\(samples.texts.count.grouped) files",
