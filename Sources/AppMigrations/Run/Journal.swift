@@ -143,17 +143,22 @@ struct Journal {
 
     /// Returns a closure that writes everything not written yet.
     ///
-    /// - Parameters:
-    ///   - last: the place where work is being started. It comes last, unless it is the store's first record: when
-    ///     another place cannot be written, the work is not started, and must not look as if the process had died in it.
-    ///   - only: whether to write that place alone.
-    func saving(last: Int? = nil, only: Bool = false) -> Save {
-        var unwritten = (only ? [] : pages.indices.filter { $0 != last }) + (last.map { [$0] } ?? [])
-        if !only, pages[0].plan.state.record == nil {
+    /// - Parameter last: the place where work is being started. It comes last, unless it is the store's first record: when
+    ///   another place cannot be written, the work is not started, and must not look as if the process had died in it.
+    func saving(last: Int? = nil) -> Save {
+        var order = pages.indices.filter { $0 != last } + (last.map { [$0] } ?? [])
+        if pages[0].plan.state.record == nil {
             // A database with a record beside a store without one would say that the install has been launched before.
-            unwritten = [0] + unwritten.filter { $0 != 0 }
+            order = [0] + order.filter { $0 != 0 }
         }
-        return { [request, timeout, pages = unwritten.map { pages[$0] }.filter { !$0.isWritten }] in
+        return saving(order)
+    }
+
+    /// Returns a closure that writes what one place has not written yet.
+    func saving(only index: Int) -> Save { saving([index]) }
+
+    private func saving(_ order: [Int]) -> Save {
+        { [request, timeout, pages = order.map { pages[$0] }.filter { !$0.isWritten }] in
             for page in pages { try page.write(request, timeout) }
         }
     }

@@ -174,7 +174,8 @@ final class Stepper {
         }
         attempt = journal.start(pending)
         phase = .noting
-        return .elsewhere(saving(journal.saving(last: pending.place, only: !isLaunch)))
+        return .elsewhere(
+            saving(isLaunch ? journal.saving(last: pending.place) : journal.saving(only: pending.place)))
     }
 
     /// The number of the attempt at the current step, from 1.
@@ -313,7 +314,7 @@ final class Stepper {
             return advance()
         }
         phase = .recording(isDone: isDone)
-        return .elsewhere(saving(journal.saving(last: steps[index].place, only: true)))
+        return .elsewhere(saving(journal.saving(only: steps[index].place)))
     }
 
     private func stop(with error: any Error) -> Action? {
