@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -37,13 +38,8 @@ struct SchemaMigrationErrorTests {
                 .SQLITE_PROTOCOL, .locked,
                 "Another connection or process is using the database. Let it finish, then retry."
             ),
-            (
-                .SQLITE_AUTH, .deviceLocked,
-                """
-                Nothing was changed. If the device has not been unlocked since it was started, wait until it has been, \
-                then retry. Never replace the record because of this error.
-                """
-            ),
+            (.SQLITE_PERM, .databaseFailed, "Check the permissions of the file and its folder."),
+            (.SQLITE_AUTH, .databaseFailed, "Nothing was left half-done."),
             (
                 .SQLITE_INTERRUPT, .suspended,
                 "What is complete stays complete. Migrate again when the app is active."
@@ -58,6 +54,15 @@ struct SchemaMigrationErrorTests {
         #expect(error.code == code)
         #expect(error.description == "no (SQLite \(result.rawValue)). \(remedy)")
         #expect(error.sqliteCode == result.rawValue)
+    }
+
+    @Test(
+        "calls a refused file a locked device only on systems that lock files with the device",
+        arguments: [ResultCode.SQLITE_AUTH, .SQLITE_PERM])
+    func lockedDevice(result: ResultCode) {
+        let error = DatabaseError(resultCode: result)
+        #expect(error.obstacle(isDeviceLockable: true)?.code == .deviceLocked)
+        #expect(error.obstacle(isDeviceLockable: false) == nil)
     }
 
     @Test("from SQLite has SQLite's message and a general remedy")

@@ -148,7 +148,7 @@ extension POSIXError: SystemError {
     package var obstacle: Obstacle? { obstacle(isDeviceLockable: Self.isDeviceLockable) }
 
     /// Returns true on systems that refuse an app its files until the device is unlocked for the first time.
-    static var isDeviceLockable: Bool {
+    package static var isDeviceLockable: Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             true
         #else

@@ -1,4 +1,5 @@
 package import AppMigrations
+import Foundation
 package import GRDB
 import MigrationDiagnostics
 
@@ -49,11 +50,13 @@ extension SchemaMigrationError: SystemError {
 extension DatabaseError: SystemError {
     package var reason: String { problem }
 
-    package var obstacle: Obstacle? {
+    package var obstacle: Obstacle? { obstacle(isDeviceLockable: POSIXError.isDeviceLockable) }
+
+    package func obstacle(isDeviceLockable: Bool) -> Obstacle? {
         if isBusy { return .inUse }
         return switch resultCode {
         // How SQLite reports that the system refuses a protected file.
-        case .SQLITE_AUTH, .SQLITE_PERM: .deviceLocked
+        case .SQLITE_AUTH where isDeviceLockable, .SQLITE_PERM where isDeviceLockable: .deviceLocked
         case .SQLITE_FULL: .diskFull
         case .SQLITE_READONLY: .readOnly
         // When GRDB suspends a database, it interrupts what is running, and refuses what comes after.
@@ -73,6 +76,7 @@ extension DatabaseError: SystemError {
         if let obstacle { return obstacle.remedy }
         return switch resultCode {
         case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
+        case .SQLITE_PERM: "Check the permissions of the file and its folder."
         case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
         case .SQLITE_NOTADB:
             "If it is encrypted, pass its passphrase; if not, restore the database from a backup."
@@ -127,10 +131,10 @@ extension Database {
 // others of the same code (rescode.html).
 
 extension DatabaseError {
-    /// Whether the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
+    /// True if the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
     var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
 
-    /// Whether GRDB has refused the statement because the database is suspended.
+    /// True if GRDB has refused the statement because the database is suspended.
     var isAboutSuspension: Bool { message == "Database is suspended" }
 
     /// The name of the missing column, if a statement failed because of one.
