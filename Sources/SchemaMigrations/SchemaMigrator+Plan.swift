@@ -6,12 +6,12 @@ import MigrationDiagnostics
 struct SchemaPlan {
     /// The versions to apply, ascending.
     var pending: [SchemaVersion] = []
-    /// Whether the run has to write the ledger of an adopted database.
+    /// True if the run has to write the ledger of an adopted database.
     var isAdoption = false
-    /// Whether the database has neither a ledger nor tables, and so may start from a snapshot.
+    /// True if the database has neither a ledger nor tables, and so may start from a snapshot.
     var isForNewDatabase = false
 
-    /// Whether the run has nothing to do.
+    /// True if the run has nothing to do.
     var isSettled: Bool { pending.isEmpty && !isAdoption }
 }
 
@@ -70,7 +70,7 @@ extension SchemaMigrator {
         guard let version = try adopting?.version(db) else {
             throw SchemaMigrationError(
                 .unmanagedDatabase,
-                "The database has tables, but no ledger says which migrations they come from",
+                "The database has tables, but there is no `schema_migrations` table",
                 remedy: """
                     Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. \
                     Nothing was changed.

@@ -35,7 +35,7 @@ struct SchemaAdoptionTests {
     }
 
     private static let unmanaged = """
-        The database has tables, but no ledger says which migrations they come from. Pass `adopting: \
+        The database has tables, but there is no `schema_migrations` table. Pass `adopting: \
         SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
         """
 

@@ -150,7 +150,7 @@ struct SchemaMigratorTests {
         #expect(error.code == .unmanagedDatabase)
         #expect(
             error.description == """
-                The database has tables, but no ledger says which migrations they come from. Pass `adopting: \
+                The database has tables, but there is no `schema_migrations` table. Pass `adopting: \
                 SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["t"])

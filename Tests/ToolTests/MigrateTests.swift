@@ -201,7 +201,7 @@ struct MigrateTests {
             (
                 "migrate --database unmanaged.sqlite",
                 """
-                error: The database has tables, but no ledger says which migrations they come from.
+                error: The database has tables, but there is no `schema_migrations` table.
                 Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed.
                 """
             ),

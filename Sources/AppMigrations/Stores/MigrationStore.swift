@@ -148,8 +148,8 @@ package enum StoreAccess: Sendable {
     fileprivate var remedy: String {
         switch self {
         case .read:
-            "Nobody knows which steps have run, so nothing was run. Remove the cause, and launch again."
-        case .write: "Remove the cause, and launch again: a step that was not recorded runs again."
+            "Nothing was run, because the store says which steps have run. Make it readable, then launch again."
+        case .write: "Make it writable, then launch again. A step that was not recorded runs again."
         }
     }
 

@@ -173,9 +173,8 @@ struct BridgeTests {
         #expect(error.code == .unusableDatabase)
         #expect(
             error.description == """
-                Library: library.sqlite: The database has tables, but no ledger says which migrations they come \
-                from. Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the \
-                tables. Nothing was changed. The manager's own `adopting` has to say which app version created them.
+                Library: library.sqlite: The database has tables, but there is no `schema_migrations` table. Pass \
+                `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed. The manager's own `adopting` has to say which app version created them.
                 """)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }

@@ -241,8 +241,8 @@ struct SQLiteStoreTests {
         #expect(error.code == .unreadableStore)
         #expect(
             error.description == """
-                records.sqlite: cannot be read: no such column: part (SQLite 1). Nobody knows which steps have run, \
-                so nothing was run. Remove the cause, and launch again.
+                records.sqlite: cannot be read: no such column: part (SQLite 1). Nothing was run, because the store says \
+                which steps have run. Make it readable, then launch again.
                 """)
         #expect(error.underlyingError is DatabaseError)
     }
@@ -336,8 +336,8 @@ struct SQLiteStoreTests {
         #expect(error.code == .unwritableStore)
         #expect(
             error.description == """
-                records.sqlite: cannot be written: Is a directory (\(lock.path)). Remove the cause, and launch again: \
-                a step that was not recorded runs again.
+                records.sqlite: cannot be written: Is a directory (\(lock.path)). Make it writable, then launch again. \
+                A step that was not recorded runs again.
                 """)
     }
 }
