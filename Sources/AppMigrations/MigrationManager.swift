@@ -53,7 +53,7 @@ public final class MigrationManager {
     /// The state of the launch that calls of this object have begun.
     var launch = LaunchMemory()
     private var isMigrating = false
-    /// Whether anybody has called the manager: it was not forgotten.
+    /// True if the manager was called, and not forgotten.
     private var wasCalled = false
 
     /// The state of a launch, which the calls of one manager object share.

@@ -12,7 +12,7 @@ public struct MigrationOptions {
     /// How to handle steps for versions above the current one.
     public var aboveCurrent: AboveCurrentRule
 
-    /// Whether this process migrates, or waits for another one to do so.
+    /// The role of this process: to migrate, or to wait for another one.
     public var role: Role
 
     /// The line of versions that the current version belongs to.
@@ -58,7 +58,7 @@ public struct MigrationOptions {
         case leaveOut
     }
 
-    /// Whether a process migrates or waits.
+    /// The role of a process.
     public enum Role: Sendable {
         /// The process runs what is pending. The default.
         case migrates

@@ -80,7 +80,7 @@ public struct DatabaseFile: Sendable {
 
 /// The encryption of database files, which SQLCipher has, and SQLite alone does not.
 package enum Encryption {
-    /// Whether the SQLite that GRDB was built with can encrypt.
+    /// Returns true if the SQLite that GRDB was built with can encrypt.
     package static func isAvailable() throws -> Bool {
         try DatabaseQueue().read { try String.fetchOne($0, sql: "PRAGMA cipher_version") != nil }
     }

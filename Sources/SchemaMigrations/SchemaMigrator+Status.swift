@@ -72,7 +72,7 @@ extension SchemaMigrator {
 /// if status.needsMigration { print("pending:", status.pendingVersions) }
 /// ```
 public struct SchemaStatus: Sendable, Hashable {
-    /// Whether the database has a `schema_migrations` table.
+    /// A Boolean value that indicates whether the database has a `schema_migrations` table.
     public let hasMigrationsTable: Bool
 
     /// The lowest applied version; nil if there is none.
@@ -101,6 +101,6 @@ public struct SchemaStatus: Sendable, Hashable {
     /// The applied migrations, with what the ledger knows about them, ascending.
     package let history: [AppliedMigration]
 
-    /// Whether a migration is pending.
+    /// A Boolean value that indicates whether a migration is pending.
     public var needsMigration: Bool { !pendingVersions.isEmpty }
 }

@@ -73,7 +73,7 @@ package struct DurableFile: Sendable {
         guard try read(try .opening(probe.url, O_RDONLY)) == data else { throw POSIXError(.EIO) }
     }
 
-    /// Whether there is a file, or a folder, of this name.
+    /// Returns true if there is a file, or a folder, of this name.
     ///
     /// - Throws: `POSIXError`, when that cannot be told.
     package func exists() throws -> Bool {

@@ -107,10 +107,10 @@ struct LaunchPlan: Sendable {
         held.isEmpty ? nil : pending.step.finishing.first(where: held.contains)
     }
 
-    /// Whether everything is done and written down: then there is nothing to lock and nothing to write.
+    /// True if everything is done and written down: then there is nothing to lock and nothing to write.
     var isSettled: Bool { pending.isEmpty && places.allSatisfy { $0.isWritten(request) } }
 
-    /// Whether a launch has completed what deferred steps build on; best-effort steps may still be pending.
+    /// True if a launch has completed what deferred steps build on; best-effort steps may still be pending.
     var isReadyForDeferred: Bool {
         pending.allSatisfy { $0.step.onError != .stop } && places.allSatisfy { $0.isWritten(request) }
     }
@@ -156,7 +156,7 @@ extension LaunchPlan.PlacePlan {
             manager: request.manager, version: version)
     }
 
-    /// Whether the place has written down all that this launch has to say.
+    /// Returns true if the place has written down all that this launch has to say.
     func isWritten(_ request: LaunchRequest) -> Bool {
         var record = record
         if request.stop == nil { record.finish(launch, current: request.current) }

@@ -14,7 +14,7 @@ struct LaunchRequest: Sendable {
     let retrying: AppVersion?
     /// Where this call of `migrate` stops; nil for one that completes the launch.
     let stop: AppVersion?
-    /// Whether closures for a change of the app's version are registered.
+    /// True if closures for a change of the app's version are registered.
     let hasVersionChanges: Bool
     let date: Date
 

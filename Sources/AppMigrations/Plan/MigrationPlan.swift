@@ -126,7 +126,7 @@ extension SortedSet: ExpressibleByArrayLiteral {
 }
 
 extension Array where Element: Comparable {
-    /// Whether each element is above the one before it.
+    /// True if each element is above the one before it.
     fileprivate var isStrictlyAscending: Bool {
         indices.dropFirst().allSatisfy { self[$0 - 1] < self[$0] }
     }

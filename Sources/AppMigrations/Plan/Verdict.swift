@@ -97,7 +97,7 @@ extension PlaceState {
     /// The app versions that the place has seen.
     func seen(in line: String) -> [SeenVersion] { seen[line] ?? [] }
 
-    /// Whether the place is new, or its data is that of a version that it has seen.
+    /// Returns true if the place is new, or its data is that of a version that it has seen.
     fileprivate func isExplained(in line: String) -> Bool {
         evidence == .empty || !seen(in: line).isEmpty
     }

@@ -45,7 +45,7 @@ extension ManagerName {
 }
 
 extension String {
-    /// Whether the text is in Unicode's composed form (NFC), in which equivalent texts are the same bytes.
+    /// True if the text is in Unicode's composed form (NFC), in which equivalent texts are the same bytes.
     fileprivate var isComposed: Bool {
         utf8.allSatisfy { $0 < 0x80 } || utf8.elementsEqual(precomposedStringWithCanonicalMapping.utf8)
     }

@@ -174,7 +174,7 @@ extension StoreState {
         root["seen"] = .object(lines)
     }
 
-    /// Whether the store's contents were damaged and have been replaced: it is not new, whatever it does not know.
+    /// True if the store's contents were damaged and have been replaced: it is not new, whatever it does not know.
     package var isReplacement: Bool {
         if case .object = root["replaced"] { true } else { false }
     }

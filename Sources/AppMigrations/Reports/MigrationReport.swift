@@ -11,10 +11,11 @@ public struct MigrationReport: Sendable, Hashable {
     /// The kind of launch, from the manager's store.
     public let launch: Launch
 
-    /// Whether an older version of the app has been launched since this version, or a newer one, was.
+    /// A Boolean value that indicates whether an older version of the app has been launched since this
+    /// version, or a newer one, was.
     public let returnedFromDowngrade: Bool
 
-    /// Whether this install has never launched this app version or a newer one before.
+    /// A Boolean value that indicates whether this is the first launch of this app version or a newer one.
     public let isFirstLaunchOfVersion: Bool
 
     /// The versions whose closure ran, in order.

@@ -81,7 +81,7 @@ extension SettledStep: Codable {
     /// To the millisecond, so that steps of one launch keep their order.
     private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-    /// Whether a manager has settled the step.
+    /// Returns true if a manager has settled the step.
     package func belongs(to manager: String) -> Bool { ManagerName(self.manager) == ManagerName(manager) }
 
     /// The step as a line of JSON.

@@ -79,7 +79,7 @@ private final class Round: Sendable {
     private struct State {
         var runs: [Int: Run]
         var lastID = 0
-        /// Whether further runs may join: none has made the round end, and its time has not expired.
+        /// True if further runs may join: none has made the round end, and its time has not expired.
         var isOpen = true
     }
 

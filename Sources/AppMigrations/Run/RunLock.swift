@@ -100,7 +100,7 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Whether the run is to stop.
+    /// True if the run is to stop.
     var isStopped: Bool { state.withLock { $0.reason != nil } }
 
     /// Makes a step stop with the run.

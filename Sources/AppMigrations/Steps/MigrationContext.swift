@@ -29,7 +29,8 @@ public struct MigrationContext: Sendable {
     /// recorded.
     public let attempt: Int
 
-    /// Whether a later step has run already, because this one was added to the app afterwards.
+    /// A Boolean value that indicates whether a later step has run already, because this one was added to the
+    /// app afterwards.
     ///
     /// Databases may then have a later schema than that of the step's version.
     public let isOutOfOrder: Bool

@@ -18,7 +18,7 @@ package final class MigrationStep: Sendable {
 
     // Computed once: every part of a launch asks again.
     let isMove: Bool
-    /// Whether it runs after the launch.
+    /// True if it runs after the launch.
     let isDeferred: Bool
 
     /// The kind of a step's work.
@@ -53,10 +53,10 @@ package final class MigrationStep: Sendable {
         isDeferred = kind == .batches || kind == .deferredClosure
     }
 
-    /// Whether its place is a database that the app has registered it for.
+    /// True if its place is a database that the app has registered it for.
     var worksInDatabase: Bool { kind == .transaction || kind == .move || kind == .batches }
 
-    /// Whether the transaction that does the work, or its last batch, records that the step is done.
+    /// True if the transaction that does the work, or its last batch, records that the step is done.
     var settlesItself: Bool { kind == .transaction || kind == .batches }
 
     /// The work as a record counts the attempts at it.
@@ -83,7 +83,7 @@ package final class MigrationStep: Sendable {
     /// The name and the line of the registration, as in `step 1.1 (App/Migrations.swift:12)`.
     var titleAndSource: String { kind == .versionChange ? title : "\(title) (\(source))" }
 
-    /// Whether this step comes first where both are pending.
+    /// Returns true if this step comes first where both are pending.
     ///
     /// What only a fresh install needs goes first. Moves of a version go before its closures, so that a closure finds the
     /// schema of its version; then the closures, in the order of their registration.
@@ -140,7 +140,7 @@ package enum MigrationWork {
         }
     }
 
-    /// Whether only the asynchronous forms of `migrate` and `runDeferred` can run it.
+    /// True if only the asynchronous forms of `migrate` and `runDeferred` can run it.
     var isAsynchronous: Bool {
         switch self {
         case .asynchronous, .deferredClosure: true
@@ -202,7 +202,7 @@ package struct BatchOutcome: Sendable {
 package struct BatchFailure: Error {
     /// The batch, as in `rows 5...12 of table photo`.
     package let title: String
-    /// Whether a smaller batch could say more.
+    /// True if a smaller batch could say more.
     package let isDivisible: Bool
     package let cause: any Error
 

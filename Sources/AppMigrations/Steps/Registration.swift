@@ -16,12 +16,12 @@ struct Registration {
 
     // What a launch would have to ask every step, it asks once, as the step is added.
     private let ceiling: AppVersion
-    /// Whether each step is above the one before it in its place, all are due, and none finishes another one.
+    /// True if each step is above the one before it in its place, all are due, and none finishes another one.
     private var isInOrder = true
     private var hasMoves = false
     /// The places of the steps that are not due, to check their moves.
     private var laterPlaces: [any MigrationPlace] = []
-    /// Whether something may need the asynchronous forms of `migrate` and `runDeferred`.
+    /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
     private var isAsynchronous = false
 
     init(

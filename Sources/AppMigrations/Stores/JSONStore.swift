@@ -208,7 +208,7 @@ extension JSONStore {
         return try JSONStore(at: folder.appendingPathComponent("migrations.json"))
     }
 
-    /// Whether the system deletes the files of apps that are not running.
+    /// True if the system deletes the files of apps that are not running.
     private static var isPurged: Bool {
         #if os(tvOS)
             true

@@ -14,7 +14,7 @@ package protocol LaunchObserver: Sendable {
     /// The size of every batch of deferred work: in a test, time decides nothing.
     var batchSize: Int { get }
 
-    /// Whether the time for deferred work is over.
+    /// True if the time for deferred work is over.
     var isTimeOver: Bool { get }
 }
 

@@ -238,12 +238,12 @@ private struct Parser {
 }
 
 extension UInt8 {
-    /// Whether the byte is one of the digits 0 to 9 in ASCII.
+    /// True if the byte is one of the digits 0 to 9 in ASCII.
     var isDigit: Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= self
     }
 
-    /// Whether the byte may be part of an identifier: Semantic Versioning 2.0.0, clauses 9 and 10.
+    /// True if the byte may be part of an identifier: Semantic Versioning 2.0.0, clauses 9 and 10.
     fileprivate var isIdentifierCharacter: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),

@@ -62,7 +62,8 @@ extension AppVersion {
         if case .subMigration(let number) = suffix { number } else { nil }
     }
 
-    /// Whether the version is a pre-release, such as `2.0.0-beta.3`, and so comes before its release.
+    /// A Boolean value that indicates whether the version is a pre-release, such as `2.0.0-beta.3`, and so
+    /// comes before its release.
     ///
     /// Use it to treat versions under test differently. The rule is that of Semantic Versioning 2.0.0, clause 9, with
     /// one exception: a suffix of digits only, as in `1.1-2`, makes a sub-migration, which is no pre-release.
@@ -104,7 +105,7 @@ extension AppVersion {
 // MARK: - Equality and order
 
 extension AppVersion: Hashable {
-    /// Whether two versions are the same, however they are written.
+    /// Returns true if two versions are the same, however they are written.
     ///
     /// Missing numbers are zero, leading zeros have no meaning, and build metadata is ignored (Semantic Versioning
     /// 2.0.0, clause 10): `1.1`, `1.1.0`, `1.01` and `1.1+42` are all equal, and `1.1-0` is not equal to them.
@@ -122,7 +123,7 @@ extension AppVersion: Hashable {
 }
 
 extension AppVersion: Comparable {
-    /// Whether a version comes before another.
+    /// Returns true if a version comes before another.
     ///
     /// The order is total, and agrees with equality: the numbers decide first, then pre-releases come before the
     /// version without a suffix, which comes before its sub-migrations. Pre-releases have the precedence of Semantic
@@ -292,7 +293,7 @@ extension AppVersion.Suffix: Comparable {
         }
     }
 
-    /// Whether a pre-release has lower precedence than another: Semantic Versioning 2.0.0, clause 11.4.
+    /// Returns true if a pre-release has lower precedence than another: Semantic Versioning 2.0.0, clause 11.4.
     ///
     /// The first byte that differs lies in the first identifiers that differ, so there is no need to split the texts.
     private static func isPrerelease(_ lhs: String, before rhs: String) -> Bool {

@@ -105,7 +105,7 @@ func waitWhileBusy<Value>(
 }
 
 extension DatabaseError {
-    /// Whether another connection caused the error, so that waiting may help.
+    /// True if another connection caused the error, so that waiting may help.
     var isBusy: Bool {
         // SQLITE_SCHEMA: others have changed the schema again and again while a statement was compiled.
         [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)

@@ -118,7 +118,7 @@ struct FileFormat {
         let name: SQLName
         let sql: String
         let line: Int
-        /// Whether only such statements come before it.
+        /// True if only such statements come before it.
         let isFirst: Bool
     }
 

@@ -6,7 +6,7 @@ struct SQLReader {
     private let fileName: String
     private(set) var statements: [SQLScript.Statement] = []
     private(set) var comments: [SQLScript.Comment] = []
-    /// Whether a token holds the name of the ledger.
+    /// True if a token holds the name of the ledger.
     private(set) var namesLedger = false
 
     // The checksum has to notice edits, not withstand attacks.
@@ -19,7 +19,7 @@ struct SQLReader {
     /// A trigger ends with `; END ;`, as in SQLite's complete.c.
     private enum State { case plain, trigger, triggerSemicolon, triggerEnd }
     private var state = State.plain
-    /// Whether the last statement has not ended yet.
+    /// True if the last statement has not ended yet.
     private var isInStatement = false
 
     init(bytes: [UInt8], fileName: String) {

@@ -26,7 +26,7 @@ package struct SQLScript {
         package let text: String
         /// The line, from 1.
         package let line: Int
-        /// Whether the comment stands before the first statement.
+        /// True if the comment stands before the first statement.
         package let precedesStatements: Bool
     }
 
@@ -37,7 +37,7 @@ package struct SQLScript {
     package let settings: SQLFileSettings
     /// A checksum that ignores white space, comments and line ends.
     package let checksum: String
-    /// Whether a statement may read or write the ledger.
+    /// True if a statement may read or write the ledger.
     let namesLedger: Bool
 
     /// Checks a file's contents.
@@ -70,15 +70,15 @@ package struct SQLScript {
         try refuse()
     }
 
-    /// Whether the file may change settings of the connection.
+    /// True if the file may change settings of the connection.
     var hasPragmas: Bool { statements.contains { $0.explained.first?.keyword == "PRAGMA" } }
 
-    /// Whether the file has savepoints of its own.
+    /// True if the file has savepoints of its own.
     var hasSavepoints: Bool {
         statements.contains { ["SAVEPOINT", "RELEASE", "ROLLBACK"].contains($0.opening.first?.keyword) }
     }
 
-    /// Whether the file attaches a database.
+    /// True if the file attaches a database.
     var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
 
     /// The line that sets the time to wait for other connections; nil if there is none.
@@ -112,7 +112,7 @@ package struct SQLScript {
     package struct Token {
         /// The token read as a keyword or symbol: a bare word in upper case.
         package let keyword: String
-        /// Whether the token is a bare word.
+        /// True if the token is a bare word.
         package let isWord: Bool
         private let text: String
 

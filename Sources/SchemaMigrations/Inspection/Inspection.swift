@@ -92,17 +92,17 @@ struct Suspects {
     ///
     /// An orphan of any other child of theirs tells that a row was missing before.
     private(set) var parents: Set<SQLName> = []
-    /// Whether views and triggers may have been broken.
+    /// True if views and triggers may have been broken.
     private(set) var schemaHasChanged = false
-    /// Whether any table may have been touched.
+    /// True if any table may have been touched.
     private(set) var isEverything = false
-    /// Whether migrations in Swift ran, whose dropped tables are not known beforehand.
+    /// True if migrations in Swift ran, whose dropped tables are not known beforehand.
     private var includesCode = false
 
     /// Every table, view and trigger.
     static let everything = Suspects(schemaHasChanged: true, isEverything: true)
 
-    /// Whether any table is a suspect.
+    /// True if any table is a suspect.
     var includesTables: Bool { isEverything || !tables.isEmpty }
 
     /// Adds the tables to which suspects refer.
@@ -169,7 +169,7 @@ struct SchemaShape {
     let cookie: Int
     let objects: Set<Object>
     let keys: Set<ForeignKey>
-    /// Whether some object has no root page, as views, triggers and virtual tables (fileformat2.html, 2.6).
+    /// True if some object has no root page, as views, triggers and virtual tables (fileformat2.html, 2.6).
     let mayHaveViewsOrTriggers: Bool
 
     init(_ db: Database) throws {

@@ -35,9 +35,9 @@ package struct Ledger: Sendable {
     /// The table in which GRDB's own migrator records its applied migrations.
     package static let tableOfGRDB: SQLName = "grdb_migrations"
 
-    /// Whether the table exists.
+    /// True if the table exists.
     let exists: Bool
-    /// Whether the definition of another table, view, index or trigger names it.
+    /// True if the definition of another table, view, index or trigger names it.
     private(set) var isNamed = false
     /// The applied versions.
     let applied: Set<SchemaVersion>
@@ -50,7 +50,7 @@ package struct Ledger: Sendable {
     var originVersion: SchemaVersion? { applied.min() }
     /// The highest version.
     package var currentVersion: SchemaVersion? { applied.max() }
-    /// Whether the database has neither a ledger nor adopted versions.
+    /// True if the database has neither a ledger nor adopted versions.
     var isNew: Bool { !exists && unmarked.isEmpty }
 
     // MARK: Reading

@@ -55,7 +55,7 @@ extension SQLMigration: SQLSource {
 
 /// A migration written in SQL, in a file or in the app's code.
 package protocol SQLSource: FileMigration {
-    /// Whether the migration has a down migration.
+    /// True if the migration has a down migration.
     var hasDown: Bool { get }
     /// Parses the statements that migrate, and reads them again at each call.
     func script() throws -> SQLScript

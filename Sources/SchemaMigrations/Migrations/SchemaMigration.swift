@@ -48,7 +48,7 @@ extension SchemaMigration {
     /// The name that messages use: the file's name if there is a file, or else the migration's name.
     package var title: String { (self as? any FileMigration)?.fileName ?? name }
 
-    /// Whether the migration can be rolled back.
+    /// True if the migration can be rolled back.
     package var isReversible: Bool { (self as? any SQLSource)?.hasDown ?? (codeRollback != nil) }
 
     /// The Swift code that rolls the migration back; nil if there is none.

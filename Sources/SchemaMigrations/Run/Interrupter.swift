@@ -14,7 +14,7 @@ package final class Interrupter: Sendable {
         var reason: Reason?
         /// The connection that may be interrupted now.
         var connection: Connection?
-        /// Whether the thread runs that interrupts the connection.
+        /// True if the thread runs that interrupts the connection.
         var isWatching = false
     }
 

@@ -6,7 +6,7 @@ struct MigrationGroup {
     let foreignKeys: ForeignKeys
     /// The tables that the first attempt may have broken; nil in the first attempt.
     let suspects: Suspects?
-    /// Whether files run without savepoints, so that one that fails undoes the whole group.
+    /// True if files run without savepoints, so that one that fails undoes the whole group.
     let isUndoneAsOne: Bool
     /// The migrations that ran, in order.
     private(set) var done: [MigrationJob] = []
@@ -20,7 +20,7 @@ struct MigrationGroup {
     /// The time that the group may run; nil if either all of it is committed or nothing.
     private let timeLimit: Duration?
     private let progress: RunProgress?
-    /// Whether one of the migrations that ran attaches a database.
+    /// True if one of the migrations that ran attaches a database.
     private var hasAttached = false
     private var start: ContinuousClock.Instant?
 

@@ -21,19 +21,19 @@ final class MigrationJob {
     let droppedTables: Set<SQLName>
     /// The settings of the database file that a file asks for; nil if there are none.
     let fileFormat: FileFormat?
-    /// Whether the migration may change settings of the connection.
+    /// True if the migration may change settings of the connection.
     let changesSettings: Bool
-    /// Whether the migration can be undone with those before it and run again, and needs no row of theirs in the ledger.
+    /// True if the migration can be undone with those before it and run again, and needs no row of theirs in the ledger.
     ///
     /// What a migration in Swift does outside the database cannot be undone.
     let isRepeatable: Bool
-    /// Whether the migration attaches a database, which can be detached only between transactions.
+    /// True if the migration attaches a database, which can be detached only between transactions.
     let attaches: Bool
     /// The line that sets the time to wait for other connections; nil if there is none.
     private let busyTimeoutLine: Int?
     /// The amount of work, for progress.
     let weight: Int64
-    /// Whether the migration has a body: a down migration may be missing, or hold no statement.
+    /// True if the migration has a body: a down migration may be missing, or hold no statement.
     let hasBody: Bool
     /// The migration's name in messages: that of its file, where it has one.
     let title: String
@@ -72,7 +72,7 @@ final class MigrationJob {
 
     var version: SchemaVersion { migration.version }
 
-    /// Whether the migration is written in Swift.
+    /// True if the migration is written in Swift.
     var isCode: Bool { checksum == nil }
 
     /// Runs the migration's body.

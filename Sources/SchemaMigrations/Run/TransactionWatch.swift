@@ -8,7 +8,7 @@ import GRDB
 final class TransactionWatch: TransactionObserver {
     private struct CommitRefused: Error {}
 
-    /// Whether the migration ended the transaction.
+    /// True if the migration ended the transaction.
     private(set) var sawEnd = false
 
     /// The tables into which statements write rows, triggers included.

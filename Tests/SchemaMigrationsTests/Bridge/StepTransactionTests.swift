@@ -5,16 +5,39 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("The transaction of a step", .timed)
-struct StepTransactionTests {
+/// An app whose version 2.0 has a step in its database, which is at version 1.0.
+private struct UpgradedApp {
     let app: App
     let database: DatabaseQueue
 
-    init() throws {
+    init(_ sql: String) throws {
         app = try App()
         try app.launch("1.0")
         database = try app.open()
-        try database.write { try $0.execute(sql: "CREATE UNIQUE INDEX title ON book(title)") }
+        try database.write { try $0.execute(sql: sql) }
+    }
+
+    func migrate(
+        foreignKeys: ForeignKeys? = nil, _ step: @escaping @Sendable (Database) throws -> Void
+    ) throws -> MigrationReport {
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        if let foreignKeys {
+            manager.whenMigratingToVersion("2.0", in: database, foreignKeys: foreignKeys, run: step)
+        } else {
+            manager.whenMigratingToVersion("2.0", in: database, run: step)
+        }
+        return try manager.migrate()
+    }
+}
+
+@Suite("The transaction of a step", .timed)
+struct StepTransactionTests {
+    private let upgrade: UpgradedApp
+    var app: App { upgrade.app }
+
+    init() throws {
+        upgrade = try UpgradedApp("CREATE UNIQUE INDEX title ON book(title)")
     }
 
     private static let ended = """
@@ -23,10 +46,7 @@ struct StepTransactionTests {
         """
 
     private func migrate(_ body: @escaping @Sendable (Database) throws -> Void) throws -> MigrationReport {
-        let manager = try app.manager("2.0")
-        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
-        manager.whenMigratingToVersion("2.0", in: database, run: body)
-        return try manager.migrate()
+        try upgrade.migrate(body)
     }
 
     @Test("that a conflict rolled back is an error, and the step runs again")
@@ -92,22 +112,17 @@ struct StepTransactionTests {
 
 @Suite("Foreign keys in a step", .timed)
 struct StepForeignKeyTests {
-    let app: App
-    let database: DatabaseQueue
+    private let upgrade: UpgradedApp
+    var database: DatabaseQueue { upgrade.database }
 
     init() throws {
-        app = try App()
-        try app.launch("1.0")
-        database = try app.open()
-        try database.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT);
-                    CREATE TABLE work(title TEXT, author INTEGER REFERENCES author(id) ON DELETE CASCADE);
-                    INSERT INTO author VALUES (1, 'Ada'), (2, 'Bo');
-                    INSERT INTO work VALUES ('first', 1), ('second', 2);
-                    """)
-        }
+        upgrade = try UpgradedApp(
+            """
+            CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE work(title TEXT, author INTEGER REFERENCES author(id) ON DELETE CASCADE);
+            INSERT INTO author VALUES (1, 'Ada'), (2, 'Bo');
+            INSERT INTO work VALUES ('first', 1), ('second', 2);
+            """)
     }
 
     private func addOldOrphan() throws {
@@ -133,14 +148,11 @@ struct StepForeignKeyTests {
         _ sql: String, _ foreignKeys: ForeignKeys = .deferred,
         before: @escaping @Sendable () throws -> Void = {}
     ) throws -> MigrationReport {
-        let manager = try app.manager("2.0")
-        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
-        manager.whenMigratingToVersion("2.0", in: database, foreignKeys: foreignKeys) { [log = app.log] db in
+        try upgrade.migrate(foreignKeys: foreignKeys) { [log = upgrade.app.log] db in
             log.add("step")
             try before()
             try db.execute(sql: sql)
         }
-        return try manager.migrate()
     }
 
     private func works() throws -> [String] {
@@ -151,14 +163,11 @@ struct StepForeignKeyTests {
         try database.read { try Int.fetchOne($0, sql: "PRAGMA foreign_keys") }
     }
 
-    private func steps() -> Int { app.log.lines.count { $0 == "step" } }
+    private func steps() -> Int { upgrade.app.log.lines.count { $0 == "step" } }
 
     @Test("are deferred unless the step asks otherwise, so that rebuilding a table cascades to no row")
     func rebuildByDefault() throws {
-        let manager = try app.manager("2.0")
-        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
-        manager.whenMigratingToVersion("2.0", in: database) { try $0.execute(sql: Self.rebuild()) }
-        #expect(try manager.migrate().completed == ["2.0"])
+        #expect(try upgrade.migrate { try $0.execute(sql: Self.rebuild()) }.completed == ["2.0"])
         #expect(try works() == ["first", "second"])
         #expect(try database.strings("SELECT name FROM author") == ["ADA", "BO"])
         #expect(try foreignKeySetting() == 1)
