@@ -4,7 +4,7 @@
 /// the same in an app's log, in a test's failure and on the command line:
 ///
 ///     20240601120000000_add_shelves.sql:12: no such table: book. Create the table first.
-package struct Diagnostic: Hashable, Sendable {
+package struct Diagnostic: Equatable, Sendable {
     /// Where the problem is; nil when the problem names its place itself.
     package var place: Place?
 
@@ -65,7 +65,7 @@ extension Diagnostic {
 
 extension Diagnostic {
     /// Where a problem is.
-    package enum Place: Hashable, Sendable {
+    package enum Place: Equatable, Sendable {
         /// A manager, by its name.
         case manager(String)
         /// A file, by its name or its path, and a line and a column of it, from 1.

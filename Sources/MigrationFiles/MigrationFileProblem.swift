@@ -1,7 +1,7 @@
 package import MigrationDiagnostics
 
 /// A problem with the files of a folder of migrations, judged by their names.
-package struct MigrationFileProblem: Error, Hashable, Sendable {
+package struct MigrationFileProblem: Error, Equatable, Sendable {
     /// The kind of a problem.
     package enum Kind: Hashable, Sendable {
         /// A file is meant to be a migration, and its name is malformed.

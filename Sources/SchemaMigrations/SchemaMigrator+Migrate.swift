@@ -144,7 +144,7 @@ extension SchemaMigrator {
 /// let report = try schema.migrate(dbQueue)
 /// for warning in report.warnings { logger.info(warning) }
 /// ```
-public struct SchemaReport: Sendable, Hashable {
+public struct SchemaReport: Sendable, Equatable {
     /// The versions that were applied, in order.
     public internal(set) var applied: [SchemaVersion] = []
 

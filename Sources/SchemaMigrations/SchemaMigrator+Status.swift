@@ -71,7 +71,7 @@ extension SchemaMigrator {
 /// let status = try dbQueue.read(schema.status)
 /// if status.needsMigration { print("pending:", status.pendingVersions) }
 /// ```
-public struct SchemaStatus: Sendable, Hashable {
+public struct SchemaStatus: Sendable, Equatable {
     /// A Boolean value that indicates whether the database has a `schema_migrations` table.
     public let hasMigrationsTable: Bool
 

@@ -85,7 +85,7 @@ public struct SchemaOptions: Sendable {
     /// A grouping of migrations into commits.
     ///
     /// Each migration is atomic in any case, together with its row in the ledger.
-    public enum Commits: Sendable, Hashable {
+    public enum Commits: Sendable, Equatable {
         /// Many migrations share a commit, so that a hundred small files cost one sync.
         ///
         /// Committed migrations stay when a later one fails, when the run is cancelled, and when the process

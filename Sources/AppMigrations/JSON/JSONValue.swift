@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON value of any shape, so that keys written by a newer version survive being read and written back.
-enum JSONValue: Hashable, Sendable {
+enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -200,8 +200,12 @@ struct JSONField {
         return date
     }
 
+    // Not inlined: a dozen functions call them.
+
+    @inline(never)
     private func unexpected(_ expected: String) -> MigrationError { damage("expected \(expected)") }
 
+    @inline(never)
     private func damage(_ problem: String) -> MigrationError {
         .damagedStore("damaged at \(path): \(problem)")
     }

@@ -58,7 +58,9 @@ package struct StorePlace: MigrationPlace {
 }
 
 /// The record that a place has of a manager, and the evidence beside it.
-package struct PlaceState: Sendable {
+///
+/// A class, because copies of so many fields would weigh more than the code that reads them.
+package final class PlaceState: Sendable {
     /// The manager's record in this place; nil if there is none.
     package let record: MigrationRecord?
     /// The app versions that the place has seen, by line of versions.
@@ -80,7 +82,7 @@ package struct PlaceState: Sendable {
     /// Creates the part of a store's state that is about a manager.
     ///
     /// - Parameter evidence: the evidence beside the store, read only if there is no record.
-    package init(
+    package convenience init(
         of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
         pending: [[String]] = []
     ) throws {

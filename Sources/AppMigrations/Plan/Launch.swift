@@ -7,7 +7,7 @@
 /// default: break
 /// }
 /// ```
-public enum Launch: Sendable, Hashable {
+public enum Launch: Sendable, Equatable {
     /// There is no record, and the evidence shows a new install: there is no old data to migrate.
     case freshInstall
 

@@ -10,7 +10,9 @@
 ///
 /// A move is pending if the database's own ledger lacks one of its migrations. On a downgrade nothing is pending.
 /// Deferred steps wait for `runDeferred`, except those that another pending step is `finishing:`.
-struct LaunchPlan: Sendable {
+///
+/// A class, because copies of so many fields would weigh more than the code that reads them.
+final class LaunchPlan: Sendable {
     let request: LaunchRequest
     /// The store's place first.
     let places: [PlacePlan]
@@ -24,14 +26,35 @@ struct LaunchPlan: Sendable {
     /// The versions of deferred steps that a downgrade of their place keeps from running.
     private let held: Set<AppVersion>
 
-    /// One place's part of a plan.
-    struct PlacePlan: Sendable {
+    /// One place's part of a plan; a class for the same reason.
+    final class PlacePlan: Sendable {
         let steps: PlaceSteps
         let launch: Launch
         /// The state in which the place was found.
         let state: PlaceState
         /// The record with which this launch begins its work.
         let record: MigrationRecord
+
+        fileprivate init(
+            steps: PlaceSteps, launch: Launch, state: PlaceState, _ request: LaunchRequest
+        ) throws {
+            self.steps = steps
+            self.launch = launch
+            self.state = state
+            var record = state.record ?? MigrationRecord(floor: launch.previousVersion ?? request.current)
+            record.begin(launch, current: request.current, due: steps.closures)
+            self.record = record
+            // Where nothing has ever counted versions, there is none to be too old.
+            guard let oldest = request.oldestSupported, let version = record.dataVersion(of: launch),
+                version < oldest, version != .zero
+            else { return }
+            throw MigrationError(
+                .tooOld,
+                "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",
+                remedy:
+                    "Nothing was changed. Launch an app version that still migrates it first, then this one.",
+                manager: request.manager, version: version)
+        }
     }
 
     /// A step that is pending.
@@ -136,26 +159,6 @@ struct LaunchPlan: Sendable {
 }
 
 extension LaunchPlan.PlacePlan {
-    fileprivate init(
-        steps: PlaceSteps, launch: Launch, state: PlaceState, _ request: LaunchRequest
-    ) throws {
-        self.steps = steps
-        self.launch = launch
-        self.state = state
-        var record = state.record ?? MigrationRecord(floor: launch.previousVersion ?? request.current)
-        record.begin(launch, current: request.current, due: steps.closures)
-        self.record = record
-        // Where nothing has ever counted versions, there is none to be too old.
-        guard let oldest = request.oldestSupported, let version = record.dataVersion(of: launch),
-            version < oldest, version != .zero
-        else { return }
-        throw MigrationError(
-            .tooOld,
-            "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",
-            remedy: "Nothing was changed. Launch an app version that still migrates it first, then this one.",
-            manager: request.manager, version: version)
-    }
-
     /// Returns true if the place has written down all that this launch has to say.
     func isWritten(_ request: LaunchRequest) -> Bool {
         var record = record

@@ -43,7 +43,7 @@ package struct MigrationPlan<Migration> {
     }
 }
 
-extension MigrationPlan where Migration: Comparable & Hashable & Sendable {
+extension MigrationPlan where Migration: Comparable & Sendable {
     /// Computes which versions are pending.
     package init(
         known: [Migration], floor: Migration?, settled: SortedSet<Migration>,
@@ -56,7 +56,7 @@ extension MigrationPlan where Migration: Comparable & Hashable & Sendable {
 /// A set that keeps its elements in ascending order.
 ///
 /// A launch compares a sorted list of steps with a sorted record of them: that takes one pass, and no hashes.
-package struct SortedSet<Element: Comparable & Hashable & Sendable>: Sendable, Hashable {
+package struct SortedSet<Element: Comparable & Sendable>: Sendable, Equatable {
     private var elements: [Element]
 
     /// Creates a set of elements in any order.
@@ -65,10 +65,9 @@ package struct SortedSet<Element: Comparable & Hashable & Sendable>: Sendable, H
     package init(_ elements: some Sequence<Element>) {
         self.elements = Array(elements)
         guard !self.elements.isStrictlyAscending else { return }
-        // Sorting is stable.
-        self.elements = self.elements.sorted().reduce(into: []) { kept, element in
-            if kept.last != element { kept.append(element) }
-        }
+        let unordered = self.elements
+        self.elements = []
+        for element in unordered { insert(element) }
     }
 
     /// Inserts an element, unless an equal one is there.

@@ -10,7 +10,7 @@
 /// 4. nothing at all: then the install is fresh.
 ///
 /// Every place decides for itself, and no manager decides for another.
-enum Verdict: Hashable {
+enum Verdict: Equatable {
     case decided(Launch)
     /// The app's answer is needed.
     case askTheApp
@@ -24,6 +24,7 @@ enum Verdict: Hashable {
     ///   - places: what the places remember.
     ///   - earlier: what an earlier call for the same launch has decided.
     ///   - answer: the app's answer, once it was asked.
+    @inline(never)  // It is called in two places.
     init(
         on index: Int, of places: [PlaceState], _ request: LaunchRequest, earlier: Launch?,
         answer: AdoptionAnswer?

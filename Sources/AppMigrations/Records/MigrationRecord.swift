@@ -1,7 +1,7 @@
 package import Foundation
 
 /// Everything remembered about one manager in one place.
-package struct MigrationRecord: Sendable, Hashable {
+package struct MigrationRecord: Sendable, Equatable {
     /// The version that the record begins with: nothing at or below it is pending.
     ///
     /// Nil after ``MigrationManager/rerunAllSteps()``.
@@ -60,7 +60,7 @@ extension MigrationRecord {
     }
 
     /// The attempts at work that the process has died in, and the one that is running.
-    package struct Attempt: Sendable, Hashable {
+    package struct Attempt: Sendable, Equatable {
         /// The number of times that the work was started without coming to an end; 1 at first.
         package var number: Int
         /// How many of those do not count towards giving up: they died in another build, or the app asked to retry.
@@ -204,7 +204,7 @@ extension MigrationRecord {
 }
 
 /// How far a step is that works in portions.
-package struct StepPosition: Sendable, Hashable {
+package struct StepPosition: Sendable, Equatable {
     /// Where the next portion begins, as the step keeps it; nil before the first.
     var cursor: JSONValue?
 

@@ -2,7 +2,7 @@ package import Foundation
 import MigrationDiagnostics
 
 /// An app version that a store has seen, and when it saw it first.
-package struct SeenVersion: Sendable, Hashable {
+package struct SeenVersion: Sendable, Equatable {
     package let version: AppVersion
     package let first: Date
     /// True if evidence named the version, and no launch: the install is then an old one, even at the current version.
@@ -40,7 +40,7 @@ package struct UnfinishedStep: Sendable {
 ///
 /// A state holds what concerns *all* managers of a store, so that they share the app versions that the store
 /// has seen.
-public struct StoreState: Sendable, Hashable {
+public struct StoreState: Sendable, Equatable {
     private static let format = "1.0"
 
     private var root: [String: JSONValue]
@@ -143,9 +143,10 @@ extension StoreState {
     package func unfinishedSteps() throws -> [UnfinishedStep] {
         try managerNames.flatMap { manager in
             guard let record = try record(of: manager) else { return [UnfinishedStep]() }
-            return record.positions.sorted { $0.key < $1.key }.map { version, position in
+            return SortedSet(record.positions.keys).map { version in
                 UnfinishedStep(
-                    manager: manager, version: version, position: position,
+                    manager: manager, version: version,
+                    position: record.positions[version] ?? StepPosition(),
                     failures: record.failures[version] ?? 0,
                     attempt: record.attempts[MigrationRecord.Work(version)])
             }

@@ -33,7 +33,7 @@ public struct MigrationEvent: Sendable {
     }
 
     /// A step or a move.
-    public struct Step: Sendable, Hashable {
+    public struct Step: Sendable, Equatable {
         /// The version that it is registered for.
         public let version: AppVersion
         /// The database that it works in; nil for a plain closure.

@@ -4,7 +4,7 @@
 /// let report = try manager.migrate()
 /// if case .upgrade(let from) = report.launch { showNews(since: from) }
 /// ```
-public struct MigrationReport: Sendable, Hashable {
+public struct MigrationReport: Sendable, Equatable {
     /// The manager's name.
     public let manager: String
 
@@ -43,7 +43,7 @@ public struct MigrationReport: Sendable, Hashable {
 }
 
 /// Schema migrations that a manager applies to one database for one app version.
-public struct MigrationMove: Sendable, Hashable {
+public struct MigrationMove: Sendable, Equatable {
     /// The app version that the move is registered for.
     public let version: AppVersion
     /// The database's name.

@@ -7,7 +7,7 @@ public import Foundation
 ///     print(step.version, step.date)
 /// }
 /// ```
-public struct SettledStep: Sendable, Hashable {
+public struct SettledStep: Sendable, Equatable {
     /// How a step came to be settled.
     public enum Outcome: String, Sendable, Codable {
         /// The step has run.

@@ -24,7 +24,7 @@ public enum FreshInstallRule: Sendable {
 ///
 /// A step that cannot run now, because a database is locked or the disk is full, or that throws ``MigrationPostponed``, has not
 /// failed: it stays pending under either rule.
-public enum ErrorRule: Sendable, Hashable {
+public enum ErrorRule: Sendable, Equatable {
     /// The manager stops and `migrate()` throws. The next launch retries the step. The default.
     case stop
     /// The step is best-effort: later steps run anyway, and later launches retry it. After this many failures the
@@ -45,7 +45,7 @@ public enum ErrorRule: Sendable, Hashable {
 ///
 /// It counts neither as a failure nor as a crash. `migrate()` throws a ``MigrationError`` with the code `postponed`, unless the
 /// step is best-effort: then later steps run.
-public struct MigrationPostponed: Error, Sendable, Hashable {
+public struct MigrationPostponed: Error, Sendable, Equatable {
     /// The reason, for messages: a clause such as `the keychain is locked`.
     package let reason: String
 

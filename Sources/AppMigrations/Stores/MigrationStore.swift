@@ -163,27 +163,37 @@ package enum StoreAccess: Sendable {
     {
         do {
             return try body()
-        } catch let error as MigrationError {
-            throw error.located(at: .store(name))
-        } catch let error as DecodingError {
-            throw MigrationError.damagedStore("not a record", underlyingError: error).located(
+        } catch {
+            throw failure(error, of: name, at: path)
+        }
+    }
+
+    /// Returns an error as one that names the store.
+    private func failure(_ error: any Error, of name: String, at path: String?) -> any Error {
+        switch error {
+        case let error as MigrationError:
+            return error.located(at: .store(name))
+        case let error as DecodingError:
+            return MigrationError.damagedStore("not a record", underlyingError: error).located(
                 at: .store(name))
-        } catch let error as LockTimeout {
-            throw MigrationError(
+        case let error as LockTimeout:
+            return MigrationError(
                 .locked,
                 Diagnostic(
                     at: .store(name), "locked by \(error.holder) for more than \(error.limit)",
                     remedy: "Launch again when that process has resumed or exited."))
-        } catch  where error is any SystemError || error is CocoaError {
+        case is any SystemError, is CocoaError:
             let obstacle = Obstacle(error)
             let reason = (error as? any SystemError)?.reason ?? "\(error)"
-            throw MigrationError(
+            return MigrationError(
                 // That a store cannot be written has a code of its own.
                 obstacle.flatMap { $0 == .readOnly ? nil : $0.code } ?? code,
                 Diagnostic(
                     at: .store(name), "\(problem): \(reason)\(path.map { " (\($0))" } ?? "")",
                     remedy: obstacle?.remedy ?? remedy),
                 underlyingError: error)
+        default:
+            return error
         }
     }
 }

@@ -35,7 +35,7 @@ extension AppVersion {
     ///
     /// Use ``description`` for a message that says all of it, for example
     /// `"1..2" is not an app version: expected a digit at offset 2, found ".".`
-    package struct ParsingError: Error, Sendable, Hashable {
+    package struct ParsingError: Error, Sendable, Equatable {
         /// The whole text that was to be parsed.
         ///
         /// It is as it was given. Use ``description`` to print it, where what cannot be seen is escaped.

@@ -95,13 +95,23 @@ func waitWhileBusy<Value>(
     while true {
         do {
             return try body()
-        } catch  where error.databaseError?.isBusy == true {
-            guard ContinuousClock.now < deadline else { throw error }
-            try interrupter?.check()
-            // A random pause keeps several waiting connections from trying in step.
-            Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
+        } catch {
+            try pause(after: error, until: deadline, interrupter)
         }
     }
+}
+
+/// Pauses before the next try, or throws the error if waiting does not help.
+///
+/// Not inlined, since it would be there for every transaction.
+@inline(never)
+private func pause(
+    after error: any Error, until deadline: ContinuousClock.Instant, _ interrupter: Interrupter?
+) throws {
+    guard error.databaseError?.isBusy == true, ContinuousClock.now < deadline else { throw error }
+    try interrupter?.check()
+    // A random pause keeps several waiting connections from trying in step.
+    Thread.sleep(forTimeInterval: .random(in: 0.002...0.015))
 }
 
 extension DatabaseError {

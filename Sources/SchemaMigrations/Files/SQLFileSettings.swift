@@ -11,7 +11,7 @@ import MigrationDiagnostics
 /// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would
 /// ignore it in the file's transaction (pragma.html), so the migrator reads it before the transaction begins.
 /// Elsewhere it has no effect, which is an error only in a file that asks for immediate foreign keys.
-package struct SQLFileSettings: Hashable, Sendable {
+package struct SQLFileSettings: Equatable, Sendable {
     package enum Transaction: Hashable, Sendable {
         /// The file runs in a transaction, together with its record.
         case wrapped

@@ -1,7 +1,7 @@
 package import GRDB
 
 /// A table, index, view or trigger of a database, as SQL.
-package struct SchemaObject: Hashable, Sendable {
+package struct SchemaObject: Equatable, Sendable {
     package let type: String
     package let name: SQLName
     package let table: SQLName

@@ -10,7 +10,7 @@ import MigrationDiagnostics
 ///     print(migration.version, migration.name ?? "", migration.date ?? "")
 /// }
 /// ```
-public struct AppliedMigration: Sendable, Hashable {
+public struct AppliedMigration: Sendable, Equatable {
     /// The way in which a migration entered the ledger.
     package enum Origin: String, Sendable {
         /// The migrator ran it.
