@@ -26,12 +26,9 @@ extension MigrationManager {
         onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
         run body: @escaping () throws -> Void
     ) {
-        whenMigratingToVersion(
-            version, finishing: deferred, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID,
-            line: line
-        ) { _ in
-            try body()
-        }
+        register(
+            version, .closure { _ in try body() }, finishing: deferred, onFreshInstall: onFreshInstall,
+            onError: onError, source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a step whose closure receives a ``MigrationContext``.
@@ -57,12 +54,10 @@ extension MigrationManager {
         onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
         run body: nonisolated(nonsending) @escaping () async throws -> Void
     ) {
-        whenMigratingToVersion(
-            version, finishing: deferred, onFreshInstall: onFreshInstall, onError: onError, fileID: fileID,
-            line: line
-        ) { _ in
-            try await body()
-        }
+        register(
+            version, .asynchronous { _ in try await body() }, finishing: deferred,
+            onFreshInstall: onFreshInstall, onError: onError,
+            source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers an asynchronous step whose closure receives a ``MigrationContext``.

@@ -210,7 +210,7 @@ extension AppVersion {
 
     /// The version with the build of the app, as in `2.0 (417)`, if the main bundle has one.
     var withBuildOfMainBundle: String {
-        Self.buildOfMainBundle.map { "\(self) (\($0))" } ?? description
+        if let build = Self.buildOfMainBundle { "\(self) (\(build))" } else { description }
     }
 
     /// Looked up once: it does not change while the app runs.

@@ -110,18 +110,14 @@ struct JSONField {
     private let parent: String
     private let key: String?
 
-    init(value: JSONValue?, path: String) {
-        self.init(value, in: path, key: nil)
-    }
-
-    private init(_ value: JSONValue?, in parent: String, key: String?) {
+    init(value: JSONValue?, path parent: String, key: String? = nil) {
         self.value = value
         self.parent = parent
         self.key = key
     }
 
     // Computed for messages alone: every launch reads a dozen fields of every record.
-    private var path: String { key.map { "\(parent).\($0)" } ?? parent }
+    private var path: String { if let key { "\(parent).\(key)" } else { parent } }
 
     /// The field, or nil when the document does not have it.
     ///
@@ -130,7 +126,7 @@ struct JSONField {
 
     /// A field of this field, which must be an object.
     func field(_ key: String) throws -> JSONField {
-        JSONField(try object()[key], in: path, key: key)
+        JSONField(value: try object()[key], path: path, key: key)
     }
 
     func object() throws -> [String: JSONValue] {

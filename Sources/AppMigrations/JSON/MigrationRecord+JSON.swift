@@ -8,11 +8,14 @@ extension MigrationRecord {
         self.init(floor: try field.field("floor").ifPresent?.version())
         settled = try field.field("settled").versions()
         owed = try field.field("owed").versions()
-        attempts = try field.field("attempts").ifPresent.map(Self.attempts) ?? [:]
-        failures =
-            try field.field("failures").ifPresent?.byVersion { try $0.count(upTo: Self.maximumCount) } ?? [:]
-        givenUp = try field.field("givenUp").ifPresent?.versions() ?? []
-        positions = try field.field("positions").ifPresent?.byVersion(StepPosition.init) ?? [:]
+        if let known = try field.field("attempts").ifPresent { attempts = try Self.attempts(known) }
+        if let known = try field.field("failures").ifPresent {
+            failures = try known.byVersion { try $0.count(upTo: Self.maximumCount) }
+        }
+        if let known = try field.field("givenUp").ifPresent { givenUp = try known.versions() }
+        if let known = try field.field("positions").ifPresent {
+            positions = try known.byVersion(StepPosition.init)
+        }
         completed = try field.field("completed").ifPresent?.version()
         highest = try field.field("highest").ifPresent?.version()
         downgradedTo = try field.field("downgradedTo").ifPresent?.version()

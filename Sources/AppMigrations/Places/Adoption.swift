@@ -30,7 +30,7 @@ public struct Adoption {
 
     /// Creates an adoption from a closure, which runs where `migrate` is called.
     public init(_ version: @escaping () throws -> AppVersion?) {
-        self.init { _ in try version() }
+        answer = { _ in try version() }
     }
 
     package init(answer: @escaping (Question) throws -> AppVersion?) {

@@ -188,7 +188,8 @@ extension MigrationRecord {
 
     /// The highest version that this record knows to be done: a pending step below it is out of order.
     package var reached: AppVersion? {
-        [settled.last, completed].compactMap { $0 }.max()
+        guard let last = settled.last, let completed else { return settled.last ?? completed }
+        return max(completed, last)
     }
 
     /// Returns the version that the data is at, where a launch takes it for that of an earlier one.
@@ -199,7 +200,8 @@ extension MigrationRecord {
     }
 
     private mutating func raiseHighest(to version: AppVersion) {
-        highest = highest.map { max($0, version) } ?? version
+        if let highest, highest > version { return }
+        highest = version
     }
 }
 

@@ -104,9 +104,8 @@ extension StoreState {
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
     package func record(of manager: String) throws -> MigrationRecord? {
-        try managers.object()[ManagerName(manager).key].map { value in
-            try MigrationRecord(JSONField(value: value, path: "managers.\(manager)"))
-        }
+        guard let value = try managers.object()[ManagerName(manager).key] else { return nil }
+        return try MigrationRecord(JSONField(value: value, path: "managers.\(manager)"))
     }
 
     /// Replaces the record of one manager, keeping the keys of the old one that this version does not know.

@@ -54,7 +54,12 @@ package final class MigrationStep: Sendable {
     }
 
     /// True if its place is a database that the app has registered it for.
-    var worksInDatabase: Bool { kind == .transaction || kind == .move || kind == .batches }
+    var worksInDatabase: Bool {
+        switch kind {
+        case .transaction, .move, .batches: true
+        case .closure, .deferredClosure, .versionChange: false
+        }
+    }
 
     /// True if the transaction that does the work, or its last batch, records that the step is done.
     var settlesItself: Bool { kind == .transaction || kind == .batches }

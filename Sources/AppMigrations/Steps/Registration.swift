@@ -42,8 +42,8 @@ struct Registration {
         steps.append(step)
         works.append(work)
         if step.worksInDatabase { lastPlace = place }
-        isAsynchronous = isAsynchronous || work.isAsynchronous
-        hasMoves = hasMoves || step.isMove
+        if work.isAsynchronous { isAsynchronous = true }
+        if step.isMove { hasMoves = true }
         guard step.version <= ceiling else {
             isInOrder = false
             laterPlaces.append(place)
@@ -55,12 +55,12 @@ struct Registration {
             places.append(place)
             due.append(PlaceSteps(id: place.id, name: place.name))
         }
-        isInOrder = isInOrder && step.finishing.isEmpty && due[index].isBelow(step)
+        if !step.finishing.isEmpty || !due[index].isBelow(step) { isInOrder = false }
         due[index].add(step)
     }
 
     mutating func add(_ change: VersionChange) {
-        isAsynchronous = isAsynchronous || change.isAsynchronous
+        if change.isAsynchronous { isAsynchronous = true }
         versionChanges.append(change)
     }
 
