@@ -47,7 +47,7 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let differentSet = Code("differentSet")
         /// A file was edited after it had been applied.
         public static let editedMigration = Code("editedMigration")
-        /// The schema is not the one that the migrations make; see ``SchemaOptions/verify``.
+        /// The schema is not the one that the migrations make; see ``SchemaOptions/differentSchemas``.
         public static let differentSchema = Code("differentSchema")
         /// The `schema_migrations` table is malformed.
         public static let damagedLedger = Code("damagedLedger")
