@@ -1,3 +1,5 @@
+import Foundation
+
 // Work that no launch has to wait for.
 extension MigrationManager {
     /// Registers a step that runs after the launch, outside databases: hashing files, or making thumbnails.
@@ -7,12 +9,12 @@ extension MigrationManager {
     ///     let done = try context.lastCheckpoint(as: Int.self) ?? 0
     ///     for (index, file) in try imageFiles().enumerated().dropFirst(done) {
     ///         try await makeThumbnail(of: file)
-    ///         try context.checkpoint(index + 1)
+    ///         try await context.checkpoint(index + 1)
     ///     }
     /// }
     /// ```
     ///
-    /// ``migrate(through:retrying:)`` only reports it; ``runDeferred(for:retrying:)`` runs it, on the actor that calls it.
+    /// ``migrate(through:retrying:)`` only reports it; ``runDeferred(for:while:retrying:)`` runs it, on the actor that calls it.
     /// Work after the last checkpoint runs *at least once*. A fresh install does not need the step.
     ///
     /// - Parameters:
@@ -40,33 +42,37 @@ extension MigrationManager {
     /// the app can write. It ends at the end of a batch: when all is done, when the time is over, when the task is
     /// cancelled, or when the system is about to suspend the app. The next call continues there.
     ///
-    /// A batch that throws is rolled back, and halved until the error names the row to blame. The step then waits for
-    /// the next call, while other steps go on.
+    /// Nothing that goes wrong in one step keeps the others waiting, also if a database is locked or the disk is full. A row
+    /// that fails is set aside; see <doc:WorkAfterLaunch>.
     ///
     /// - Parameters:
     ///   - limit: the longest time to run; nil for as long as it takes.
+    ///   - condition: asked between batches, on the calling actor. While it returns false, the run pauses: for instance
+    ///     `{ !ProcessInfo.processInfo.isLowPowerModeEnabled }`.
     ///   - version: a step to retry although the manager gave up on it because the process died in it.
     ///   - isolation: the actor on which deferred closures run; the calling one.
-    /// - Returns: what was done. If another process is running deferred steps, returns at once.
+    /// - Returns: what was done. If another process, or another call, is running deferred steps, returns at once.
     /// - Throws: ``MigrationError``: with the code `notYetMigrated` unless ``migrate(through:retrying:)`` has completed
     ///   this launch.
     @discardableResult
     public func runDeferred(
-        for limit: Duration? = nil, retrying version: AppVersion? = nil,
-        isolation: isolated (any Actor)? = #isolation
+        for limit: Duration? = nil, while condition: @escaping () -> Bool = { true },
+        retrying version: AppVersion? = nil, isolation: isolated (any Actor)? = #isolation
     ) async throws -> DeferredReport {
-        var plan = try await planDeferred(retrying: version, isolation: isolation)
-        guard !plan.deferred.isEmpty else { return end(plan, Tally()) }
-        let taken = try await offload { [store, name] in try store.lock(LockName.deferred(of: name)) }
-        guard case .acquired(let release) = taken else {
+        let request = try deferredRequest(retrying: version)
+        let look = registration.look(waitingUpTo: Self.deferredPatience)
+        var plan = try deferredPlan(request, await offload(look))
+        guard !plan.isEmpty else { return end(plan) }
+        let name = LockName.deferred(of: name)
+        guard let held = try await offload({ [store] in try store.lock(name).held }) else {
             return DeferredReport(plan, isRunningElsewhere: true)
         }
         // On this task, which may have an activity of its own.
-        let lock = RunLock(name, release)
+        let lock = RunLock(self.name, held)
         defer { lock.release() }
         // Another process may have done it all until now.
-        plan = try await planDeferred(retrying: version, isolation: isolation)
-        let stepper = deferredStepper(plan, limit, lock)
+        plan = try deferredPlan(request, await offload(look))
+        let stepper = stepper(plan, limit, condition, lock)
         try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
             try await stepper.run(isolation: isolation)
@@ -81,23 +87,26 @@ extension MigrationManager {
     /// - Throws: as the asynchronous form does; also when a deferred closure is pending, which only that form can run.
     @discardableResult
     public func runDeferred(
-        for limit: Duration? = nil, retrying version: AppVersion? = nil
+        for limit: Duration? = nil, while condition: @escaping () -> Bool = { true },
+        retrying version: AppVersion? = nil
     ) throws -> DeferredReport {
-        var plan = try planDeferred(retrying: version)
-        if let closure = plan.deferred.first(where: { $0.step.kind == .deferredClosure }) {
+        let request = try deferredRequest(retrying: version)
+        let look = registration.look(waitingUpTo: Self.deferredPatience)
+        var plan = try deferredPlan(request, look())
+        if let closure = plan.launch.deferred.first(where: { $0.step.kind == .deferredClosure }) {
             throw MigrationError(
                 .invalidCall, "\(closure.step.titleAndSource) is asynchronous",
                 remedy: Registration.asynchronousRemedy("runDeferred"), manager: name,
                 version: closure.step.version)
         }
-        guard !plan.deferred.isEmpty else { return end(plan, Tally()) }
-        guard case .acquired(let release) = try store.lock(LockName.deferred(of: name)) else {
+        guard !plan.isEmpty else { return end(plan) }
+        guard let held = try store.lock(LockName.deferred(of: name)).held else {
             return DeferredReport(plan, isRunningElsewhere: true)
         }
-        let lock = RunLock(name, release)
+        let lock = RunLock(name, held)
         defer { lock.release() }
-        plan = try planDeferred(retrying: version)
-        let stepper = deferredStepper(plan, limit, lock)
+        plan = try deferredPlan(request, look())
+        let stepper = stepper(plan, limit, condition, lock)
         try stepper.run()
         return end(plan, stepper.tally)
     }
@@ -109,43 +118,96 @@ extension MigrationManager {
         try exclusively { try plan().pendingDeferred() }
     }
 
-    private func planDeferred(retrying version: AppVersion?) throws -> LaunchPlan {
-        try exclusively { try checkMigrated(plan(retrying: version)) }
-    }
+    /// How long a deferred run waits for one database before it continues with the others.
+    private static let deferredPatience: Duration = .seconds(1)
 
-    private func planDeferred(
-        retrying version: AppVersion?, isolation: isolated (any Actor)?
-    ) async throws -> LaunchPlan {
-        try enter()
-        defer { leave() }
-        try registration.check()
-        let request = try request(through: nil, retrying: version)
-        return try checkMigrated(plan(request, await offload(registration.look())))
-    }
-
-    private func checkMigrated(_ plan: LaunchPlan) throws -> LaunchPlan {
-        guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
-        guard plan.isReadyForDeferred else {
-            throw MigrationError(
-                .notYetMigrated, "`migrate()` hasn't succeeded yet",
-                remedy: "Call migrate() first, and runDeferred() when it has succeeded.", manager: name)
+    private func deferredRequest(retrying version: AppVersion?) throws -> LaunchRequest {
+        try exclusively {
+            try registration.check()
+            return try request(through: nil, retrying: version)
         }
-        return plan
     }
 
-    private func deferredStepper(
-        _ plan: LaunchPlan, _ limit: Duration?, _ lock: RunLock
+    /// Plans a deferred run over the databases that can be read; only the store has to be one of them.
+    private func deferredPlan(
+        _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>]
+    ) throws -> DeferredPlan {
+        try exclusively {
+            guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
+            _ = try looks[0].get()
+            let (readable, due) = (looks.indices.filter { looks[$0].isSuccess }, registration.due)
+            let plan = try plan(request, readable.map { looks[$0] }, of: readable.map { due[$0] })
+            let unreadable = zip(due, looks).compactMap { steps, look in
+                look.failure.map { DeferredPlan.Unreadable(steps: steps, error: $0, manager: name) }
+            }
+            guard plan.isReadyForDeferred else {
+                // A newer app may have been in a database since.
+                throw unreadable.first?.error
+                    ?? MigrationError(
+                        .notYetMigrated, "`migrate()` hasn't succeeded yet",
+                        remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
+                        manager: name)
+            }
+            return DeferredPlan(
+                launch: plan, places: readable.map { registration.places[$0] }, unreadable: unreadable)
+        }
+    }
+
+    private func stepper(
+        _ plan: DeferredPlan, _ limit: Duration?, _ condition: @escaping () -> Bool, _ lock: RunLock
     ) -> Stepper {
-        Stepper(
-            .deferred(
-                until: limit.map { .now + $0 },
-                DeferredProgress(deferredProgress, plan.pendingDeferred(), settledBefore: launch.deferred)),
-            plan, registration, progress: deferredProgress, interruption: lock.interruption,
-            timeout: options.lockTimeout ?? .seconds(5), tell: tell)
+        for place in Set(plan.launch.deferred.filter { $0.step.kind == .batches }.map(\.place)).sorted()
+        where plan.places[place].failsOthersWhileWriting {
+            tell(.lacksBusyTimeout(database: plan.places[place].name))
+        }
+        let progress = DeferredProgress(
+            deferredProgress, plan.launch.pendingDeferred(), settledBefore: launch.deferred)
+        return Stepper(
+            .deferred(until: limit.map { .now + $0 }, while: condition, progress), plan.launch, registration,
+            plan.places, lock, progress: deferredProgress, timeout: options.lockTimeout ?? .seconds(5),
+            tell: tell)
     }
 
-    private func end(_ plan: LaunchPlan, _ tally: Tally) -> DeferredReport {
+    private func end(_ plan: DeferredPlan, _ tally: Tally = Tally()) -> DeferredReport {
         launch.deferred += tally.ended.count
-        return DeferredReport(plan, tally)
+        let report = DeferredReport(plan, tally)
+        // Nothing pending is all done.
+        if report.pending.isEmpty { deferredProgress.completedUnitCount = deferredProgress.totalUnitCount }
+        return report
+    }
+}
+
+/// The plan of a deferred run.
+struct DeferredPlan {
+    /// A database that cannot be read, with steps that may wait in it.
+    struct Unreadable {
+        let steps: PlaceSteps
+        let error: MigrationError
+
+        init(steps: PlaceSteps, error: any Error, manager: String) {
+            self.steps = steps
+            let known = error as? MigrationError
+            self.error =
+                known
+                ?? MigrationError(
+                    .unusableDatabase, "\(steps.name) cannot be read: \(error)",
+                    remedy: "Run the deferred steps again when it can be.", manager: manager,
+                    underlyingError: error)
+        }
+    }
+
+    /// The plan for all places that can be read.
+    let launch: LaunchPlan
+    let places: [any MigrationPlace]
+    let unreadable: [Unreadable]
+
+    var isEmpty: Bool { launch.deferred.isEmpty }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { failure == nil }
+
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

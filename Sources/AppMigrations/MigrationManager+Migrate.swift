@@ -154,12 +154,18 @@ extension MigrationManager {
     }
 
     /// Decides the kind of launch in each place, asks the app where its answer is needed, and plans.
-    func plan(_ request: LaunchRequest, _ states: [PlaceState]) throws -> LaunchPlan {
+    ///
+    /// - Parameter steps: the steps of the places with these states; nil for those of all places.
+    func plan(
+        _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>], of steps: [PlaceSteps]? = nil
+    ) throws -> LaunchPlan {
+        let steps = steps ?? registration.due
+        let states = try looks.map { try $0.get() }
         let launches = try states.indices.map { index in
             func verdict() -> Verdict {
                 Verdict(
                     on: index, of: states, request,
-                    earlier: launch.decision?.launches[registration.due[index].id],
+                    earlier: launch.decision?.launches[steps[index].id],
                     answer: launch.answer)
             }
             var found = verdict()
@@ -171,11 +177,11 @@ extension MigrationManager {
             switch found {
             case .decided(let launch): return launch
             case .undecided(let culprit):
-                throw MigrationError.undecided(registration.due[culprit], states[culprit].evidence, request)
+                throw MigrationError.undecided(steps[culprit], states[culprit].evidence, request)
             case .askTheApp: preconditionFailure("The app has been asked.")
             }
         }
-        return try LaunchPlan(request, registration.due, states, launches: launches, earlier: launch.decision)
+        return try LaunchPlan(request, steps, states, launches: launches, earlier: launch.decision)
     }
 
     /// Returns true if there is nothing to do.
@@ -196,8 +202,8 @@ extension MigrationManager {
             1, plan.pending.reduce(launch.weight + plan.weightAbove) { $0 + $1.weight })
         begin(plan)
         return Stepper(
-            .launch, plan, registration, progress: progress,
-            interruption: lock.interruption, timeout: patience, tally: launch.tally, tell: tell)
+            .launch, plan, registration, registration.places, lock, progress: progress, timeout: patience,
+            tally: launch.tally, tell: tell)
     }
 
     private func begin(_ plan: LaunchPlan) {

@@ -19,6 +19,17 @@ extension MigrationManager {
         }
     }
 
+    /// Marks a step as not run, in every place, so that it starts over.
+    ///
+    /// For a step whose work an older version of the app has undone meanwhile, or a deferred step whose table or cursor has
+    /// changed. Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
+    /// next run after that.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    public func rerunStep(_ version: AppVersion) throws {
+        try changeRecords { $0?.rerun(version) }
+    }
+
     /// Removes the record, from the store and from the databases that steps and moves are registered for.
     ///
     /// The next launch decides from what is left: the versions that the store has seen, and `adopting`.

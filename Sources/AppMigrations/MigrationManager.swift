@@ -37,7 +37,7 @@ public final class MigrationManager {
     ///
     /// Every step counts the same; within a step, the progress is the share of its rows that are done.
     ///
-    /// Cancel it to stop ``runDeferred(for:retrying:)`` at the end of a batch. A cancelled progress stays cancelled: to
+    /// Cancel it to stop ``runDeferred(for:while:retrying:)`` at the end of a batch. A cancelled progress stays cancelled: to
     /// continue, create another manager, or cancel the task instead.
     public private(set) lazy var deferredProgress = Progress(totalUnitCount: 1)
 

@@ -21,7 +21,7 @@ final class Library {
         manager.whenMigratingToVersion("1.2") { try await self.performMigration1() }
         manager.whenMigratingToVersion("1.2-1") { context in
             try await self.performMigration1()
-            try context.checkpoint()
+            try await context.checkpoint()
         }
         manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
         manager.whenMigratingToVersion("2.0", in: dbQueue) { db in

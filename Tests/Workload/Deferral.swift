@@ -14,11 +14,14 @@ enum Deferral {
     /// The tables by the steps that work in them, with counters that the steps raise from 0 to 1.
     static let counters = [rows: "deferred_row", calls: "deferred_call"]
 
-    /// Makes the tables: enough rows for three batches, and for two, with gaps between their ids.
+    /// Makes the tables: enough rows for some batches, in one of them by a key of two columns, one of them NULL in two rows.
     static let tables = """
-        CREATE TABLE deferred_row(id INTEGER PRIMARY KEY, count INTEGER NOT NULL DEFAULT 0);
-        INSERT INTO deferred_row(id)
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT 3 * i FROM n;
+        CREATE TABLE deferred_row(
+            kind TEXT, id INTEGER NOT NULL, count INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (kind, id)
+        );
+        INSERT INTO deferred_row(kind, id)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        SELECT CASE WHEN i > 2 THEN 'kind ' || (i % 7) END, 3 * i FROM n;
         CREATE TABLE deferred_call(id TEXT PRIMARY KEY, count INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
         INSERT INTO deferred_call(id) SELECT printf('%04d', id) FROM deferred_row LIMIT 100;
         """
@@ -31,11 +34,9 @@ enum Deferral {
     /// The name of a file's effect.
     static func name(ofItem item: Int) -> String { "item\(item)" }
 
-    /// Raises the counters of a range of rows.
-    static func raise(_ db: Database, _ rows: ClosedRange<Int64>) throws {
-        try db.execute(
-            sql: "UPDATE deferred_row SET count = count + 1 WHERE id BETWEEN ? AND ?",
-            arguments: [rows.lowerBound, rows.upperBound])
+    /// Raises the counters of the rows of a batch.
+    static func raise(_ db: Database, _ rows: DeferredRows) throws {
+        try db.execute(literal: "UPDATE deferred_row SET count = count + 1 WHERE \(rows.condition)")
     }
 
     /// Raises the first counter from an id on.

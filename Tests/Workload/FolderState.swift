@@ -23,16 +23,14 @@ struct FolderState: Equatable {
     /// How far a deferred step is.
     struct Position: Equatable {
         let done: Int
-        /// Where the next batch begins.
+        /// Where the next batch begins; for a range of rows, 0.
         let next: Int
 
         init(_ fields: [String: Any]) {
             done = fields["done"] as? Int ?? 0
-            let cursor = fields["cursor"]
-            // A range of rows, an id as text, or a checkpoint.
-            next =
-                (cursor as? [String: Any])?["next"] as? Int ?? (cursor as? String).flatMap { Int($0) }
-                ?? cursor as? Int ?? 0
+            // JSON: a range of rows, an id as text, or a checkpoint.
+            let cursor = fields["cursor"] as? String ?? ""
+            next = Int(cursor.filter { $0 != "\"" }) ?? 0
         }
     }
 

@@ -110,9 +110,13 @@ struct Judgement {
     private func complaintsAboutCounters(_ state: FolderState) -> [String] {
         state.counters.flatMap { version, counters -> [String] in
             let position = state.databaseRecord.positions[version]
-            let next = state.databaseRecord.settled.contains(version) ? .max : position?.next ?? 0
-            let wrong = counters.filter { id, count in count != (id < next ? 1 : 0) }
+            let isSettled = state.databaseRecord.settled.contains(version)
+            let next = isSettled ? .max : position?.next ?? 0
             let raised = counters.values.count { $0 > 0 }
+            // The key of rows has two columns, so their ids do not tell which come first.
+            let wrong =
+                version == "\(Deferral.rows)" && !isSettled
+                ? counters.filter { $0.value > 1 } : counters.filter { $1 != ($0 < next ? 1 : 0) }
             return
                 (wrong.isEmpty
                 ? []

@@ -240,7 +240,7 @@ struct Launch {
                 for item in done..<Deferral.itemCount {
                     try Effects(folder: folder).leave(item: item)
                     guard (item + 1) % Deferral.stretch == 0 else { continue }
-                    try context.checkpoint(item + 1)
+                    try await context.checkpoint(item + 1)
                     report("reported progress \(version) \((item + 1) / Deferral.stretch)")
                 }
             }
@@ -271,7 +271,7 @@ struct Launch {
             case .didRunBatch(let step, let done, _):
                 report("reported progress \(step.version) \(done)")
                 if diesAfterBatch { kill(getpid(), SIGKILL) }
-            case .launchRecognized, .didGiveUp: break
+            case .launchRecognized, .didGiveUp, .lacksBusyTimeout: break
             }
         }
     }

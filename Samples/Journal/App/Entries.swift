@@ -50,11 +50,11 @@ extension Entries {
         // Years of entries would hold up the launch. Triggers index what is written from now on.
         manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "entry") { db, rows in
             try db.execute(
-                sql: """
+                literal: """
                     INSERT INTO entry_word(rowid, text)
-                    SELECT id, text FROM entry WHERE id BETWEEN ? AND ?
+                    SELECT id, text FROM entry WHERE \(rows.condition)
                         AND NOT EXISTS (SELECT 1 FROM entry_word WHERE rowid = entry.id)
-                    """, arguments: [rows.lowerBound, rows.upperBound])
+                    """)
             notes.did("indexed the words of old entries")
         }
 

@@ -39,10 +39,12 @@ package struct FileLock: Sendable {
             default: throw POSIXError.current
             }
         }
-        // For the message of anyone who finds the lock taken. The lock itself does not need it.
-        try? file.truncate(atOffset: 0)
-        try? file.write(contentsOf: Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8))
-        return .acquired {
+        // A holder writes its process, for the message of anyone who finds the lock taken. It says here that it released
+        // the lock, so that whoever takes it next knows that it has not died.
+        let wasReleased = (try? file.readToEnd()) == Self.released
+        Self.replaceContents(of: file, by: Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8))
+        return .acquired(wasReleased: wasReleased) {
+            Self.replaceContents(of: file, by: Self.released)
             // Closing is not enough: a child that was forked meanwhile has the file open as well. The handle closes the
             // file when nobody can release the lock any more. A call of its `close` that failed would be repeated then,
             // and close what another thread has opened meanwhile.
@@ -59,7 +61,7 @@ package struct FileLock: Sendable {
         let deadline = ContinuousClock.now + limit
         while true {
             switch try take() {
-            case .acquired(let release):
+            case .acquired(_, let release):
                 defer { release() }
                 return try body()
             case .held(let holder):
@@ -67,6 +69,14 @@ package struct FileLock: Sendable {
                 usleep(useconds_t.random(in: 500...2_000))
             }
         }
+    }
+
+    private static let released = Data("released\n".utf8)
+
+    /// Writes into the file, as far as possible: the lock itself needs no contents.
+    private static func replaceContents(of file: FileHandle, by data: Data) {
+        try? file.truncate(atOffset: 0)
+        try? file.write(contentsOf: data)
     }
 
     private static func holder(in file: FileHandle) -> String {

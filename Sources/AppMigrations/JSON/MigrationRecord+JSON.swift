@@ -70,12 +70,14 @@ extension MigrationRecord.Attempt {
             remaining: try field.field("remaining").ifPresent?.count(upTo: .max),
             build: try field.field("build").text(), since: try field.field("since").date())
         forgiven = try field.field("forgiven").ifPresent?.count(upTo: limit) ?? 0
+        hasDied = try field.field("died").value == .bool(true)
     }
 
     fileprivate func json(replacing old: [String: JSONValue]) -> JSONValue {
         var fields = old
         fields["attempt"] = .integer(Int64(number))
         fields["forgiven"] = forgiven == 0 ? nil : .integer(Int64(forgiven))
+        fields["died"] = hasDied ? .bool(true) : nil
         fields["remaining"] = remaining.map { .integer(Int64($0)) }
         fields["build"] = .string(build)
         fields["since"] = .string(since.recordText)
@@ -85,27 +87,27 @@ extension MigrationRecord.Attempt {
 
 extension StepPosition {
     fileprivate init(_ field: JSONField) throws {
-        cursor = try field.field("cursor").value
+        cursor = try field.field("cursor").ifPresent?.text()
         // Far above any real count, and far below where arithmetic overflows, in the 32 bits of watchOS too.
         let limit = Int.max / 2
         done = try field.field("done").count(upTo: limit)
         total = try field.field("total").ifPresent?.count(upTo: limit)
+        setAside =
+            try field.field("setAside").ifPresent?.list().map { try $0.list().map { try $0.text() } } ?? []
     }
 
     fileprivate func json(replacing old: [String: JSONValue]) -> JSONValue {
         var fields = old
-        fields["cursor"] = cursor
+        fields["cursor"] = cursor.map(JSONValue.string)
         fields["done"] = .integer(Int64(done))
         fields["total"] = total.map { .integer(Int64($0)) }
+        fields["setAside"] =
+            setAside.isEmpty ? nil : .array(setAside.map { .array($0.map(JSONValue.string)) })
         return .object(fields)
     }
 }
 
 extension JSONValue {
-    init(encoding value: some Encodable) throws {
-        self = try JSONValue(parsing: JSONEncoder().encode(value))
-    }
-
     /// Creates an object from its fields, each of which is made from the old field of its name; nil if it has none.
     ///
     /// - Parameter isKnown: returns false for the names of old fields to keep.

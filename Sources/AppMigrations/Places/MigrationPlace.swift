@@ -16,12 +16,21 @@ package protocol MigrationPlace: Sendable {
     ///
     /// Neither writes nor locks. Any thread.
     ///
-    /// - Parameter moves: the moves of this place that are due, in order.
+    /// - Parameters:
+    ///   - moves: the moves of this place that are due, in order.
+    ///   - limit: the longest time to wait for others; nil for the place's own.
     /// - Throws: ``MigrationError``; with the code `newerThanThisProcess` when a newer app has been here.
-    func look(manager: String, moves: [any MoveWork]) throws -> PlaceState
+    func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws -> PlaceState
+
+    /// Whether another connection that is made like this place's fails while a batch is written, instead of waiting.
+    var failsOthersWhileWriting: Bool { get }
 
     /// Finds the mistakes in how this place's moves are registered.
     func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake]
+}
+
+extension MigrationPlace {
+    package var failsOthersWhileWriting: Bool { false }
 }
 
 /// Identifies a place: equal for two objects that stand for the same one.
@@ -48,7 +57,9 @@ package struct StorePlace: MigrationPlace {
     package var id: PlaceID { .store }
     package var name: String { store.name }
 
-    package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
+    package func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws
+        -> PlaceState
+    {
         try StoreAccess.read.of(name) {
             try PlaceState(of: manager, in: store.read(manager), evidence: .empty)
         }

@@ -121,8 +121,11 @@ final class LaunchPlan: Sendable {
     }
 
     /// Returns the attempts that died in a step, if they are as many as to give up on it.
-    func exhausted(_ pending: PendingStep) -> MigrationRecord.Attempt? {
-        places[pending.place].record.exhausted(pending.step.work, remaining: pending.remaining, by: request)
+    ///
+    /// - Parameter hasDied: whether the last run may have died.
+    func exhausted(_ pending: PendingStep, hasDied: Bool) -> MigrationRecord.Attempt? {
+        places[pending.place].record.exhausted(
+            pending.step.work, remaining: pending.remaining, by: request, hasDied: hasDied)
     }
 
     /// Returns a version that a step is `finishing:`, and that cannot run; nil if there is none.
@@ -131,7 +134,15 @@ final class LaunchPlan: Sendable {
     }
 
     /// True if everything is done and written down: then there is nothing to lock and nothing to write.
-    var isSettled: Bool { pending.isEmpty && places.allSatisfy { $0.isWritten(request) } }
+    var isSettled: Bool {
+        pending.isEmpty && unprepared.isEmpty && places.allSatisfy { $0.isWritten(request) }
+    }
+
+    /// The deferred steps that wait, and of which no launch has noted where they begin.
+    var unprepared: [PendingStep] {
+        guard request.stop == nil else { return [] }
+        return deferred.filter { places[$0.place].record.positions[$0.step.version] == nil }
+    }
 
     /// True if a launch has completed what deferred steps build on; best-effort steps may still be pending.
     var isReadyForDeferred: Bool {

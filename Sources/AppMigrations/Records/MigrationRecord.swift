@@ -65,6 +65,8 @@ extension MigrationRecord {
         package var number: Int
         /// How many of those do not count towards giving up: they died in another build, or the app asked to retry.
         package var forgiven = 0
+        /// Whether a later run has found that the last one of them died.
+        var hasDied = false
         /// For a move, the number of migrations that it still had to apply.
         package var remaining: Int?
         /// The build of the app that started it, as in `2.0 (417)`.
@@ -89,21 +91,36 @@ extension MigrationRecord {
     }
 
     /// Returns the attempts that died in work, if they are as many as to give up on it.
-    func exhausted(_ work: Work, remaining: Int?, by request: LaunchRequest) -> Attempt? {
-        guard let died = attempts[work], died.remaining == remaining, died.build == request.build,
+    ///
+    /// - Parameter hasDied: whether the last run died, so that an attempt found in the record died in it.
+    func exhausted(
+        _ work: Work, remaining: Int?, by request: LaunchRequest, hasDied: Bool
+    ) -> Attempt? {
+        guard let died = deadAttempt(at: work, remaining: remaining, hasDied), died.build == request.build,
             died.deaths >= request.maximumAttempts, work.version != request.retrying
         else { return nil }
         return died
     }
 
+    /// Returns the attempts at work that died.
+    ///
+    /// A run that ended without dying could not always write down that it stopped: the database may have been locked, or
+    /// full. Its attempt is none of those.
+    private func deadAttempt(at work: Work, remaining: Int?, _ hasDied: Bool) -> Attempt? {
+        guard var attempt = attempts[work], attempt.remaining == remaining else { return nil }
+        if !hasDied, !attempt.hasDied { attempt.number -= 1 }
+        attempt.forgiven = min(attempt.forgiven, attempt.number)
+        return attempt.number > 0 ? attempt : nil
+    }
+
     /// Notes that work is being started.
     ///
-    /// Where the record says already that it has been, that attempt died, unless another process is at it.
-    mutating func start(_ work: Work, remaining: Int?, by request: LaunchRequest) {
+    /// - Parameter hasDied: whether the last run died, so that an attempt found in the record died in it.
+    mutating func start(_ work: Work, remaining: Int?, by request: LaunchRequest, hasDied: Bool) {
         // Another process has done the step meanwhile.
         guard work.kind != .step || !settled.contains(work.version) else { return }
         var attempt = Attempt(remaining: remaining, build: request.build, since: request.date)
-        if let died = attempts[work], died.remaining == remaining {
+        if let died = deadAttempt(at: work, remaining: remaining, hasDied) {
             attempt.number = min(died.number + 1, Self.maximumCount)
             // A new build of the app may have fixed what killed the last one.
             let isForgiven = died.build != request.build || work.version == request.retrying
@@ -112,11 +129,15 @@ extension MigrationRecord {
         attempts[work] = attempt
     }
 
+    /// Notes that the last attempt at work died, for the runs after this one.
+    mutating func confirmDeath(in work: Work) { attempts[work]?.hasDied = true }
+
     /// Notes that work has ended by throwing: the process has not died in this attempt, but in those before.
     mutating func stop(_ work: Work) {
         guard var attempt = attempts[work] else { return }
         attempt.number -= 1
         attempt.forgiven = min(attempt.forgiven, attempt.number)
+        attempt.hasDied = true
         attempts[work] = attempt.number > 0 ? attempt : nil
     }
 
@@ -132,6 +153,16 @@ extension MigrationRecord {
     /// Returns true if a step is best-effort and has failed too often to be tried again.
     func hasGivenUp(_ step: MigrationStep) -> Bool {
         step.onError != .stop && givenUp.contains(step.version)
+    }
+
+    /// Notes that a step is to run, whether it has run or not.
+    mutating func rerun(_ version: AppVersion) {
+        settled.remove(version)
+        givenUp.remove(version)
+        failures[version] = nil
+        positions[version] = nil
+        attempts[Work(version)] = nil
+        if let floor, version <= floor { owed.insert(version) }
     }
 
     /// Notes that a step has come to its end, or is not needed.
@@ -207,8 +238,10 @@ extension MigrationRecord {
 
 /// How far a step is that works in portions.
 package struct StepPosition: Sendable, Equatable {
-    /// Where the next portion begins, as the step keeps it; nil before the first.
-    var cursor: JSONValue?
+    /// Where the next portion begins, as JSON text; nil before the first.
+    ///
+    /// Kept as text, so that no store rounds its numbers.
+    var cursor: String?
 
     /// The rows that are done; for other steps, the calls or checkpoints.
     package var done = 0
@@ -216,20 +249,26 @@ package struct StepPosition: Sendable, Equatable {
     /// The rows that there were at the start; nil if unknown.
     package var total: Int?
 
+    /// The keys of the rows that failed, and that each run retries: a literal for each column of the key.
+    package var setAside: [[String]] = []
+
     package init() {}
 
     /// Decodes the cursor; nil before the first portion.
     package func cursor<Cursor: Decodable>(as type: Cursor.Type) throws -> Cursor? {
-        try cursor.map { try JSONDecoder().decode(type, from: $0.text()) }
+        try cursor.map { try JSONDecoder().decode(type, from: Data($0.utf8)) }
     }
 
     /// Moves the cursor, and notes what has been done.
     package mutating func advance(to cursor: some Encodable, done count: Int) throws {
-        advance(to: try JSONValue(encoding: cursor), done: count)
+        self.cursor = try Self.text(of: cursor)
+        done += count
     }
 
-    mutating func advance(to cursor: JSONValue, done count: Int) {
-        self.cursor = cursor
-        done += count
+    /// Returns a cursor's JSON text, the same for equal cursors.
+    package static func text(of cursor: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(cursor), as: UTF8.self)
     }
 }

@@ -28,6 +28,9 @@ public struct MigrationEvent: Sendable {
         case didGiveUp(Step)
         /// A batch of a deferred step is complete: rows done, of those that there were at the start.
         case didRunBatch(Step, done: Int, of: Int?)
+        /// Deferred steps run in a database whose connection has GRDB's default `busyMode`. While a batch runs, writes by
+        /// connections that are set up in the same way fail with `SQLITE_BUSY`: set a timeout on each of them.
+        case lacksBusyTimeout(database: String)
         /// Every pending step is complete.
         case finished(MigrationReport)
     }
@@ -62,6 +65,8 @@ extension MigrationEvent: CustomStringConvertible {
         case .didGiveUp(let step): "\(manager): \(step) was given up"
         case .didRunBatch(let step, let done, let total):
             "\(manager): \(step) has done \(done)\(total.map { " of \($0)" } ?? "")"
+        case .lacksBusyTimeout(let database):
+            "\(manager): other connections to \(database) may fail with SQLITE_BUSY while deferred steps run: set `busyMode` in the configuration of each to .timeout(5)"
         case .finished(let report):
             "\(manager): finished; steps: \(report.completed.count), moves: \(report.moves.count)"
         }

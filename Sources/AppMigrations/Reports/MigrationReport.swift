@@ -24,7 +24,7 @@ public struct MigrationReport: Sendable, Equatable {
     /// The moves that applied something, in order.
     public let moves: [MigrationMove]
 
-    /// The versions of deferred steps that wait for ``MigrationManager/runDeferred(for:retrying:)``, in order.
+    /// The versions of deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
     public let pendingDeferred: [AppVersion]
 
     /// The versions of best-effort steps that the manager gave up, in order.
@@ -61,11 +61,11 @@ public struct MigrationMove: Sendable, Equatable {
     }
 }
 
-/// The result of ``MigrationManager/runDeferred(for:retrying:)``.
+/// The result of ``MigrationManager/runDeferred(for:while:retrying:)``.
 ///
 /// ```swift
 /// let report = try await manager.runDeferred(for: .seconds(25))
-/// if !report.pending.isEmpty { scheduleNextRun() }
+/// if report.canContinue { scheduleNextRun() }
 /// ```
 public struct DeferredReport: Sendable {
     /// The manager's name.
@@ -77,7 +77,7 @@ public struct DeferredReport: Sendable {
     /// The versions of the best-effort steps that this run has given up, in order.
     public let skipped: [AppVersion]
 
-    /// The steps that still wait, in order, each with its database.
+    /// The steps that still wait, in order, each with its database; also those in a database that cannot be read.
     public let pending: [PendingDeferredStep]
 
     /// The errors of steps that failed or could not run, or that are not tried again in this build; other steps
@@ -87,13 +87,29 @@ public struct DeferredReport: Sendable {
     /// Whether another process runs the deferred steps, or a launch finishes one, so that this run ended early.
     public let isRunningElsewhere: Bool
 
-    init(_ plan: LaunchPlan, _ tally: Tally = Tally(), isRunningElsewhere: Bool = false) {
-        manager = plan.request.manager
+    /// Whether another run may do more without a fix: a step waits for time, or for something that passes, such as a lock
+    /// or a full disk.
+    ///
+    /// False if nothing is pending, and if every step that waits has failed by itself.
+    public let canContinue: Bool
+
+    init(_ plan: DeferredPlan, _ tally: Tally = Tally(), isRunningElsewhere: Bool = false) {
+        manager = plan.launch.request.manager
         completed = tally.completed
         skipped = tally.skipped
-        pending = plan.pendingDeferred(after: tally)
-        failures = tally.failures
+        let unreadable = plan.unreadable.flatMap { database in
+            database.steps.closures.filter(\.isDeferred).map {
+                PendingDeferredStep($0, in: database.steps.name, StepPosition())
+            }
+        }
+        pending = plan.launch.pendingDeferred(after: tally) + unreadable
+        failures = tally.failures + plan.unreadable.map(\.error)
         self.isRunningElsewhere = isRunningElsewhere || tally.isRunningElsewhere
+        // Each step that failed by itself is pending, unless the manager gave up on it.
+        let failed = tally.failures.count { !Obstacle.mayPass($0) } - tally.skipped.count
+        canContinue =
+            pending.count - unreadable.count > failed
+            || plan.unreadable.contains { Obstacle.mayPass($0.error) }
     }
 }
 
@@ -108,8 +124,25 @@ public struct PendingDeferredStep: Sendable, Hashable {
     /// The rows that are done; for other steps, the calls or checkpoints.
     public let done: Int
 
-    /// The rows that there were at the start; nil if unknown.
+    /// The rows that there were when `migrate()` noted the step; nil if unknown.
+    ///
+    /// An estimate, where counting a large table would have held up the launch.
     public let total: Int?
+
+    /// The keys of the rows that failed and are set aside, as in `42`, `'Rome'` or `('Rome', 2)`.
+    ///
+    /// Each run retries them. Keys may be private: don't send them anywhere.
+    public let rowsSetAside: [String]
+
+    init(_ step: MigrationStep, in place: String, _ position: StepPosition?) {
+        version = step.version
+        database = step.worksInDatabase ? place : nil
+        done = position?.done ?? 0
+        total = position?.total
+        rowsSetAside = (position?.setAside ?? []).map {
+            $0.count == 1 ? $0[0] : "(\($0.joined(separator: ", ")))"
+        }
+    }
 }
 
 extension LaunchPlan {
@@ -120,10 +153,7 @@ extension LaunchPlan {
         deferred.enumerated().filter { !tally.ended.contains($0.offset) }.map { index, pending in
             let place = places[pending.place]
             let position = tally.positions[index] ?? place.record.positions[pending.step.version]
-            return PendingDeferredStep(
-                version: pending.step.version,
-                database: pending.step.worksInDatabase ? place.steps.name : nil,
-                done: position?.done ?? 0, total: position?.total)
+            return PendingDeferredStep(pending.step, in: place.steps.name, position)
         }
     }
 }

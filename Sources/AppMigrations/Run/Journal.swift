@@ -51,10 +51,18 @@ struct Journal {
     /// Notes that work is being started.
     ///
     /// - Returns: the number of the attempt, from 1.
-    mutating func start(_ pending: LaunchPlan.PendingStep) -> Int {
+    ///
+    /// - Parameter hasDied: whether the last run may have died, so that an attempt in the record died in it.
+    mutating func start(_ pending: LaunchPlan.PendingStep, hasDied: Bool) -> Int {
         let (work, remaining, request) = (pending.step.work, pending.remaining, request)
-        change(pending.place) { $0.start(work, remaining: remaining, by: request) }
+        change(pending.place) { $0.start(work, remaining: remaining, by: request, hasDied: hasDied) }
         return pages[pending.place].record.attempts[work]?.number ?? 1
+    }
+
+    /// Notes that the last attempt at work died, and is not followed by another one.
+    mutating func confirmDeath(in pending: LaunchPlan.PendingStep) {
+        let work = pending.step.work
+        change(pending.place) { $0.confirmDeath(in: work) }
     }
 
     /// Notes that work is done: a step is settled; a move and the closures for a version change leave no trace.
@@ -107,20 +115,20 @@ struct Journal {
         }
     }
 
+    /// Notes where a deferred step will begin, so that whoever reads the record alone sees that it waits.
+    mutating func prepare(_ pending: LaunchPlan.PendingStep, _ position: StepPosition) {
+        let version = pending.step.version
+        change(pending.place) { record in
+            guard !record.settled.contains(version), record.positions[version] == nil else { return }
+            record.positions[version] = position
+        }
+    }
+
     /// Notes that everything is done.
-    ///
-    /// - Parameter waiting: the deferred steps that wait, so that whoever reads the record alone sees them.
-    mutating func finish(_ waiting: [LaunchPlan.PendingStep]) {
+    mutating func finish() {
         for (index, page) in pages.enumerated() where request.stop == nil {
             let (launch, current) = (page.plan.launch, request.current)
             change(index) { $0.finish(launch, current: current) }
-        }
-        for step in waiting where pages[step.place].record.positions[step.step.version] == nil {
-            change(step.place) { record in
-                let version = step.step.version
-                guard !record.settled.contains(version) else { return }
-                record.positions[version] = record.positions[version] ?? StepPosition()
-            }
         }
     }
 

@@ -50,7 +50,7 @@ extension MigrationStep {
         switch kind {
         case .closure, .transaction, .move: "Earlier steps are complete. The next launch retries this one."
         case .versionChange: "The steps are complete. The next launch runs the closure again."
-        case .batches: "The batch was rolled back; those before it are complete. The next run retries it."
+        case .batches: "That batch was rolled back; all others are kept. The next run retries it."
         case .deferredClosure: "The next run continues the step from its last checkpoint."
         }
     }
@@ -91,6 +91,12 @@ package enum Obstacle: Sendable {
             }
         guard let obstacle else { return nil }
         self = obstacle
+    }
+
+    /// Returns true if an error has an obstacle that may pass while the app does nothing about it.
+    static func mayPass(_ error: any Error) -> Bool {
+        guard let obstacle = Obstacle(error) else { return false }
+        return obstacle != .readOnly
     }
 
     package var code: MigrationError.Code {

@@ -5,13 +5,17 @@ import Foundation
 /// The lock is released with ``release()``, or when the run does not stop although the time has expired.
 final class RunLock: Sendable {
     let interruption = Interruption()
+    /// Whether the last holder of the lock may have died in its run.
+    let hasDied: Bool
     private let unlock: @Sendable () -> Void
     private let endActivity: @Sendable () -> Void
 
     /// - Parameters:
     ///   - name: the name of what runs.
-    ///   - release: releases the lock that has been taken.
-    init(_ name: String, _ release: @escaping @Sendable () -> Void) {
+    ///   - lock: the lock that has been taken.
+    init(_ name: String, _ lock: HeldLock) {
+        hasDied = lock.hasDied
+        let release = lock.release
         let isHeld = Locked(true)
         let unlock: @Sendable () -> Void = {
             // Once: somebody else may hold the lock by a second call.
@@ -37,8 +41,7 @@ final class RunLock: Sendable {
     static func take(
         _ manager: String, of store: any MigrationStore, waitingFor limit: Duration
     ) throws -> RunLock {
-        let release = try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) }
-        return RunLock(manager, release)
+        RunLock(manager, try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) })
     }
 
     /// Takes the lock, and waits without blocking the actor while another run holds it.
@@ -51,7 +54,8 @@ final class RunLock: Sendable {
         let deadline = ContinuousClock.now + limit
         while true {
             switch try await offload({ try store.lock(manager) }) {
-            case .acquired(let release): return RunLock(manager, release)
+            case .acquired(let wasReleased, let release):
+                return RunLock(manager, HeldLock(hasDied: !wasReleased, release: release))
             case .held(let holder):
                 guard ContinuousClock.now < deadline else { throw timeout(manager, holder, limit) }
                 try await Task.sleep(for: .milliseconds(.random(in: 2...10)))

@@ -24,22 +24,24 @@ extension Stepper {
             }
         case .move(let move): return .elsewhere { .moved(try move.perform(context)) }
         case .batches: return batch()
-        case .deferredClosure:
-            phase = .locking
-            return .elsewhere { [lock = batchLock, record = currentRecord] in
-                guard let release = try lock() else { return .heldElsewhere }
-                do {
-                    let record = try record()
-                    let isSettled = record?.settled.contains(context.version) ?? true
-                    return .locked(
-                        release: release,
-                        isSettled ? nil : record?.positions[context.version] ?? StepPosition())
-                } catch {
-                    release()
-                    throw error
-                }
+        case .deferredClosure, nil: return closure()
+        }
+    }
+
+    /// Takes the lock of a deferred step, and then reads where the step was left.
+    var locking: @Sendable () throws -> Ending {
+        let (store, manager) = (places[steps[index].place].store, plan.request.manager)
+        // A launch may be the first one to write in this place; for a deferred run, a record was there.
+        return { [lock = batchLock, version = steps[index].step.version, isFirst = isLaunch] in
+            guard let lock = try lock() else { return .heldElsewhere }
+            do {
+                let record = try store.record(of: manager)
+                let isPending = record.map { !$0.settled.contains(version) } ?? isFirst
+                return .locked(lock, isPending ? record?.positions[version] ?? StepPosition() : nil)
+            } catch {
+                lock.release()
+                throw error
             }
-        case nil: return closure()
         }
     }
 
@@ -61,28 +63,25 @@ extension Stepper {
 
     private func batch() -> Action? {
         guard let batches else { return nil }
-        return .elsewhere { [settlement, lock = batchLock] in
-            guard let release = try lock() else { return .heldElsewhere }
-            defer { release() }
+        return .elsewhere { [settlement, patience, lock = batchLock] in
+            guard let lock = try lock() else { return .heldElsewhere }
+            defer { lock.release() }
             var batches = batches
-            guard let position = try batches.next(settlement) else { return .done }
-            return .more(batches, position)
+            return switch try batches.next(settlement, patience: patience) {
+            case .more(let position): .more(batches, position)
+            case .done: .done
+            case .rowsLeft(let position, let failure): .rowsLeft(position, failure)
+            case .endedElsewhere: .endedElsewhere
+            }
         }
     }
 
     /// Takes the lock that keeps other processes from running a batch of this manager's.
     ///
     /// A launch waits for it; a deferred run gets nil while another process has it.
-    private var batchLock: @Sendable () throws -> (@Sendable () -> Void)? {
-        let (store, manager, timeout) = (registration.places[0].store, plan.request.manager, timeout)
-        guard isLaunch else {
-            return {
-                switch try store.lock(LockName.batch(of: manager)) {
-                case .acquired(let release): release
-                case .held: nil
-                }
-            }
-        }
+    private var batchLock: @Sendable () throws -> HeldLock? {
+        let (store, manager, timeout) = (places[0].store, plan.request.manager, timeout)
+        guard isLaunch else { return { try store.lock(LockName.batch(of: manager)).held } }
         let version = steps[index].step.version
         return {
             try store.lock(LockName.batch(of: manager), waitingUpTo: timeout) { holder in
@@ -92,10 +91,5 @@ extension Stepper {
                     manager: manager, version: version)
             }
         }
-    }
-
-    private var currentRecord: @Sendable () throws -> MigrationRecord? {
-        let (store, manager) = (registration.places[steps[index].place].store, plan.request.manager)
-        return { try store.record(of: manager) }
     }
 }

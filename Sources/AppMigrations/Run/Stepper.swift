@@ -28,30 +28,38 @@ final class Stepper {
         case moved(MoveOutcome)
         /// There are more batches.
         case more(BatchRunner, StepPosition)
-        /// A deferred closure may begin, where it was left. Nil: another process has done it meanwhile.
-        case locked(release: @Sendable () -> Void, StepPosition?)
+        /// Everything is done but for rows that have failed.
+        case rowsLeft(StepPosition, BatchFailure)
+        /// The deferred step is no longer pending, though this run has not completed it.
+        case endedElsewhere
+        /// A deferred step may begin, where it was left. Nil: it is no longer pending.
+        case locked(HeldLock, StepPosition?)
         /// Another process is running a batch.
         case heldElsewhere
+        /// A deferred step that waits will begin here.
+        case prepared(StepPosition)
     }
 
     /// The kind of a run.
     enum Mode {
         case launch
-        /// Ends at the end of a batch when the time is over.
-        case deferred(until: ContinuousClock.Instant?, DeferredProgress)
+        /// Ends at the end of a batch when the time is over, and pauses while the condition is false.
+        case deferred(until: ContinuousClock.Instant?, while: () -> Bool, DeferredProgress)
     }
 
     enum Phase {
         /// The next step comes.
         case ready
+        /// The lock of a deferred step is being taken.
+        case locking
         /// The start of a step is being written.
         case noting
-        /// The lock of a deferred closure is being taken.
-        case locking
         case running
         case pausing
         /// The end of a step is being written; with whether the step is done.
         case recording(isDone: Bool)
+        /// The bounds of a deferred step that waits are being read.
+        case preparing(LaunchPlan.PendingStep)
         /// The end of the run is being written; with the error that ends it.
         case ending((any Error)?)
         case ended
@@ -59,7 +67,10 @@ final class Stepper {
 
     let plan: LaunchPlan
     let registration: Registration
+    let places: [any MigrationPlace]
     private let mode: Mode
+    /// Whether the last run of the same kind may have died.
+    private let hasDied: Bool
     let steps: [LaunchPlan.PendingStep]
     private let progress: Progress
     private let interruption: Interruption
@@ -75,6 +86,14 @@ final class Stepper {
     var started = ContinuousClock.now
     var batches: BatchRunner?
     private var unlock: (@Sendable () -> Void)?
+    /// Where a deferred step was left.
+    private var position = StepPosition()
+    /// The steps of a deferred run that come again at its end, because their database was in use.
+    private var busy: [Int] = []
+    /// Whether the run is at the end, with these steps.
+    private var isLastTurn = false
+    /// The deferred steps that wait, and whose bounds the launch has not read yet.
+    private var unprepared: ArraySlice<LaunchPlan.PendingStep> = []
 
     /// The work that the run has done.
     private(set) var tally: Tally
@@ -82,19 +101,21 @@ final class Stepper {
     private(set) var error: (any Error)?
 
     init(
-        _ mode: Mode, _ plan: LaunchPlan, _ registration: Registration, progress: Progress,
-        interruption: Interruption, timeout: Duration, tally: Tally = Tally(),
+        _ mode: Mode, _ plan: LaunchPlan, _ registration: Registration, _ places: [any MigrationPlace],
+        _ lock: RunLock, progress: Progress, timeout: Duration, tally: Tally = Tally(),
         tell: @escaping (MigrationEvent.Kind) -> Void
     ) {
         self.mode = mode
         self.plan = plan
         self.registration = registration
+        self.places = places
         self.progress = progress
-        self.interruption = interruption
+        hasDied = lock.hasDied
+        interruption = lock.interruption
         self.timeout = timeout
         self.tally = tally
         self.tell = tell
-        journal = Journal(plan, registration.places, timeout: timeout)
+        journal = Journal(plan, places, timeout: timeout)
         steps =
             switch mode {
             case .launch: plan.pending
@@ -110,25 +131,16 @@ final class Stepper {
     func next(after result: Result<Ending, any Error>?) -> Action? {
         switch phase {
         case .ready: return start()
+        case .locking: return locked(result)
         case .noting:
             if case .failure(let error) = result { return cannotNote(error) }
             journal.noteSaved(only: deferredPlace)
             begin()
             return work()
-        case .locking:
-            guard case .success(.locked(let release, let position)) = result else { return conclude(result) }
-            unlock = release
-            guard let position else {
-                journal.noteSettled(steps[index])
-                return record(isDone: true)
-            }
-            context?.checkpoints.position.withLock { $0 = position }
-            return closure()
         case .running: return conclude(result)
-        case .pausing: return isOver() ? interrupt() : work()
+        case .pausing: return isOver() ? interrupt() : isPaused ? pause() : work()
         case .recording(let isDone):
-            unlock?()
-            unlock = nil
+            releaseLock()
             if case .failure(let error) = result {
                 guard !isLaunch else { return stop(with: error) }
                 report(error)
@@ -137,6 +149,7 @@ final class Stepper {
             journal.noteSaved(only: steps[index].place)
             if isDone { noteDone() }
             return advance()
+        case .preparing(let pending): return prepared(pending, result)
         case .ending(let reason):
             // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
             if let reason { error = reason } else if case .failure(let failure) = result { error = failure }
@@ -166,13 +179,43 @@ final class Stepper {
                     remedy: "Update the app, or restore that database.", manager: plan.request.manager,
                     version: step.version))
         }
-        if let died = plan.exhausted(pending) {
-            let error = MigrationError.gaveUp(step, died, manager: plan.request.manager)
-            guard !isLaunch else { return stop(with: error) }
-            tally.failures.append(error)
+        guard pending.step.isDeferred else { return note(hasDied: hasDied) }
+        phase = .locking
+        return .elsewhere(locking)
+    }
+
+    private func locked(_ result: Result<Ending, any Error>?) -> Action? {
+        switch result {
+        case .success(.locked(let lock, let position)):
+            unlock = lock.release
+            guard let position else { return endedElsewhere() }
+            self.position = position
+            // Others may run their batches between those of this run; a closure keeps the lock until its end.
+            if steps[index].step.kind == .batches { releaseLock() }
+            return note(hasDied: lock.hasDied)
+        case .failure(let error): return cannotNote(error)
+        default:
+            tally.isRunningElsewhere = true
             return advance()
         }
-        attempt = journal.start(pending)
+    }
+
+    private func releaseLock() {
+        unlock?()
+        unlock = nil
+    }
+
+    /// Writes down that a step is being started, unless too many attempts at it have died.
+    private func note(hasDied: Bool) -> Action? {
+        let pending = steps[index]
+        if let died = plan.exhausted(pending, hasDied: hasDied) {
+            let error = MigrationError.gaveUp(pending.step, died, manager: plan.request.manager)
+            journal.confirmDeath(in: pending)
+            guard !isLaunch else { return stop(with: error) }
+            tally.failures.append(error)
+            return record()
+        }
+        attempt = journal.start(pending, hasDied: hasDied)
         phase = .noting
         return .elsewhere(
             saving(isLaunch ? journal.saving(last: pending.place) : journal.saving(only: pending.place)))
@@ -182,20 +225,42 @@ final class Stepper {
     private var attempt = 1
 
     private func advance() -> Action? {
-        index += 1
+        if isLastTurn {
+            index = busy.popLast() ?? steps.count
+        } else {
+            index += 1
+            if index == steps.count, !busy.isEmpty {
+                isLastTurn = true
+                busy.reverse()
+                index = busy.removeLast()
+            }
+        }
         phase = .ready
         return start()
     }
 
+    /// How long a batch waits for its database.
+    ///
+    /// In a deferred run, steps in other databases come first.
+    var patience: Duration { isLaunch || isLastTurn ? .seconds(10) : .seconds(1) }
+
     private func cannotNote(_ error: any Error) -> Action? {
+        releaseLock()
         guard !isLaunch else {
             self.error = error
             phase = .ended
             return nil
         }
         _ = journal.stop(steps[index], isFailure: false)
-        report(error)
+        if !comesAgain(after: error) { report(error) }
         return advance()
+    }
+
+    /// Notes that a step comes again at the end of a deferred run, if that may help.
+    private func comesAgain(after error: any Error) -> Bool {
+        guard !isLaunch, !isLastTurn, (error as? MigrationError)?.code == .locked else { return false }
+        busy.append(index)
+        return true
     }
 
     /// Begins a step that is written down as running.
@@ -207,16 +272,19 @@ final class Stepper {
         announce(step) { .willRun($0) }
         started = .now
         changesLeft = registration.versionChanges[...]
-        if case .batches(let work)? = registered(step) { batches = BatchRunner(work) }
+        if case .batches(let work)? = registered(step) {
+            batches = BatchRunner(work, rowsSetAside: position.setAside.count)
+        }
         let child =
             isLaunch
             ? StepProgress(totalUnitCount: 1, parent: progress, pendingUnitCount: pending.weight)
             : StepProgress(totalUnitCount: 1)
         interruption.attach(child)
-        let store = registration.places[pending.place].store
+        let store = places[pending.place].store
         let checkpoints = Checkpoints(
             of: step, manager: manager, in: store, waitingUpTo: timeout,
             isOver: step.isDeferred ? isOver : nil)
+        if step.isDeferred { checkpoints.position.withLock { [position] in $0 = position } }
         context = MigrationContext(
             manager: manager, launch: launch, to: plan.request.current, version: step.version,
             attempt: attempt, isOutOfOrder: pending.isOutOfOrder, progress: child, checkpoints: checkpoints)
@@ -231,16 +299,17 @@ final class Stepper {
             self.batches = batches
             note(position)
             if isLaunch { return reasonToStop.map { fail($0) } ?? work() }
-            if isOver() { return interrupt() }
-            guard case .deferred(let deadline, _) = mode else { return nil }
-            phase = .pausing
-            return .pause(batches.pause(before: deadline))
+            return isOver() ? interrupt() : pause()
+        case .success(.rowsLeft(let position, let failure)):
+            note(position)
+            return fail(failure)
+        case .success(.endedElsewhere): return endedElsewhere()
         case .success(.heldElsewhere):
             tally.isRunningElsewhere = true
             return interrupt()
         case .success(.done) where pending.step.kind == .versionChange && !changesLeft.isEmpty:
             return reasonToStop.map { fail($0) } ?? closure()
-        case .success(.done), .success(.locked), nil:
+        case .success(.done), .success(.locked), .success(.prepared), nil:
             journal.end(pending, settlement)
         case .success(.moved(let outcome)):
             journal.end(pending, settlement)
@@ -251,6 +320,26 @@ final class Stepper {
         case .failure(let error): return fail(error)
         }
         return record(isDone: true)
+    }
+
+    /// Notes that a deferred step is no longer pending, though this run has not completed it.
+    private func endedElsewhere() -> Action? {
+        releaseLock()
+        journal.noteSettled(steps[index])
+        tally.ended.insert(index)
+        finishProgress()
+        return advance()
+    }
+
+    /// Lets the app use the database between two batches; longer, while the app wants the run to pause.
+    private func pause() -> Action? {
+        guard case .deferred(let deadline, _, _) = mode, let batches else { return nil }
+        phase = .pausing
+        return .pause(isPaused ? .milliseconds(250) : batches.pause(before: deadline))
+    }
+
+    private var isPaused: Bool {
+        if case .deferred(_, let condition, _) = mode { !condition() } else { false }
     }
 
     /// Notes that a step is done, and recorded as far as it has to be by now.
@@ -268,6 +357,10 @@ final class Stepper {
         let step = pending.step
         let outcome = Outcome(
             error, of: step, attempt: attempt, manager: plan.request.manager, interruption: reasonToStop)
+        if case .deferred = mode, comesAgain(after: outcome.error) {
+            _ = journal.stop(pending, isFailure: false)
+            return record()
+        }
         let givesUp = journal.stop(pending, isFailure: outcome.isFailure)
         announce(step) { .didFail($0, error.cause) }
         if givesUp {
@@ -308,8 +401,7 @@ final class Stepper {
     /// holds the lock of a deferred closure: whoever takes the lock next finds the step done.
     private func record(isDone: Bool = false) -> Action? {
         guard !isLaunch || unlock != nil, !journal.isWritten(steps[index].place) else {
-            unlock?()
-            unlock = nil
+            releaseLock()
             if isDone { noteDone() }
             return advance()
         }
@@ -318,8 +410,7 @@ final class Stepper {
     }
 
     private func stop(with error: any Error) -> Action? {
-        unlock?()
-        unlock = nil
+        releaseLock()
         guard isLaunch else {
             self.error = error
             phase = .ended
@@ -334,9 +425,40 @@ final class Stepper {
             phase = .ended
             return nil
         }
-        journal.finish(plan.deferred)
-        phase = .ending(nil)
-        return .elsewhere(saving(journal.saving()))
+        unprepared = plan.unprepared[...]
+        return prepare()
+    }
+
+    /// Reads the bounds of the next deferred step that waits, and at last writes down that the launch is complete.
+    private func prepare() -> Action? {
+        guard let pending = unprepared.popFirst() else {
+            journal.finish()
+            phase = .ending(nil)
+            return .elsewhere(saving(journal.saving()))
+        }
+        guard case .batches(let work)? = registered(pending.step) else {
+            journal.prepare(pending, StepPosition())
+            return prepare()
+        }
+        phase = .preparing(pending)
+        return .elsewhere { .prepared(try work.begin()) }
+    }
+
+    private func prepared(_ pending: LaunchPlan.PendingStep, _ result: Result<Ending, any Error>?) -> Action?
+    {
+        switch result {
+        case .success(.prepared(let position)): journal.prepare(pending, position)
+        case .failure(let error):
+            let outcome = Outcome(
+                error, of: pending.step, attempt: 1, manager: plan.request.manager, interruption: reasonToStop
+            )
+            guard pending.step.onError != .stop else { return stop(with: outcome.error) }
+            if journal.stop(pending, isFailure: outcome.isFailure) {
+                tally.skipped.append(pending.step.version)
+            }
+        default: break
+        }
+        return prepare()
     }
 
     private func saving(_ save: @escaping Journal.Save) -> @Sendable () throws -> Ending {
@@ -356,7 +478,7 @@ final class Stepper {
     /// Whether no further batch may begin.
     private var isOver: @Sendable () -> Bool {
         var deadline: ContinuousClock.Instant?
-        if case .deferred(let until, _) = mode { deadline = until }
+        if case .deferred(let until, _, _) = mode { deadline = until }
         return { [deadline, interruption, progress, isLaunch] in
             interruption.isStopped || progress.isCancelled || Task.isCancelled
                 || deadline.map { $0 <= .now } ?? false
@@ -367,7 +489,7 @@ final class Stepper {
     private func note(_ position: StepPosition) {
         let step = steps[index].step
         tally.positions[index] = position
-        if case .deferred(_, let progress) = mode {
+        if case .deferred(_, _, let progress) = mode {
             progress.note(position, of: index)
         } else if let total = position.total, total > 0, let child = context?.progress {
             child.totalUnitCount = Int64(total)
@@ -377,7 +499,7 @@ final class Stepper {
     }
 
     private func finishProgress() {
-        guard case .deferred(_, let progress) = mode else {
+        guard case .deferred(_, _, let progress) = mode else {
             guard let child = context?.progress else { return }
             child.totalUnitCount = max(1, child.totalUnitCount)
             child.completedUnitCount = child.totalUnitCount

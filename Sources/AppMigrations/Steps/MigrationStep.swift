@@ -179,45 +179,6 @@ package struct MoveOutcome: Sendable {
     }
 }
 
-/// The work of a deferred step that runs in batches, each in a transaction of a database.
-package protocol BatchWork: Sendable {
-    /// Runs the next batch, and records how far the step is, or that it is done, in the same transaction.
-    ///
-    /// Any thread.
-    ///
-    /// - Parameter size: the most rows, or calls of the body, that the batch may have.
-    /// - Throws: ``BatchFailure``, when the body throws.
-    func runBatch(_ settlement: Settlement, size: Int) throws -> BatchOutcome
-}
-
-/// The result of a batch.
-package struct BatchOutcome: Sendable {
-    /// How far the step is; nil when it is done.
-    package let position: StepPosition?
-    /// How long its rows took, without waiting for the database and without the commit.
-    package let duration: Duration
-
-    package init(position: StepPosition?, duration: Duration = .zero) {
-        self.position = position
-        self.duration = duration
-    }
-}
-
-/// The body of a batch threw, and the batch was rolled back.
-package struct BatchFailure: Error {
-    /// The batch, as in `rows 5...12 of table photo`.
-    package let title: String
-    /// True if a smaller batch could say more.
-    package let isDivisible: Bool
-    package let cause: any Error
-
-    package init(_ title: String, isDivisible: Bool, _ cause: any Error) {
-        self.title = title
-        self.isDivisible = isDivisible
-        self.cause = cause
-    }
-}
-
 /// Records a step in the transaction that does it, once its work is done.
 package struct Settlement: Sendable {
     package let manager: String

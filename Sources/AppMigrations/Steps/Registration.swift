@@ -65,13 +65,15 @@ struct Registration {
     }
 
     /// Returns a closure that reads every place: it does input and output, on any thread.
-    func look() -> @Sendable () throws -> [PlaceState] {
+    ///
+    /// - Parameter limit: the longest time to wait for others in a place; nil for the place's own.
+    func look(waitingUpTo limit: Duration? = nil) -> @Sendable () -> [Result<PlaceState, any Error>] {
         var looks: [(place: any MigrationPlace, moves: [any MoveWork])] = []
         for (index, place) in places.enumerated() { looks.append((place, moves(due[index].moves))) }
         return { [manager, looks] in
-            var states: [PlaceState] = []
-            for look in looks { states.append(try look.place.look(manager: manager, moves: look.moves)) }
-            return states
+            looks.map { look in
+                Result { try look.place.look(manager: manager, moves: look.moves, waitingUpTo: limit) }
+            }
         }
     }
 

@@ -95,14 +95,14 @@ extension MigrationStore {
     /// - Parameters:
     ///   - limit: the longest time to wait.
     ///   - timeout: makes the error for when that is over, from a description of the holder.
-    /// - Returns: what releases the lock.
     func lock(
         _ name: String, waitingUpTo limit: Duration, timeout: (_ holder: String) -> MigrationError
-    ) throws -> @Sendable () -> Void {
+    ) throws -> HeldLock {
         let deadline = ContinuousClock.now + limit
         while true {
             switch try lock(name) {
-            case .acquired(let release): return release
+            case .acquired(let wasReleased, let release):
+                return HeldLock(hasDied: !wasReleased, release: release)
             case .held(let holder):
                 guard ContinuousClock.now < deadline else { throw timeout(holder) }
                 Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
@@ -198,10 +198,30 @@ package enum StoreAccess: Sendable {
     }
 }
 
+/// A lock that has been taken.
+struct HeldLock: Sendable {
+    /// Whether the last holder may have died while it held the lock.
+    let hasDied: Bool
+    let release: @Sendable () -> Void
+}
+
+extension StoreLock {
+    /// The lock; nil if somebody else holds it.
+    var held: HeldLock? {
+        switch self {
+        case .acquired(let wasReleased, let release): HeldLock(hasDied: !wasReleased, release: release)
+        case .held: nil
+        }
+    }
+}
+
 /// The result of an attempt to lock a manager.
 public enum StoreLock: Sendable {
     /// The lock is held until the closure is called.
-    case acquired(release: @Sendable () -> Void)
+    ///
+    /// `wasReleased` is true if the last holder released the lock, so that it has not died while it held it. Leave it out
+    /// if the store cannot know.
+    case acquired(wasReleased: Bool = false, release: @Sendable () -> Void)
 
     /// Somebody else holds the lock. Says who, as far as that is known: `process 417`.
     case held(by: String)

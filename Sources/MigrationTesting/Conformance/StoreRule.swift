@@ -143,22 +143,22 @@ extension StoreRule {
 extension StoreRule {
     private static let locking = [
         StoreRule(subject: "lock") { trial in
-            guard case .acquired(let release) = try trial.store().lock("Library") else {
+            guard case .acquired(_, let release) = try trial.store().lock("Library") else {
                 return trial.note("lock of a manager that nobody has locked is held by somebody")
             }
             try trial.byEachView { store, whose in
-                if case .acquired(let second) = try store.lock("Library") {
+                if case .acquired(_, let second) = try store.lock("Library") {
                     trial.note("lock is acquired a second time before it is released, \(whose)")
                     second()
                 }
-                guard case .acquired(let other) = try store.lock("Settings") else {
+                guard case .acquired(_, let other) = try store.lock("Settings") else {
                     trial.note("lock of one manager locks another one, \(whose)")
                     return
                 }
                 other()
                 // Deferred steps take locks of their own, whose names have a NUL, which no manager's name has.
-                guard case .acquired(let run) = try store.lock("Library\0deferred"),
-                    case .acquired(let batch) = try store.lock("Library\0batch")
+                guard case .acquired(_, let run) = try store.lock("Library\0deferred"),
+                    case .acquired(_, let batch) = try store.lock("Library\0batch")
                 else {
                     trial.note("lock of a name with a NUL locks more than that name, \(whose)")
                     return
@@ -171,7 +171,7 @@ extension StoreRule {
             }
             release()
             try trial.byEachView { store, whose in
-                guard case .acquired(let again) = try store.lock("Library") else {
+                guard case .acquired(_, let again) = try store.lock("Library") else {
                     trial.note("lock is still held after its release, \(whose)")
                     return
                 }

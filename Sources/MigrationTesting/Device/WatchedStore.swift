@@ -16,9 +16,11 @@ package struct WatchedStore: MigrationPlace, MigrationStore {
 
     private var place: any MigrationPlace { StorePlace.of(base) }
 
-    package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
+    package func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws
+        -> PlaceState
+    {
         try process.checkAlive()
-        return try place.look(manager: manager, moves: moves)
+        return try place.look(manager: manager, moves: moves, waitingUpTo: limit)
     }
 
     package func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] {
@@ -38,7 +40,11 @@ package struct WatchedStore: MigrationPlace, MigrationStore {
 
     package func lock(_ manager: String) throws -> StoreLock {
         try process.checkAlive()
-        return try base.lock(manager)
+        // A simulated process that dies releases its locks like any other code, so nothing is known of how it ended.
+        return switch try base.lock(manager) {
+        case .acquired(_, let release): .acquired(release: release)
+        case .held(let holder): .held(by: holder)
+        }
     }
 
     package func history(_ manager: String) throws -> [SettledStep] {

@@ -137,6 +137,13 @@ extension DatabaseError {
     /// True if GRDB has refused the statement because the database is suspended.
     var isAboutSuspension: Bool { message == "Database is suspended" }
 
+    /// Whether the statement itself cannot be compiled, whatever rows it is about.
+    var isAboutStatement: Bool {
+        guard resultCode == .SQLITE_ERROR, let message else { return false }
+        return message.hasPrefix("no such ") || message.contains("syntax error")
+            || message.contains("has no column named")
+    }
+
     /// The name of the missing column, if a statement failed because of one.
     var missingColumn: String? {
         guard let message, let range = message.firstRange(of: "no such column: ") else { return nil }

@@ -9,18 +9,23 @@ extension Database {
     /// rollback mode, while others read. It does not use GRDB's own timeout for that, which is off by
     /// default, may be too long, and cannot be interrupted. A busy callback of the app's stays, since it
     /// could not be restored.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest time to wait before the transaction begins.
+    ///   - commitLimit: the longest time to wait before it commits, if that is another one.
     func withWriteTransaction<Result>(
-        waitingUpTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Result
+        waitingUpTo limit: Duration, committingWithin commitLimit: Duration? = nil,
+        interrupter: Interrupter? = nil, _ body: () throws -> Result
     ) throws -> Result {
         var result: Result?
-        try runWriteTransaction(waitingUpTo: limit, interrupter) { result = try body() }
+        try runWriteTransaction(limit, commitLimit ?? limit, interrupter) { result = try body() }
         guard let result else { preconditionFailure("the transaction was committed without its body") }
         return result
     }
 
     /// Not generic, since every kind of result would add 4 kB to apps.
     private func runWriteTransaction(
-        waitingUpTo limit: Duration, _ interrupter: Interrupter?, _ body: () throws -> Void
+        _ limit: Duration, _ commitLimit: Duration, _ interrupter: Interrupter?, _ body: () throws -> Void
     ) throws {
         try interrupter?.check()
         try withoutBusyTimeout {
@@ -34,7 +39,7 @@ extension Database {
             // lang_transaction.html: a COMMIT that fails with SQLITE_BUSY leaves the transaction open, for a
             // retry.
             try withoutBusyTimeout {
-                try waitWhileBusy(upTo: limit, interrupter: interrupter) { try commit() }
+                try waitWhileBusy(upTo: commitLimit, interrupter: interrupter) { try commit() }
             }
         } catch {
             if isInsideTransaction { try? rollback() }

@@ -8,7 +8,7 @@ package import GRDB
 /// Its own thread watches the progress of the run: the handler of a cancelled progress would run on a thread that
 /// Dispatch shares out, and so late, or never when the app blocks them all.
 package final class Interrupter: Sendable {
-    private enum Reason { case cancelled, suspending }
+    private enum Reason { case cancelled, suspending, timeOver }
 
     private struct State {
         var reason: Reason?
@@ -20,22 +20,35 @@ package final class Interrupter: Sendable {
 
     private let state = Locked(State())
     private let progress: Progress?
+    private let deadline: ContinuousClock.Instant?
+    private let timeOver: any Error
 
     /// Creates a switch.
     ///
-    /// - Parameter progress: stops the run too when it is cancelled.
-    package init(observing progress: Progress?) {
+    /// - Parameters:
+    ///   - progress: stops the run too when it is cancelled.
+    ///   - deadline: stops the run when the time is over.
+    ///   - timeOver: the error with which the run then stops.
+    package init(
+        observing progress: Progress?, until deadline: ContinuousClock.Instant? = nil,
+        orThrow timeOver: any Error = CancellationError()
+    ) {
         self.progress = progress
+        self.deadline = deadline
+        self.timeOver = timeOver
     }
 
     private var reason: Reason? {
-        state.withLock { $0.reason } ?? (progress?.isCancelled == true ? .cancelled : nil)
+        if let reason = state.withLock({ $0.reason }) { return reason }
+        if progress?.isCancelled == true { return .cancelled }
+        return deadline.map { $0 <= .now } == true ? .timeOver : nil
     }
 
     /// The error with which the run stops; nil as long as it may go on.
     private var error: (any Error)? {
         switch reason {
         case .cancelled: CancellationError()
+        case .timeOver: timeOver
         case .suspending:
             SchemaMigrationError(
                 .suspended, "The system is about to suspend the app", remedy: Obstacle.suspended.remedy)
@@ -107,7 +120,7 @@ package final class Interrupter: Sendable {
         }
         defer { state.withLock { $0.connection = nil } }
         if isStopped { try check() }
-        if progress != nil { watch() }
+        if progress != nil || deadline != nil { watch() }
         do {
             try body()
         } catch {

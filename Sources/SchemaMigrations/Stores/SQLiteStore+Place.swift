@@ -5,13 +5,22 @@ import GRDB
 extension SQLiteStore: MigrationPlace {
     package var store: any MigrationStore { self }
 
-    package func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
+    package var failsOthersWhileWriting: Bool {
+        guard case .file = id, case .immediateError = database.configuration.busyMode else { return false }
+        return true
+    }
+
+    package func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws
+        -> PlaceState
+    {
         if moves.isEmpty {
             // Nearly always there is a record, which one statement has read.
-            let known = try PlaceState(of: manager, in: read(manager), evidence: .empty)
+            let known = try PlaceState(
+                of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout), evidence: .empty)
             if known.record != nil { return known }
         }
-        let limit = moves.compactMap { ($0 as? any DatabaseMove)?.busyTimeout }.max() ?? .defaultBusyTimeout
+        let limit =
+            limit ?? moves.compactMap { ($0 as? any DatabaseMove)?.busyTimeout }.max() ?? .defaultBusyTimeout
         do {
             return try SchemaMigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in

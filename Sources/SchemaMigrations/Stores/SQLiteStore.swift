@@ -58,8 +58,12 @@ public struct SQLiteStore: MigrationStore {
 
     /// Returns the state of one manager.
     public func read(_ manager: String) throws -> StoreState {
+        try read(manager, waitingUpTo: .defaultBusyTimeout)
+    }
+
+    func read(_ manager: String, waitingUpTo limit: Duration) throws -> StoreState {
         try StoreAccess.read.of(name) {
-            try waitWhileBusy(upTo: .defaultBusyTimeout) {
+            try waitWhileBusy(upTo: limit) {
                 try database.unsafeReentrantRead { try knownTable($0).state(of: manager) }
             }
         }

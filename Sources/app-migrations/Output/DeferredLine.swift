@@ -13,6 +13,8 @@ struct DeferredLine: Encodable {
     let total: Int?
     /// The number of runs in which a batch failed.
     let failures: Int
+    /// The number of rows that failed and that each run retries.
+    let rowsSetAside: Int
     /// What was started last and has not come to its end: by which build, when, and how often.
     let build: String?
     let since: Date?
@@ -31,6 +33,7 @@ struct DeferredLine: Encodable {
         done = step.position.done
         total = step.position.total
         failures = step.failures
+        rowsSetAside = step.position.setAside.count
         let running = step.attempt
         state = running != nil ? .running : failures > 0 ? .failed : .waiting
         build = running?.build
@@ -51,7 +54,7 @@ struct DeferredLine: Encodable {
         table.print()
     }
 
-    private var isBad: Bool { failures > 0 || (attempt ?? 1) > 1 }
+    private var isBad: Bool { failures > 0 || rowsSetAside > 0 || (attempt ?? 1) > 1 }
 
     private var progress: String {
         if let total { return "\(done) of \(total.counting("row"))" }
@@ -70,7 +73,8 @@ struct DeferredLine: Encodable {
             "running since \(since.asText) in \(build ?? ""), or killed then"
                 + ((attempt ?? 1) > 1 ? ", attempt \(attempt ?? 1) at this batch" : "")
         }
-        return [running, failed].compactMap { $0 }.joined(separator: "; ").nonEmpty ?? "waiting"
+        let rows = rowsSetAside > 0 ? "\(rowsSetAside.counting("row")) set aside" : nil
+        return [running, failed, rows].compactMap { $0 }.joined(separator: "; ").nonEmpty ?? "waiting"
     }
 }
 

@@ -121,7 +121,7 @@ struct AsyncTests {
             adopting: .newApp, store: TellingStore(store: store) { continuation.yield() },
             options: MigrationOptions(lockTimeout: .seconds(600)))
         manager.register(["2.0"], log: log)
-        guard case .acquired(let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
@@ -140,7 +140,7 @@ struct AsyncTests {
     @Test("waiting for another run times out")
     func waitingForTheLockEnds() async throws {
         let manager = try manager(options: MigrationOptions(lockTimeout: .milliseconds(30)))
-        guard case .acquired(let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }

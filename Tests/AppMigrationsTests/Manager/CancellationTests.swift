@@ -81,7 +81,7 @@ struct CancellationTests {
     @Test("cancelling the task ends the wait for another run")
     func waitingForTheLock() async throws {
         let manager = try manager()
-        guard case .acquired(let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }

@@ -31,7 +31,7 @@ struct DeferredClosureTests {
                 log.lines.append("\(number)")
                 number += 1
                 count += 1
-                try context.checkpoint(number)
+                try await context.checkpoint(number)
             }
         }
     }
@@ -56,7 +56,7 @@ struct DeferredClosureTests {
         let manager = try manager { [log] context in
             let last = try context.lastCheckpoint(as: UInt64.self)
             log.lines.append(last.map { "\($0)" } ?? "none")
-            try context.checkpoint(number)
+            try await context.checkpoint(number)
             if last == nil { throw CancellationError() }
         }
         try await manager.migrate()
@@ -79,7 +79,7 @@ struct DeferredClosureTests {
         let manager = try manager { [log] context in
             log.lines.append("begun")
             withUnsafeCurrentTask { $0?.cancel() }
-            try context.checkpoint(1)
+            try await context.checkpoint(1)
             log.lines.append("not reached")
         }
         try await manager.migrate()
@@ -128,28 +128,39 @@ struct DeferredClosureTests {
         #expect(try await manager.runDeferred().completed == [])
     }
 
-    /// A manager whose step 2.1 is done by another process as soon as this one has begun it.
-    private func outrun(_ version: String) throws -> MigrationManager {
-        func settle(_ event: MigrationEvent) {
-            guard case .willRun(let step) = event.kind, step.version == "2.1" else { return }
-            store.update("Library") { state in
-                try? state.changeRecord(of: "Library") { $0?.settle("2.1") }
-            }
+    /// Settles a step in the record, as another process does.
+    private func settle(_ version: AppVersion) {
+        store.update("Library") { state in
+            try? state.changeRecord(of: "Library") { $0?.settle(version) }
         }
-        return try manager(version, onEvent: settle) { [log] _ in log.lines.append("2.1") }
     }
 
-    @Test("does not run once another process has done it")
+    @Test("does not run once another process has done it, and is not reported as done by this one")
     func outrun() async throws {
-        let manager = try outrun("2.1")
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.1", adopting: .newApp, store: store,
+            options: MigrationOptions(onEvent: { event in
+                if case .didRun(let step, _) = event.kind, step.version == "2.1" { settle("2.1-1") }
+            }))
+        for version in ["2.1", "2.1-1"] as [AppVersion] {
+            manager.afterMigratingToVersion(version) { [log] _ in log.lines.append("\(version)") }
+        }
         try await manager.migrate()
-        #expect(try await manager.runDeferred().completed == ["2.1"])
-        #expect(log.lines == [])
+        let report = try await manager.runDeferred()
+        #expect(report.completed == ["2.1"])
+        #expect(report.pending == [])
+        #expect(log.lines == ["2.1"])
     }
 
     @Test("does not run in the launch that finishes it once another process has done it")
     func outrunLaunch() async throws {
-        #expect(try await outrun("3.0").migrate().completed == ["2.1", "3.0"])
+        func settleAtStart(_ event: MigrationEvent) {
+            if case .launchRecognized = event.kind { settle("2.1") }
+        }
+        let manager = try manager("3.0", onEvent: settleAtStart) { [log] _ in log.lines.append("2.1") }
+        // The record that the launch begins with, in which the other process settles the step.
+        try await self.manager("2.1") { _ in }.migrate()
+        #expect(try await manager.migrate().completed == ["3.0"])
         #expect(log.lines == ["3.0"])
     }
 
@@ -193,12 +204,17 @@ struct DeferredClosureTests {
     @MainActor
     @Test("does its input and output elsewhere than on the caller's actor")
     func offMain() async throws {
-        /// Notes the calls that are made on the main thread.
+        let isMain = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: isMain, value: true)
+        // The main thread itself does nothing in a test on Linux.
+        let isOnMain = { @Sendable in DispatchQueue.getSpecific(key: isMain) ?? false }
+        /// Notes the calls that are made on the main actor.
         struct WatchedStore: MigrationStore {
             let inner: InMemoryStore
+            let isOnMain: @Sendable () -> Bool
             let callsOnMain = Locked(0)
             var name: String { inner.name }
-            private func note() { if Thread.isMainThread { callsOnMain.withLock { $0 += 1 } } }
+            private func note() { if isOnMain() { callsOnMain.withLock { $0 += 1 } } }
             func read(_ manager: String) throws -> StoreState {
                 note()
                 return inner.read(manager)
@@ -212,10 +228,15 @@ struct DeferredClosureTests {
                 return inner.lock(manager)
             }
         }
-        let watched = WatchedStore(inner: store)
+        let watched = WatchedStore(inner: store, isOnMain: isOnMain)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.1", adopting: .newApp, store: watched)
-        manager.afterMigratingToVersion("2.1") { _ in MainActor.assertIsolated() }
+        manager.afterMigratingToVersion("2.1") { context in
+            #expect(isOnMain())
+            try await context.checkpoint(1)
+            try await context.checkpoint()
+            MainActor.assertIsolated()
+        }
         try await manager.migrate()
         #expect(try await manager.runDeferred().completed == ["2.1"])
         #expect(watched.callsOnMain.withLock { $0 } == 0)

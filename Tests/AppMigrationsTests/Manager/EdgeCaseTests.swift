@@ -39,7 +39,7 @@ struct EdgeCaseTests {
         let link = folder.file("link.json")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
         try Data(#"{"format": "1.0", "seen": {}, "managers": {}}"#.utf8).write(to: url)
-        guard case .acquired(let release) = try JSONStore(at: url).lock("Library") else {
+        guard case .acquired(_, let release) = try JSONStore(at: url).lock("Library") else {
             Issue.record("the lock was taken")
             return
         }

@@ -85,7 +85,7 @@ struct ExpiringActivityTests {
             #expect(error?.code == .suspended)
         }
         #expect(log.lines == ["1.1"])
-        guard case .acquired(let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = store.lock("Library") else {
             Issue.record("the lock is still held")
             return
         }

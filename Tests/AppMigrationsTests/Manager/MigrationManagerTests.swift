@@ -308,7 +308,7 @@ struct MigrationManagerTests {
     @Test("a manager waits for another one that holds the lock, and times out")
     func locked() throws {
         try launch("1.0", store: store)
-        guard case .acquired(let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
@@ -327,7 +327,7 @@ struct MigrationManagerTests {
     @Test("a relaunch with nothing pending takes no lock")
     func relaunchTakesNoLock() throws {
         try launch("1.0", store: store)
-        guard case .acquired(let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }

@@ -125,7 +125,7 @@ struct OutcomeTests {
         manager.afterMigratingToVersion("1.5") { [progress = manager.progress, log] context in
             log.lines.append("begun")
             progress.cancel()
-            try context.checkpoint(1)
+            try await context.checkpoint(1)
             log.lines.append("not reached")
         }
         manager.whenMigratingToVersion("2.0", finishing: ["1.5"]) { [log] in log.lines.append("2.0") }
@@ -174,7 +174,7 @@ struct OutcomeTests {
             system.expire()
             while true {
                 await Task.yield()
-                try context.checkpoint()
+                try await context.checkpoint()
                 if log.lines.isEmpty { log.lines.append("1.5") }
             }
         }

@@ -5,11 +5,12 @@ import Testing
 @Suite("The pause after a deferred batch", .timed)
 struct BatchRunnerTests {
     private struct NoWork: BatchWork {
-        func runBatch(_ settlement: Settlement, size: Int) throws -> BatchOutcome { .init(position: nil) }
+        func begin() -> StepPosition { StepPosition() }
+        func run(_ batch: Batch) -> BatchOutcome { .done }
     }
 
     private func runner(_ duration: Duration) -> BatchRunner {
-        var runner = BatchRunner(NoWork())
+        var runner = BatchRunner(NoWork(), rowsSetAside: 0)
         runner.duration = duration
         return runner
     }

@@ -308,7 +308,7 @@ struct JSONStoreTests {
     @Test("locks one manager against other store objects, and names the holder")
     func lock() throws {
         let store = try JSONStore(at: url)
-        guard case .acquired(let release) = try store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
@@ -317,13 +317,13 @@ struct JSONStoreTests {
             return
         }
         #expect(holder == "this process")
-        guard case .acquired(let releaseOther) = try store.lock("Settings") else {
+        guard case .acquired(_, let releaseOther) = try store.lock("Settings") else {
             Issue.record("managers do not lock each other")
             return
         }
         releaseOther()
         release()
-        guard case .acquired(let releaseAgain) = try store.lock("Library") else {
+        guard case .acquired(_, let releaseAgain) = try store.lock("Library") else {
             Issue.record("the lock was not released")
             return
         }

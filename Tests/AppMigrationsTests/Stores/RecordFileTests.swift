@@ -158,7 +158,7 @@ struct RecordFileTests {
             typealias Fork = @convention(c) () -> pid_t
             let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
             let lock = FileLock(at: folder.file("lock"))
-            guard case .acquired(let release) = try lock.take() else {
+            guard case .acquired(_, let release) = try lock.take() else {
                 Issue.record("The lock is free.")
                 return
             }

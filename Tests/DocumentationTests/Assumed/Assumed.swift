@@ -23,9 +23,29 @@ var dbQueue: DatabaseQueue { fatalError("only compiled") }
 var schema: SchemaMigrator { fatalError("only compiled") }
 var manager: MigrationManager { fatalError("only compiled") }
 
+/// What the closure of a deferred step gets.
+var db: Database { fatalError("only compiled") }
+var rows: DeferredRows { fatalError("only compiled") }
+
 /// As the build plugin makes it.
 enum Migrations {
     static let all: [any SchemaMigration] = []
+}
+
+// MARK: What only Apple's systems have
+
+#if !canImport(Darwin)
+    extension ProcessInfo {
+        var isLowPowerModeEnabled: Bool { false }
+    }
+#endif
+
+/// As in AppMigrations, which has it for iOS, tvOS and visionOS.
+enum DeferredBackgroundTask {
+    static func register(
+        _ identifier: String, makeManager: @escaping @MainActor () throws -> MigrationManager
+    ) {}
+    static func schedule(_ identifier: String) throws {}
 }
 
 // MARK: The app's own code
@@ -45,6 +65,7 @@ var archiveURL: URL { folder }
 
 struct Logger {
     func info(_ text: String) {}
+    func error(_ text: String) {}
 }
 let logger = Logger()
 
@@ -67,7 +88,10 @@ struct MyStore: MigrationStore {
 }
 
 func imageFiles() throws -> [URL] { [] }
+func hasThumbnail(_ file: URL) -> Bool { false }
 func makeThumbnail(of file: URL) async throws {}
 func makeThumbnail(of file: URL) throws {}
+func importPage(_ page: Int, into db: Database) throws -> [String] { [] }
+func makeManager() throws -> MigrationManager { manager }
 func buildIndex() throws {}
 func scheduleNextRun() {}

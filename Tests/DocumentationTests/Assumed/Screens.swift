@@ -8,6 +8,7 @@ protocol View {
 }
 
 extension View {
+    func task(_ action: @escaping @MainActor () async -> Void) -> some View { ProgressView() }
     func task(id: Int, _ action: @escaping @MainActor () async -> Void) -> some View { ProgressView() }
 }
 

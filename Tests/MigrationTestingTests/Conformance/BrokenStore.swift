@@ -102,7 +102,7 @@ struct BrokenStore: MigrationStore {
         case .locksUpToNUL: try base.lock(String(manager.prefix { $0 != "\0" }))
         case .neverReleases:
             switch try base.lock(manager) {
-            case .acquired(let release): .acquired { withExtendedLifetime(release) {} }
+            case .acquired(_, let release): .acquired { withExtendedLifetime(release) {} }
             case .held(let holder): .held(by: holder)
             }
         default: try base.lock(manager)

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import MigrationTesting
 import SchemaMigrations
+import TestTraits
 import Testing
 
 @Suite("Deferred steps on a simulated device", .timed)
@@ -31,11 +32,10 @@ struct DeferredDeviceTests {
             manager.whenMigratingToVersion(
                 "2.1", deferredIn: database, overRowsOf: "photo", onError: onError
             ) { db, rows in
-                if let poison, rows.contains(poison) { throw Mishap() }
+                if let poison, try rows.ids(of: "photo", db).contains(poison) { throw Mishap() }
                 // The wrong app does all rows in every batch.
                 try db.execute(
-                    sql: "UPDATE photo SET hashes = hashes + 1 WHERE ? OR rowid BETWEEN ? AND ?",
-                    arguments: [!isRight, rows.lowerBound, rows.upperBound])
+                    literal: "UPDATE photo SET hashes = hashes + 1 WHERE \(!isRight) OR \(rows.condition)")
             }
             manager.whenMigratingToVersion(
                 "3.0", finishing: onError == .stop ? ["2.1"] : [], in: database
@@ -131,7 +131,9 @@ struct DeferredDeviceTests {
             "launch as 2.1: upgrade from 1.0, deferred 2.1 failed: a mishap",
             "launch as 2.1: relaunch, gave up deferred 2.1",
         ])
-        #expect(try Self.hashes(device) == Self.hashes(done: 11))
+        var expected = done
+        expected[11] = 0
+        #expect(try Self.hashes(device) == expected)
     }
 
     @Test("can be killed at any moment, and do each row once", arguments: ["2.1", "3.0"] as [AppVersion])

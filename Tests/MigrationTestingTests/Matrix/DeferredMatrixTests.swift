@@ -2,6 +2,7 @@ import AppMigrations
 import GRDB
 import MigrationTesting
 import SchemaMigrations
+import TestTraits
 import Testing
 
 @Suite("An upgrade matrix with an app's deferred steps", .timed)
@@ -18,7 +19,7 @@ struct DeferredMatrixTests {
     /// A matrix of an app whose 2.1 hashes photos after the launch, which 3.0 finishes.
     private func matrix(
         upTo last: SchemaVersion = 3, finishing: [AppVersion] = ["2.1"],
-        _ body: @escaping @Sendable (Database, ClosedRange<Int64>) throws -> Void
+        _ body: @escaping @Sendable (Database, DeferredRows) throws -> Void
     ) throws -> UpgradeMatrix {
         let schema = try SchemaMigrator(migrations: Self.migrations.filter { $0.version <= last })
         return UpgradeMatrix(of: schema) { database, version in
@@ -39,10 +40,9 @@ struct DeferredMatrixTests {
         }
     }
 
-    private static func hash(_ db: Database, _ rows: ClosedRange<Int64>) throws {
+    private static func hash(_ db: Database, _ rows: DeferredRows) throws {
         try db.execute(
-            sql: "UPDATE photo SET hash = coalesce(hash, 0) + old % 7 WHERE rowid BETWEEN ? AND ?",
-            arguments: [rows.lowerBound, rows.upperBound])
+            literal: "UPDATE photo SET hash = coalesce(hash, 0) + old % 7 WHERE \(rows.condition)")
     }
 
     @Test("runs them, or has a later release finish them", arguments: [2, 3] as [SchemaVersion])
@@ -74,7 +74,7 @@ struct DeferredMatrixTests {
     @Test("reports one that fails, and the row to blame")
     func failing() throws {
         let matrix = try matrix(upTo: 2) { db, rows in
-            if rows.contains(13) { throw Mishap() }
+            if try rows.ids(of: "photo", db).contains(13) { throw Mishap() }
             try Self.hash(db, rows)
         }
         #expect(
@@ -97,9 +97,7 @@ struct DeferredMatrixTests {
     @Test("notes that random values cannot be compared")
     func random() throws {
         let report = try matrix(upTo: 2) { db, rows in
-            try db.execute(
-                sql: "UPDATE photo SET hash = random() WHERE rowid BETWEEN ? AND ?",
-                arguments: [rows.lowerBound, rows.upperBound])
+            try db.execute(literal: "UPDATE photo SET hash = random() WHERE \(rows.condition)")
         }.run()
         #expect(
             report.upgrades.flatMap(\.notes).contains(

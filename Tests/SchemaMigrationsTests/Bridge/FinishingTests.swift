@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A step that finishes a deferred one", .timed)
@@ -28,10 +29,9 @@ struct FinishingTests {
         let manager = try app.manager("3.0", options: MigrationOptions(lockTimeout: .milliseconds(50)))
         manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
         manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "photo") { db, rows in
-            if let obstacle, rows.contains(70) { throw obstacle }
+            if let obstacle, try rows.ids(of: "photo", db).contains(70) { throw obstacle }
             try db.execute(
-                sql: "UPDATE photo SET new = upper(old) WHERE new IS NULL AND id BETWEEN ? AND ?",
-                arguments: [rows.lowerBound, rows.upperBound])
+                literal: "UPDATE photo SET new = upper(old) WHERE new IS NULL AND \(rows.condition)")
         }
         manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
             try db.execute(sql: "ALTER TABLE photo DROP COLUMN old")
@@ -63,7 +63,7 @@ struct FinishingTests {
     @Test("waits while another process holds the lock of a batch")
     func locked() throws {
         let store = try JSONStore(at: app.storeURL)
-        guard case .acquired(let release) = try store.lock("Library\0batch") else {
+        guard case .acquired(_, let release) = try store.lock("Library\0batch") else {
             Issue.record("the lock was taken")
             return
         }

@@ -292,14 +292,14 @@ struct SQLiteStoreTests {
         let path = folder.path("records.sqlite")
         let stores = [store, try SQLiteStore(path: path)]
         for (first, second) in [(stores[0], stores[1]), (stores[1], stores[0])] {
-            guard case .acquired(let release) = try first.lock("A/1") else {
+            guard case .acquired(_, let release) = try first.lock("A/1") else {
                 Issue.record("The lock is free.")
                 return
             }
             #expect(holder(try second.lock("A/1")) == "this process")
             let other = try second.lock("A/2")
             #expect(holder(other) == nil)
-            if case .acquired(let release) = other { release() }
+            if case .acquired(_, let release) = other { release() }
             release()
         }
         #expect(FileManager.default.fileExists(atPath: path + ".A%2f1.lock"))
@@ -308,13 +308,13 @@ struct SQLiteStoreTests {
     @Test("locks managers of a database in memory")
     func lockInMemory() throws {
         let queue = try DatabaseQueue()
-        guard case .acquired(let release) = try SQLiteStore(queue).lock("A") else {
+        guard case .acquired(_, let release) = try SQLiteStore(queue).lock("A") else {
             Issue.record("The lock is free.")
             return
         }
         #expect(holder(try SQLiteStore(queue).lock("A")) == "this process")
         let other = try DatabaseQueue()
-        guard case .acquired(let releaseOther) = try SQLiteStore(other).lock("A") else {
+        guard case .acquired(_, let releaseOther) = try SQLiteStore(other).lock("A") else {
             Issue.record("Another database is another lock.")
             return
         }

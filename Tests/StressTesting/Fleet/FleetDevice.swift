@@ -267,7 +267,8 @@ private struct Scene: Sendable {
                 version, deferredIn: database, overRowsOf: "item", onFreshInstall: rule, onError: onError
             ) { db, rows in
                 try process.body {
-                    for row in rows {
+                    let ids: SQLRequest<Int64> = "SELECT id FROM item WHERE \(rows.condition) ORDER BY id"
+                    for row in try ids.fetchAll(db) {
                         try db.execute(
                             sql: "INSERT INTO done VALUES (?)",
                             arguments: [
@@ -436,6 +437,10 @@ extension FleetModel.Record {
                     )
                 }),
             failures: byRank(record.failures) { $0 }, givenUp: Set(record.givenUp.map(rank)),
-            positions: byRank(record.positions) { Position(done: $0.done, total: $0.total) })
+            positions: byRank(record.positions) { position in
+                Position(
+                    done: position.done, total: position.total,
+                    setAside: position.setAside.compactMap { Int($0[0]) })
+            })
     }
 }

@@ -14,6 +14,28 @@ extension FleetModel {
     private enum BatchEnding {
         case more, done
         case trouble(Trouble)
+        /// Nothing is left but rows that have failed.
+        case rowsLeft(Trouble)
+        /// Another process has settled the step, or removed the record.
+        case endedElsewhere
+    }
+
+    /// What a run knows of one step.
+    private struct Runner {
+        /// How many of the rows that earlier runs have set aside it has not retried.
+        var retriesLeft: Int
+        /// Where the next one of them is.
+        var index = 0
+        var failure: Trouble?
+    }
+
+    /// Whether nobody else has ended a step.
+    private func isPending(_ step: FleetApp.Step) -> Bool {
+        record(of: step).map { !$0.settled.contains(step.rank) } ?? false
+    }
+
+    private func runner(of step: FleetApp.Step) -> Runner {
+        Runner(retriesLeft: record(of: step)?.positions[step.rank]?.setAside.count ?? 0)
     }
 
     /// Does a manager's deferred work after its launch.
@@ -40,13 +62,20 @@ extension FleetModel {
                 maximum: app.maximumAttempts) ?? false
         }.map(\.rank)
         var (batches, locks) = (0, 0)
-        var (completed, skipped, failed): ([Int], [Int], [Int]) = ([], [], [])
+        var (completed, skipped, failed, gone): ([Int], [Int], [Int], [Int]) = ([], [], [], [])
         for step in waiting where batches < limit {
+            locks += 1
+            if let outrun, outrun.lock == locks { self.outrun(by: outrun.build) }
+            guard isPending(step) else {
+                gone.append(step.rank)
+                continue
+            }
             if exhausted.contains(step.rank) {
                 failed.append(step.rank)
                 continue
             }
             let work = Record.Work(rank: step.rank)
+            var runner = runner(of: step)
             changeUnsettled(step) { $0.start(work, remaining: nil, build: $1) }
             steps: while true {
                 guard batches < limit else {
@@ -55,13 +84,18 @@ extension FleetModel {
                 }
                 locks += 1
                 if let outrun, outrun.lock == locks { self.outrun(by: outrun.build) }
-                switch runBatch(of: step) {
+                let ending = runBatch(of: step, &runner)
+                switch ending {
                 case .more: batches += 1
                 case .done:
                     batches += 1
                     completed.append(step.rank)
                     break steps
-                case .trouble(let trouble):
+                case .endedElsewhere:
+                    gone.append(step.rank)
+                    break steps
+                case .trouble(let trouble), .rowsLeft(let trouble):
+                    if case .rowsLeft = ending { batches += 1 }
                     failed.append(step.rank)
                     changeUnsettled(step) { record, _ in
                         record.stop(work)
@@ -71,7 +105,7 @@ extension FleetModel {
                 }
             }
         }
-        let ended = completed + skipped
+        let ended = completed + skipped + gone
         return .deferred(
             completed: completed, skipped: skipped,
             pending: waiting.map(\.rank).filter { !ended.contains($0) }, failed: failed)
@@ -81,11 +115,12 @@ extension FleetModel {
     ///
     /// - Returns: why it throws; nil if it does not.
     mutating func runToEnd(_ step: FleetApp.Step) -> Trouble? {
+        var runner = runner(of: step)
         while true {
-            switch runBatch(of: step) {
+            switch runBatch(of: step, &runner) {
             case .more: break
-            case .done: return nil
-            case .trouble(let trouble): return trouble
+            case .done, .endedElsewhere: return nil
+            case .trouble(let trouble), .rowsLeft(let trouble): return trouble
             }
         }
     }
@@ -115,22 +150,47 @@ extension FleetModel {
     }
 
     /// Runs a batch.
-    private mutating func runBatch(of step: FleetApp.Step) -> BatchEnding {
-        // Another process has done it.
-        guard var record = record(of: step), !record.settled.contains(step.rank) else { return .done }
+    private mutating func runBatch(of step: FleetApp.Step, _ runner: inout Runner) -> BatchEnding {
+        guard isPending(step), let record = record(of: step) else { return .endedElsewhere }
         guard hasTables else { return .trouble(.noTables) }
-        var position = record.positions[step.rank] ?? Position()
-        var count = min(FleetApp.rowsPerBatch, FleetApp.rows - position.done)
-        while let trouble = runBody() {
-            // A batch that fails is halved, down to a single row.
-            guard count > 1, !trouble.isObstacle else { return .trouble(trouble) }
-            count /= 2
+        var position = record.positions[step.rank] ?? Position(total: FleetApp.rows)
+        while runner.retriesLeft > 0 {
+            runner.retriesLeft -= 1
+            if let trouble = runBody() {
+                guard !trouble.isObstacle else { return .trouble(trouble) }
+                runner.failure = trouble
+                runner.index += 1
+                continue
+            }
+            let row = position.setAside.remove(at: runner.index)
+            position.done += 1
+            return write(position, of: step, rows: [row]) ? .done : .more
         }
-        let lines = (position.done + 1...position.done + count).map {
-            Self.line(manager: step.manager, rank: step.rank, row: $0)
+        var count = min(FleetApp.rowsPerBatch, FleetApp.rows - position.last)
+        while count > 0, let trouble = runBody() {
+            guard !trouble.isObstacle else { return .trouble(trouble) }
+            // A batch that fails is halved, down to a single row, which is set aside.
+            guard count == 1 else {
+                count /= 2
+                continue
+            }
+            runner.failure = trouble
+            position.setAside.append(position.last + 1)
+            count = 0
+            break
         }
+        let rows = count > 0 ? Array(position.last + 1...position.last + count) : []
         position.done += count
-        position.total = FleetApp.rows
+        if write(position, of: step, rows: rows) { return .done }
+        return position.last < FleetApp.rows ? .more : .rowsLeft(runner.failure ?? .noTables)
+    }
+
+    /// Writes down that rows are done.
+    ///
+    /// - Returns: whether all are.
+    private mutating func write(_ position: Position, of step: FleetApp.Step, rows: [Int]) -> Bool {
+        guard var record = record(of: step) else { return false }
+        let lines = rows.map { Self.line(manager: step.manager, rank: step.rank, row: $0) }
         record.positions[step.rank] = position
         record.attempts[Record.Work(rank: step.rank)]?.restart()
         let isDone = position.done == FleetApp.rows
@@ -139,6 +199,6 @@ extension FleetModel {
             $0.database.done += lines
             $0.database.place.records[step.manager] = record
         }
-        return isDone ? .done : .more
+        return isDone
     }
 }

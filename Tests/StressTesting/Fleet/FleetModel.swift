@@ -63,8 +63,12 @@ struct FleetModel {
 
         struct Position: Hashable {
             var done = 0
-            /// Nil before the first batch.
             var total: Int?
+            /// The rows that have failed, and that each run retries.
+            var setAside: [Int] = []
+
+            /// The last row that a run has come to.
+            var last: Int { done + setAside.count }
         }
 
         mutating func settle(_ rank: Int) {
@@ -262,7 +266,10 @@ extension FleetModel {
         var isFirst = false
         /// Whether nothing but best-effort steps keeps deferred steps from running.
         var isReady = false
-        var isSettled: Bool { isReady && items.isEmpty }
+        var isSettled: Bool { isReady && items.isEmpty && unprepared.isEmpty }
+
+        /// The deferred steps that wait, and of which no launch has noted how many rows there are.
+        var unprepared: [Item] { waiting.filter { records[$0.place]?.positions[$0.rank] == nil } }
     }
 
     /// Plans a launch of a manager.
@@ -508,11 +515,16 @@ extension FleetModel {
             if !trouble.isObstacle, records[path]?.fail(step) == true { skipped.append(step.rank) }
             guard step.isBestEffort else { return stop(trouble.error, at: item) }
         }
-        for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
-        // A launch that takes the lock notes what waits.
-        for item in plan.waiting where hasLock || !plan.isSettled {
-            records[item.place]?.positions.merge([item.rank: Record.Position()]) { old, _ in old }
+        // A launch notes what waits.
+        for item in plan.unprepared {
+            if hasTables {
+                records[item.place]?.positions[item.rank] = Record.Position(total: FleetApp.rows)
+                continue
+            }
+            guard let step = item.step, step.isBestEffort else { return stop("stepFailed", at: item) }
+            if records[item.place]?.fail(step) == true { skipped.append(step.rank) }
         }
+        for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
         write(&self)
         let ended = Set(completed + skipped)
         return .done(

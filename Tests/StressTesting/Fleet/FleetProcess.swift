@@ -132,8 +132,10 @@ struct FleetStore: MigrationPlace, MigrationStore {
     var id: PlaceID { base.id }
     var store: any MigrationStore { self }
 
-    func look(manager: String, moves: [any MoveWork]) throws -> PlaceState {
-        try base.look(manager: manager, moves: moves)
+    func look(
+        manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?
+    ) throws -> PlaceState {
+        try base.look(manager: manager, moves: moves, waitingUpTo: limit)
     }
 
     func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] { try base.mistakes(in: moves) }

@@ -107,8 +107,12 @@ private final class DeferringApp: @unchecked Sendable {
         manager = try MigrationManager(
             name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: InMemoryStore())
         manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "track") { db, rows in
-            Self.log.withLock { $0.append(rows) }
-            try db.execute(sql: update(rows))
+            try db.execute(literal: "UPDATE track SET title = upper(title) WHERE \(rows.condition)")
+            // The ids have no gaps.
+            Self.log.withLock { batches in
+                let first = (batches.last?.upperBound ?? 0) + 1
+                batches.append(first...(first + Int64(db.changesCount) - 1))
+            }
         }
         try manager.migrate()
     }

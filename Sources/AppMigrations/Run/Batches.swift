@@ -1,0 +1,215 @@
+import Foundation
+
+/// The work of a deferred step that runs in batches, each in a transaction of a database.
+package protocol BatchWork: Sendable {
+    /// Returns where the step begins: its bounds, and the number of rows between them.
+    ///
+    /// Reads, and does not write. Any thread.
+    ///
+    /// - Throws: ``MigrationError``, when the work cannot be cut into batches in this way.
+    func begin() throws -> StepPosition
+
+    /// Runs a batch, and records in the same transaction how far the step is, or that it is done.
+    ///
+    /// Any thread.
+    ///
+    /// - Throws: ``BatchFailure``, when the body throws or takes too long; then the batch was rolled back.
+    func run(_ batch: Batch) throws -> BatchOutcome
+}
+
+/// A batch to run.
+package struct Batch: Sendable {
+    /// The rows of a batch.
+    package enum Part: Sendable, Equatable {
+        /// The next rows, or calls of the body, at most so many.
+        case next(Int)
+        /// The next row, which has failed on its own: it is set aside without running the body.
+        case setAside
+        /// The row with this index among those that are set aside.
+        case retry(Int)
+    }
+
+    package let part: Part
+    package let settlement: Settlement
+    /// Whether ``target`` and ``limit`` apply; false in a simulated launch, where time decides nothing.
+    package let isTimed: Bool
+    /// How long to wait for the database.
+    package let patience: Duration
+
+    /// The time that a batch should take.
+    package static let target: Duration = .milliseconds(50)
+    /// The longest time for which a batch may hold the database, unless it has one row alone.
+    package static let limit: Duration = .milliseconds(250)
+}
+
+/// The result of a batch.
+package enum BatchOutcome: Sendable {
+    /// There is more to do. The duration is that of the rows, without waiting for the database and without the commit.
+    case more(StepPosition, Duration)
+    /// The step is done, and recorded as such.
+    case done
+    /// Everything is done but for the rows that are set aside, as in `row 7 of table photo`.
+    case rowsLeft(StepPosition, String)
+    /// The step is no longer pending: another process has settled it, or its record was removed.
+    case endedElsewhere
+}
+
+/// A batch that was rolled back, because its body threw or took too long.
+package struct BatchFailure: Error {
+    /// The batch, as in `rows 5...12 of table photo`.
+    package let title: String
+    /// The size of a smaller batch that could say more; nil if there is none.
+    package let smallerSize: Int?
+    /// Whether the batch is a row that can be set aside.
+    package let isRow: Bool
+    package let cause: any Error
+
+    package init(_ title: String, smallerSize: Int?, isRow: Bool, _ cause: any Error) {
+        self.title = title
+        self.smallerSize = smallerSize
+        self.isRow = isRow
+        self.cause = cause
+    }
+}
+
+/// The cause of a failure that an earlier run has met.
+private struct FailedBefore: Error, CustomStringConvertible {
+    var description: String { "set aside by an earlier run" }
+}
+
+/// A batch has reached ``Batch/limit``.
+package struct BatchTimeOver: Error {
+    package init() {}
+}
+
+/// Runs the batches of one deferred step, and finds the size with which a batch takes the target time.
+///
+/// A batch that fails is halved, until the row to blame is alone. That row is set aside, and the step goes on after it.
+/// Each run begins with the rows that earlier runs have set aside.
+struct BatchRunner: Sendable {
+    private static let firstSize = 8
+    private static let maximumSize = 100_000
+    /// More rows than these are no bad rows, but a bad step.
+    private static let maximumRowsSetAside = 100
+
+    let work: any BatchWork
+    private let fixedSize = SimulatedLaunch.observer?.batchSize
+    private var size: Int
+    private var part: Batch.Part
+    /// The number of rows set aside that this run has not retried yet.
+    private var retriesLeft: Int
+    private var rowsSetAside: Int
+    private var lastFailure: BatchFailure?
+    /// How long the last batch took.
+    var duration: Duration = .zero
+
+    /// - Parameter rowsSetAside: how many rows earlier runs have set aside.
+    init(_ work: any BatchWork, rowsSetAside: Int) {
+        self.work = work
+        size = fixedSize ?? Self.firstSize
+        self.rowsSetAside = rowsSetAside
+        retriesLeft = rowsSetAside
+        part = rowsSetAside > 0 ? .retry(0) : .next(size)
+    }
+
+    /// What follows on a batch.
+    enum Next {
+        case more(StepPosition)
+        case done
+        /// Everything is done but for rows that have failed.
+        case rowsLeft(StepPosition, BatchFailure)
+        case endedElsewhere
+    }
+
+    /// Runs the next batch.
+    ///
+    /// - Throws: ``BatchFailure``, when a row or call fails and cannot be set aside.
+    mutating func next(_ settlement: Settlement, patience: Duration) throws -> Next {
+        while true {
+            let start = ContinuousClock.now
+            do {
+                let outcome = try work.run(
+                    Batch(
+                        part: part, settlement: settlement, isTimed: fixedSize == nil, patience: patience))
+                duration = .now - start
+                switch outcome {
+                case .more(let position, let duration):
+                    advance(position, duration)
+                    return .more(position)
+                case .rowsLeft(let position, let title):
+                    let cause = lastFailure?.cause ?? FailedBefore()
+                    return .rowsLeft(
+                        position, BatchFailure(title, smallerSize: nil, isRow: false, cause))
+                case .done: return .done
+                case .endedElsewhere: return .endedElsewhere
+                }
+            } catch let failure as BatchFailure {
+                try shrink(after: failure)
+            }
+        }
+    }
+
+    /// How long the database belongs to the app after the last batch: as long as that took.
+    ///
+    /// At most a second, since a process that was suspended in a batch would pause for hours, and not beyond the deadline.
+    func pause(before deadline: ContinuousClock.Instant?) -> Duration {
+        let longest = min(duration, .seconds(1))
+        return deadline.map { max(.zero, min(longest, $0 - .now)) } ?? longest
+    }
+
+    private mutating func advance(_ position: StepPosition, _ duration: Duration) {
+        rowsSetAside = position.setAside.count
+        switch part {
+        case .retry(let index):
+            // The row is done, and the next one has taken its place.
+            retry(index)
+        case .setAside:
+            size = fixedSize ?? 1
+            part = .next(size)
+        case .next:
+            adapt(to: duration)
+            part = .next(size)
+        }
+    }
+
+    private mutating func retry(_ index: Int) {
+        retriesLeft -= 1
+        part = retriesLeft > 0 ? .retry(index) : .next(size)
+    }
+
+    /// Prepares a smaller batch, or the setting aside of a row.
+    private mutating func shrink(after failure: BatchFailure) throws {
+        let isTimeOver = failure.cause is BatchTimeOver
+        guard isTimeOver || Obstacle(failure.cause) == nil && !(failure.cause is CancellationError) else {
+            throw failure
+        }
+        switch part {
+        case .retry(let index):
+            lastFailure = failure
+            retry(index + 1)
+        case .next:
+            if let smaller = failure.smallerSize {
+                size = max(1, smaller)
+                part = .next(size)
+            } else if failure.isRow, rowsSetAside < Self.maximumRowsSetAside {
+                lastFailure = failure
+                part = .setAside
+            } else {
+                throw failure
+            }
+        case .setAside: throw failure
+        }
+    }
+
+    /// At most eight times as large as the last batch, so that what slow rows take stays bounded.
+    ///
+    /// Only what the rows took counts: where a commit takes longer than the target, smaller batches would not help.
+    private mutating func adapt(to duration: Duration) {
+        if let fixedSize {
+            size = fixedSize
+            return
+        }
+        let ratio = Batch.target.inSeconds / max(duration.inSeconds, 1e-6)
+        size = min(Self.maximumSize, max(1, Int(Double(size) * min(8, ratio))))
+    }
+}
