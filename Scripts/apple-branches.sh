@@ -29,11 +29,11 @@ update() {
 # Prints a source file as the flavour sees it.
 rewrite() {
     sed -E -e '/^[[:space:]]*#(if|elseif)[[:space:]]/ {
-            s/canImport\(Darwin\)/APPLE/g
+            s/canImport\((Darwin|BackgroundTasks)\)/APPLE/g
             s/canImport\((Glibc|Musl|Android|Bionic|WASILibc|WinSDK|CRT)\)/ELSEWHERE/g
             s/\bos\('"$os"'\)/APPLE/g
             s/\bos\([A-Za-z]+\)/ELSEWHERE/g
-        }' -e 's/^([[:space:]]*)import Darwin$/\1import AppleStubs/' \
+        }' -e 's/^([[:space:]]*)import (Darwin|BackgroundTasks)$/\1import AppleStubs/' \
         -e 's/^([[:space:]]*)@preconcurrency import Darwin$/\1@preconcurrency import Glibc/' "$1"
 }
 
