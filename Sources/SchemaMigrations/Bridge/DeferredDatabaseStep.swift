@@ -163,8 +163,11 @@ struct RowBatches: StepBatches {
         var isEmpty: Bool { !hasNulls && range == nil }
     }
 
+    /// Returns where the step begins; nowhere yet, if the table does not exist.
+    ///
+    /// A later release may have dropped it. That is the step's failure, and no reason to keep the app from launching.
     func begin(_ db: Database) throws -> StepPosition {
-        let key = try TableKey(of: table, db)
+        guard let key = try TableKey(of: table, db) else { return StepPosition() }
         let rest = Rest(
             key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
         var position = StepPosition()
@@ -182,8 +185,13 @@ struct RowBatches: StepBatches {
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
         -> Bool
     {
-        let key = try TableKey(of: table, db)
-        guard var rest = try position.cursor(as: Rest.self) else { throw keyChanged(key, from: nil) }
+        guard let key = try TableKey(of: table, db) else {
+            throw MigrationError(
+                .stepFailed, "there is no table \(table)",
+                remedy: "Name the table as it is once `migrate()` has returned.")
+        }
+        if try position.cursor(as: Rest.self) == nil { position = try begin(db) }
+        guard var rest = try position.cursor(as: Rest.self) else { return true }
         guard key.columns == rest.key.map({ SQLName($0) }) else { throw keyChanged(key, from: rest.key) }
         let isAside = part == .setAside
         switch part {
@@ -259,9 +267,9 @@ struct RowBatches: StepBatches {
         }
     }
 
-    private func keyChanged(_ key: TableKey, from old: [String]?) -> MigrationError {
+    private func keyChanged(_ key: TableKey, from old: [String]) -> MigrationError {
         let names = key.columns.map(\.text).joined(separator: ", ")
-        let was = old.map { ", and was (\($0.joined(separator: ", "))) when the step began" } ?? ""
+        let was = ", and was (\(old.joined(separator: ", "))) when the step began"
         return MigrationError(
             .stepFailed, "the primary key of table \(table) is (\(names))\(was)",
             remedy: "Start the step over with rerunStep(_:), or restore the key.")

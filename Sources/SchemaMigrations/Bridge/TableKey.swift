@@ -11,26 +11,21 @@ struct TableKey {
     /// The encoding of the database's texts.
     private let encoding: String.Encoding
 
-    /// Reads the key of a table.
+    /// Reads the key of a table; nil if there is no such table.
     ///
-    /// - Throws: ``MigrationError``, when there is no such table, or it has no key that stays.
-    init(of table: SQLName, _ db: Database) throws {
+    /// - Throws: ``MigrationError``, when the table has no key that stays.
+    init?(of table: SQLName, _ db: Database) throws {
         self.table = table
-        let kind = try Row.fetchOne(
+        let found = try Row.fetchOne(
             db.cachedStatement(
-                sql:
-                    "SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE"
-            ),
-            arguments: [table.text])
-        guard let kind, let type: String = kind[0], let isWithoutRowID: Bool = kind[1] else {
-            throw MigrationError(
-                .stepFailed, "there is no table \(table)",
-                remedy: "Name the table as it is when `migrate()` has run the steps before this one.")
-        }
+                sql: """
+                    SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE
+                    """), arguments: [table.text])
+        guard let found, let type: String = found[0], let isWithoutRowID: Bool = found[1] else { return nil }
         guard type == "table" else {
+            let kinds = ["virtual": "a virtual table", "shadow": "a table of a virtual table"]
             throw MigrationError(
-                .stepFailed,
-                "\(table) is a \(type == "shadow" ? "table of a virtual table" : "\(type)"), whose rows have no key",
+                .stepFailed, "\(table) is \(kinds[type] ?? "a \(type)"), whose rows have no key",
                 remedy: "Go through its content with `startingAt:`, and a cursor of your own.")
         }
         let key = try Row.fetchAll(

@@ -200,12 +200,8 @@ struct DeferredRowsTests {
                 "Go through its content with `startingAt:`, and a cursor of your own."
             ),
             (
-                "CREATE VIRTUAL TABLE log USING fts5(x)", "log is a virtual, whose rows have no key",
+                "CREATE VIRTUAL TABLE log USING fts5(x)", "log is a virtual table, whose rows have no key",
                 "Go through its content with `startingAt:`, and a cursor of your own."
-            ),
-            (
-                "SELECT 1", "there is no table log",
-                "Name the table as it is when `migrate()` has run the steps before this one."
             ),
         ])
     func refused(sql: String, problem: String, remedy: String) throws {
@@ -217,6 +213,24 @@ struct DeferredRowsTests {
         #expect(error.description.contains(problem), "\(error)")
         #expect(error.description.contains(remedy), "\(error)")
         #expect(error.version == "2.1")
+    }
+
+    @Test("does not keep the app from launching when a later release has dropped the table")
+    func dropped() throws {
+        let database = try database(Rows.all[0])
+        try database.write { try $0.execute(sql: "ALTER TABLE photo RENAME TO picture") }
+        let manager = try manager(database)
+        #expect(try manager.migrate().pendingDeferred == ["2.1"])
+        #expect(
+            try manager.runDeferred().failures.map(\.description) == [
+                """
+                Library: deferred step 2.1 (Migrations.swift:7) failed: there is no table photo. Name the table as it is once \
+                `migrate()` has returned. That batch was rolled back; all others are kept. The next run retries it.
+                """
+            ])
+        try database.write { try $0.execute(sql: "ALTER TABLE picture RENAME TO photo") }
+        #expect(try manager.runDeferred().completed == ["2.1"])
+        #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
     }
 
     @Test("is refused where the key is another one than at the beginning, and can be started over")

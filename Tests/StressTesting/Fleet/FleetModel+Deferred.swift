@@ -153,7 +153,8 @@ extension FleetModel {
     private mutating func runBatch(of step: FleetApp.Step, _ runner: inout Runner) -> BatchEnding {
         guard isPending(step), let record = record(of: step) else { return .endedElsewhere }
         guard hasTables else { return .trouble(.noTables) }
-        var position = record.positions[step.rank] ?? Position(total: FleetApp.rows)
+        var position = record.positions[step.rank] ?? Position()
+        position.total = FleetApp.rows
         while runner.retriesLeft > 0 {
             runner.retriesLeft -= 1
             if let trouble = runBody() {

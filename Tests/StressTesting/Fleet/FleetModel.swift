@@ -517,12 +517,9 @@ extension FleetModel {
         }
         // A launch notes what waits.
         for item in plan.unprepared {
-            if hasTables {
-                records[item.place]?.positions[item.rank] = Record.Position(total: FleetApp.rows)
-                continue
-            }
-            guard let step = item.step, step.isBestEffort else { return stop("stepFailed", at: item) }
-            if records[item.place]?.fail(step) == true { skipped.append(step.rank) }
+            // The table may not be there yet.
+            let total = hasTables ? FleetApp.rows : nil
+            records[item.place]?.positions[item.rank] = Record.Position(total: total)
         }
         for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
         write(&self)
