@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationDiagnostics
 
 /// The primary key of a table, in whose order a deferred step goes through the rows.
 struct TableKey {
@@ -9,7 +10,7 @@ struct TableKey {
     /// The columns that may be NULL: SQLite allows that in keys other than `INTEGER PRIMARY KEY` (lang_createtable.html).
     private let nullable: [SQLName]
     /// The encoding of the database's texts.
-    private let encoding: String.Encoding
+    private let encoding: TextEncoding
 
     /// Reads the key of a table; nil if there is no such table.
     ///
@@ -47,12 +48,7 @@ struct TableKey {
         nullable =
             isWithoutRowID || hasIndex == false
             ? [] : zip(columns, key).filter { !($0.1[1] as Bool) }.map(\.0)
-        encoding =
-            switch try String.fetchOne(db, sql: "PRAGMA encoding") {
-            case "UTF-16le": .utf16LittleEndian
-            case "UTF-16be": .utf16BigEndian
-            default: .utf8
-            }
+        encoding = try String.fetchOne(db, sql: "PRAGMA encoding").flatMap(TextEncoding.init) ?? .utf8
     }
 }
 
@@ -229,7 +225,7 @@ enum KeyValue: Hashable, Sendable {
     /// - Parameters:
     ///   - isText: whether the value is the bytes of a text.
     ///   - encoding: the encoding of the text.
-    init(_ value: DatabaseValue, isText: Bool, _ encoding: String.Encoding) {
+    init(_ value: DatabaseValue, isText: Bool, _ encoding: TextEncoding) {
         switch value.storage {
         case .null: self = .null
         case .int64(let number): self = .integer(number)
@@ -237,9 +233,9 @@ enum KeyValue: Hashable, Sendable {
         case .string(let text): self = .text(text)
         case .blob(let bytes) where !isText: self = .blob(bytes)
         case .blob(let bytes):
-            let text = String(data: bytes, encoding: encoding)
-            let isExact = text.map { $0.data(using: encoding) == bytes && !$0.unicodeScalars.contains("\0") }
-            self = isExact == true ? .text(text ?? "") : .textBytes(bytes)
+            let text = encoding.text(bytes)
+            let isPlain = text.map { !$0.unicodeScalars.contains("\0") } ?? false
+            self = isPlain ? .text(text ?? "") : .textBytes(bytes)
         }
     }
 
@@ -300,5 +296,26 @@ enum KeyValue: Hashable, Sendable {
             bytes.append(UInt8(high << 4 | low))
         }
         return bytes
+    }
+}
+
+/// The encoding of a database's texts, by the names of `PRAGMA encoding`.
+enum TextEncoding: String {
+    case utf8 = "UTF-8"
+    case utf16LittleEndian = "UTF-16le"
+    case utf16BigEndian = "UTF-16be"
+
+    /// Decodes a text; nil if the bytes are not exactly one.
+    func text(_ bytes: Data) -> String? {
+        if self == .utf8 { return String(validUTF8: bytes) }
+        guard bytes.count.isMultiple(of: 2) else { return nil }
+        let bytes = Array(bytes)
+        let units = stride(from: 0, to: bytes.count, by: 2).map { index in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return self == .utf16BigEndian ? first << 8 | second : second << 8 | first
+        }
+        let text = String(decoding: units, as: UTF16.self)
+        // What is invalid has become a replacement character.
+        return text.utf16.elementsEqual(units) ? text : nil
     }
 }

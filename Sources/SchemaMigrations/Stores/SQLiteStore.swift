@@ -144,10 +144,15 @@ extension SQLiteStore: WaitingStore {
         _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
     ) throws {
         try StoreAccess.write.of(name) {
-            try database.unsafeReentrantWrite { db in
-                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
-                try db.withDurableCommits(waitingUpTo: limit) {
-                    try db.withWriteTransaction(waitingUpTo: limit) { try update(manager, db, change) }
+            // Outside the access to the database, so that the app can use its connection meanwhile.
+            try waitWhileBusy(upTo: limit) {
+                try database.unsafeReentrantWrite { db in
+                    guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                    try db.withDurableCommits(waitingUpTo: .zero) {
+                        try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: limit) {
+                            try update(manager, db, change)
+                        }
+                    }
                 }
             }
         }
