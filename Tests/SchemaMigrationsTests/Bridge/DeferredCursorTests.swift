@@ -41,11 +41,9 @@ struct DeferredCursorTests {
         for _ in 1...500 {
             let manager = try manager()
             try manager.migrate()
-            var isFirst = true
             let report = try manager.runDeferred(while: {
-                defer { isFirst = false }
-                if !isFirst { manager.deferredProgress.cancel() }
-                return isFirst
+                manager.deferredProgress.cancel()
+                return true
             })
             #expect(report.failures.isEmpty, "\(report.failures)")
             if report.pending.isEmpty { return }

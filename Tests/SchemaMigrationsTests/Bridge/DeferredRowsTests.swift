@@ -115,11 +115,9 @@ struct DeferredRowsTests {
         for piece in 1...400 {
             let manager = try manager(database, table: table)
             try manager.migrate()
-            var isFirst = true
             let report = try manager.runDeferred(while: {
-                defer { isFirst = false }
-                if !isFirst { manager.deferredProgress.cancel() }
-                return isFirst
+                manager.deferredProgress.cancel()
+                return true
             })
             #expect(report.failures.isEmpty, "\(report.failures)")
             if report.pending.isEmpty { return }
