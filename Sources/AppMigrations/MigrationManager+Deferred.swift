@@ -60,7 +60,7 @@ extension MigrationManager {
         retrying version: AppVersion? = nil, isolation: isolated (any Actor)? = #isolation
     ) async throws -> DeferredReport {
         let request = try deferredRequest(retrying: version)
-        let look = registration.look(waitingUpTo: Self.deferredPatience)
+        let look = registration.look(waitingUpTo: Stepper.shortPatience)
         var plan = try deferredPlan(request, await offload(look))
         guard !plan.isEmpty else { return end(plan) }
         let name = LockName.deferred(of: name)
@@ -91,7 +91,7 @@ extension MigrationManager {
         retrying version: AppVersion? = nil
     ) throws -> DeferredReport {
         let request = try deferredRequest(retrying: version)
-        let look = registration.look(waitingUpTo: Self.deferredPatience)
+        let look = registration.look(waitingUpTo: Stepper.shortPatience)
         var plan = try deferredPlan(request, look())
         if let closure = plan.launch.deferred.first(where: { $0.step.kind == .deferredClosure }) {
             throw MigrationError(
@@ -117,9 +117,6 @@ extension MigrationManager {
     public func pendingDeferred() throws -> [PendingDeferredStep] {
         try exclusively { try plan().pendingDeferred() }
     }
-
-    /// How long a deferred run waits for one database before it continues with the others.
-    private static let deferredPatience: Duration = .seconds(1)
 
     private func deferredRequest(retrying version: AppVersion?) throws -> LaunchRequest {
         try exclusively {

@@ -22,7 +22,7 @@ package protocol MigrationPlace: Sendable {
     /// - Throws: ``MigrationError``; with the code `newerThanThisProcess` when a newer app has been here.
     func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws -> PlaceState
 
-    /// Whether another connection that is made like this place's fails while a batch is written, instead of waiting.
+    /// True if another connection that is made like this place's fails while a batch is written, instead of waiting.
     var failsOthersWhileWriting: Bool { get }
 
     /// Finds the mistakes in how this place's moves are registered.

@@ -65,7 +65,7 @@ extension MigrationRecord {
         package var number: Int
         /// How many of those do not count towards giving up: they died in another build, or the app asked to retry.
         package var forgiven = 0
-        /// Whether a later run has found that the last one of them died.
+        /// True if a later run has found that the last one of them died.
         var hasDied = false
         /// For a move, the number of migrations that it still had to apply.
         package var remaining: Int?
@@ -263,6 +263,11 @@ package struct StepPosition: Sendable, Equatable {
     package mutating func advance(to cursor: some Encodable, done count: Int) throws {
         self.cursor = try Self.text(of: cursor)
         done += count
+    }
+
+    /// Returns a key of a row as text: `42`, `'Rome'` or `('Rome', 2)`.
+    package static func description(ofKey literals: [String]) -> String {
+        literals.count == 1 ? literals[0] : "(\(literals.joined(separator: ", ")))"
     }
 
     /// Returns a cursor's JSON text, the same for equal cursors.

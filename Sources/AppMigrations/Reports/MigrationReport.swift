@@ -84,11 +84,12 @@ public struct DeferredReport: Sendable {
     /// continued.
     public let failures: [MigrationError]
 
-    /// Whether another process runs the deferred steps, or a launch finishes one, so that this run ended early.
+    /// A Boolean value that indicates whether this run ended early, because another process runs the deferred steps or
+    /// a launch finishes one.
     public let isRunningElsewhere: Bool
 
-    /// Whether another run may do more without a fix: a step waits for time, or for something that passes, such as a lock
-    /// or a full disk.
+    /// A Boolean value that indicates whether another run may do more without a fix: a step waits for time, or for
+    /// something that passes, such as a lock or a full disk.
     ///
     /// False if nothing is pending, and if every step that waits has failed by itself.
     public let canContinue: Bool
@@ -139,9 +140,7 @@ public struct PendingDeferredStep: Sendable, Hashable {
         database = step.worksInDatabase ? place : nil
         done = position?.done ?? 0
         total = position?.total
-        rowsSetAside = (position?.setAside ?? []).map {
-            $0.count == 1 ? $0[0] : "(\($0.joined(separator: ", ")))"
-        }
+        rowsSetAside = (position?.setAside ?? []).map(StepPosition.description(ofKey:))
     }
 }
 

@@ -31,7 +31,7 @@ package struct Batch: Sendable {
 
     package let part: Part
     package let settlement: Settlement
-    /// Whether ``target`` and ``limit`` apply; false in a simulated launch, where time decides nothing.
+    /// True if ``target`` and ``limit`` apply; false in a simulated launch, where time decides nothing.
     package let isTimed: Bool
     /// How long to wait for the database.
     package let patience: Duration
@@ -56,11 +56,11 @@ package enum BatchOutcome: Sendable {
 
 /// A batch that was rolled back, because its body threw or took too long.
 package struct BatchFailure: Error {
-    /// The batch, as in `rows 5...12 of table photo`.
+    /// The batch, as in `row 5 of table photo`.
     package let title: String
     /// The size of a smaller batch that could say more; nil if there is none.
     package let smallerSize: Int?
-    /// Whether the batch is a row that can be set aside.
+    /// True if the batch is a row that can be set aside.
     package let isRow: Bool
     package let cause: any Error
 
@@ -112,19 +112,10 @@ struct BatchRunner: Sendable {
         part = rowsSetAside > 0 ? .retry(0) : .next(size)
     }
 
-    /// What follows on a batch.
-    enum Next {
-        case more(StepPosition)
-        case done
-        /// Everything is done but for rows that have failed.
-        case rowsLeft(StepPosition, BatchFailure)
-        case endedElsewhere
-    }
-
     /// Runs the next batch.
     ///
     /// - Throws: ``BatchFailure``, when a row or call fails and cannot be set aside.
-    mutating func next(_ settlement: Settlement, patience: Duration) throws -> Next {
+    mutating func next(_ settlement: Settlement, patience: Duration) throws -> BatchOutcome {
         while true {
             let start = ContinuousClock.now
             do {
@@ -132,21 +123,17 @@ struct BatchRunner: Sendable {
                     Batch(
                         part: part, settlement: settlement, isTimed: fixedSize == nil, patience: patience))
                 duration = .now - start
-                switch outcome {
-                case .more(let position, let duration):
-                    advance(position, duration)
-                    return .more(position)
-                case .rowsLeft(let position, let title):
-                    let cause = lastFailure?.cause ?? FailedBefore()
-                    return .rowsLeft(
-                        position, BatchFailure(title, smallerSize: nil, isRow: false, cause))
-                case .done: return .done
-                case .endedElsewhere: return .endedElsewhere
-                }
+                if case .more(let position, let duration) = outcome { advance(position, duration) }
+                return outcome
             } catch let failure as BatchFailure {
                 try shrink(after: failure)
             }
         }
+    }
+
+    /// Returns the failure of a run that has done everything but rows with this title.
+    func failure(leaving title: String) -> BatchFailure {
+        BatchFailure(title, smallerSize: nil, isRow: false, lastFailure?.cause ?? FailedBefore())
     }
 
     /// How long the database belongs to the app after the last batch: as long as that took.

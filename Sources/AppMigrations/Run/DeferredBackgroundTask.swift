@@ -105,7 +105,7 @@ enum BackgroundRun {
 /// How a background task ends.
 struct BackgroundEnding: Equatable {
     let isSuccess: Bool
-    /// Whether the task should be scheduled again.
+    /// True if the task should be scheduled again.
     let comesAgain: Bool
 
     /// The end of a run that did not stop when its time had expired.

@@ -11,7 +11,7 @@ package import Foundation
 ///
 /// `MigrationRecord/start(_:remaining:by:)` counts crashes.
 struct Outcome {
-    /// Whether the work failed by itself.
+    /// True if the work failed by itself.
     let isFailure: Bool
     /// The error to throw or to report.
     let error: any Error

@@ -5,7 +5,7 @@ import Foundation
 /// The lock is released with ``release()``, or when the run does not stop although the time has expired.
 final class RunLock: Sendable {
     let interruption = Interruption()
-    /// Whether the last holder of the lock may have died in its run.
+    /// True if the last holder of the lock may have died in its run.
     let hasDied: Bool
     private let unlock: @Sendable () -> Void
     private let endActivity: @Sendable () -> Void

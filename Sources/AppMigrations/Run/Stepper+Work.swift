@@ -67,12 +67,8 @@ extension Stepper {
             guard let lock = try lock() else { return .heldElsewhere }
             defer { lock.release() }
             var batches = batches
-            return switch try batches.next(settlement, patience: patience) {
-            case .more(let position): .more(batches, position)
-            case .done: .done
-            case .rowsLeft(let position, let failure): .rowsLeft(position, failure)
-            case .endedElsewhere: .endedElsewhere
-            }
+            let outcome = try batches.next(settlement, patience: patience)
+            return .ran(batches, outcome)
         }
     }
 

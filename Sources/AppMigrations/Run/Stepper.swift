@@ -26,12 +26,8 @@ final class Stepper {
     enum Ending: Sendable {
         case done
         case moved(MoveOutcome)
-        /// There are more batches.
-        case more(BatchRunner, StepPosition)
-        /// Everything is done but for rows that have failed.
-        case rowsLeft(StepPosition, BatchFailure)
-        /// The deferred step is no longer pending, though this run has not completed it.
-        case endedElsewhere
+        /// A batch has run.
+        case ran(BatchRunner, BatchOutcome)
         /// A deferred step may begin, where it was left. Nil: it is no longer pending.
         case locked(HeldLock, StepPosition?)
         /// Another process is running a batch.
@@ -69,7 +65,7 @@ final class Stepper {
     let registration: Registration
     let places: [any MigrationPlace]
     private let mode: Mode
-    /// Whether the last run of the same kind may have died.
+    /// True if the last run of the same kind may have died.
     private let hasDied: Bool
     let steps: [LaunchPlan.PendingStep]
     private let progress: Progress
@@ -79,7 +75,9 @@ final class Stepper {
     private var journal: Journal
 
     var phase = Phase.ready
-    var index = 0
+    /// The indexes of the steps in the order in which they come: those whose database is in use come again.
+    private var turns: [Int]
+    private var turn = 0
     /// The closures for a version change that are left.
     var changesLeft: ArraySlice<VersionChange> = []
     var context: MigrationContext?
@@ -88,10 +86,6 @@ final class Stepper {
     private var unlock: (@Sendable () -> Void)?
     /// Where a deferred step was left.
     private var position = StepPosition()
-    /// The steps of a deferred run that come again at its end, because their database was in use.
-    private var busy: [Int] = []
-    /// Whether the run is at the end, with these steps.
-    private var isLastTurn = false
     /// The deferred steps that wait, and whose bounds the launch has not read yet.
     private var unprepared: ArraySlice<LaunchPlan.PendingStep> = []
 
@@ -121,7 +115,14 @@ final class Stepper {
             case .launch: plan.pending
             case .deferred: plan.deferred
             }
+        turns = Array(steps.indices)
     }
+
+    /// The index of the current step.
+    var index: Int { turns[turn] }
+
+    /// True if every step has had its turn, and those come again whose database was in use.
+    private var isLastTurn: Bool { turn >= steps.count }
 
     // MARK: What comes next
 
@@ -167,7 +168,7 @@ final class Stepper {
     private var deferredPlace: Int? { isLaunch ? nil : steps[index].place }
 
     private func start() -> Action? {
-        guard index < steps.count, isLaunch || !isOver() else { return end() }
+        guard turn < turns.count, isLaunch || !isOver() else { return end() }
         let pending = steps[index]
         let step = pending.step
         if let reasonToStop { return stop(with: reasonToStop) }
@@ -225,16 +226,7 @@ final class Stepper {
     private var attempt = 1
 
     private func advance() -> Action? {
-        if isLastTurn {
-            index = busy.popLast() ?? steps.count
-        } else {
-            index += 1
-            if index == steps.count, !busy.isEmpty {
-                isLastTurn = true
-                busy.reverse()
-                index = busy.removeLast()
-            }
-        }
+        turn += 1
         phase = .ready
         return start()
     }
@@ -242,7 +234,10 @@ final class Stepper {
     /// How long a batch waits for its database.
     ///
     /// In a deferred run, steps in other databases come first.
-    var patience: Duration { isLaunch || isLastTurn ? .seconds(10) : .seconds(1) }
+    var patience: Duration { isLaunch || isLastTurn ? .seconds(10) : Self.shortPatience }
+
+    /// How long a deferred run waits for one database before it continues with the others.
+    static let shortPatience: Duration = .seconds(1)
 
     private func cannotNote(_ error: any Error) -> Action? {
         releaseLock()
@@ -259,7 +254,7 @@ final class Stepper {
     /// Notes that a step comes again at the end of a deferred run, if that may help.
     private func comesAgain(after error: any Error) -> Bool {
         guard !isLaunch, !isLastTurn, (error as? MigrationError)?.code == .locked else { return false }
-        busy.append(index)
+        turns.append(index)
         return true
     }
 
@@ -295,21 +290,21 @@ final class Stepper {
     func conclude(_ result: Result<Ending, any Error>?) -> Action? {
         let pending = steps[index]
         switch result {
-        case .success(.more(let batches, let position)):
+        case .success(.ran(let batches, .more(let position, _))):
             self.batches = batches
             note(position)
             if isLaunch { return reasonToStop.map { fail($0) } ?? work() }
             return isOver() ? interrupt() : pause()
-        case .success(.rowsLeft(let position, let failure)):
+        case .success(.ran(let batches, .rowsLeft(let position, let title))):
             note(position)
-            return fail(failure)
-        case .success(.endedElsewhere): return endedElsewhere()
+            return fail(batches.failure(leaving: title))
+        case .success(.ran(_, .endedElsewhere)): return endedElsewhere()
         case .success(.heldElsewhere):
             tally.isRunningElsewhere = true
             return interrupt()
         case .success(.done) where pending.step.kind == .versionChange && !changesLeft.isEmpty:
             return reasonToStop.map { fail($0) } ?? closure()
-        case .success(.done), .success(.locked), .success(.prepared), nil:
+        case .success(.done), .success(.ran(_, .done)), .success(.locked), .success(.prepared), nil:
             journal.end(pending, settlement)
         case .success(.moved(let outcome)):
             journal.end(pending, settlement)
@@ -475,7 +470,7 @@ final class Stepper {
         isLaunch ? interruption.error(manager: plan.request.manager, progress) : nil
     }
 
-    /// Whether no further batch may begin.
+    /// True if no further batch may begin.
     private var isOver: @Sendable () -> Bool {
         var deadline: ContinuousClock.Instant?
         if case .deferred(let until, _, _) = mode { deadline = until }

@@ -200,7 +200,7 @@ package enum StoreAccess: Sendable {
 
 /// A lock that has been taken.
 struct HeldLock: Sendable {
-    /// Whether the last holder may have died while it held the lock.
+    /// True if the last holder may have died while it held the lock.
     let hasDied: Bool
     let release: @Sendable () -> Void
 }

@@ -98,7 +98,7 @@ final class BatchBody {
         return result
     }
 
-    /// Whether the time is over that a batch should take.
+    /// True if the time is over that a batch should take.
     var isTimeOver: Bool {
         batch.isTimed && ContinuousClock.now >= start + Batch.target
     }
@@ -156,7 +156,7 @@ struct RowBatches: StepBatches {
     /// The rows that are left of those that there were at the start.
     private struct Rest: Codable {
         let key: [String]
-        /// Whether the rows are left whose key has a NULL.
+        /// True if the rows are left whose key has a NULL.
         var hasNulls: Bool
         var range: TableKey.Range?
 
@@ -190,8 +190,12 @@ struct RowBatches: StepBatches {
                 .stepFailed, "there is no table \(table)",
                 remedy: "Name the table as it is once `migrate()` has returned.")
         }
-        if try position.cursor(as: Rest.self) == nil { position = try begin(db) }
-        guard var rest = try position.cursor(as: Rest.self) else { return true }
+        var known = try position.cursor(as: Rest.self)
+        if known == nil {
+            position = try begin(db)
+            known = try position.cursor(as: Rest.self)
+        }
+        guard var rest = known else { return true }
         guard key.columns == rest.key.map({ SQLName($0) }) else { throw keyChanged(key, from: rest.key) }
         let isAside = part == .setAside
         switch part {
@@ -259,7 +263,7 @@ struct RowBatches: StepBatches {
     }
 
     func title(of rows: [[String]]) -> String {
-        let keys = rows.prefix(3).map(RowKey.description(ofLiterals:)).joined(separator: ", ")
+        let keys = rows.prefix(3).map(StepPosition.description(ofKey:)).joined(separator: ", ")
         return switch rows.count {
         case 1: "row \(keys) of table \(table)"
         case 2, 3: "rows \(keys) of table \(table)"
@@ -323,15 +327,13 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
             cursor = next
             if body.isTimeOver { break }
         }
-        try checkReturn(of: cursor)
         try position.advance(to: cursor, done: 0)
+        try checkReturn(of: cursor, from: position)
         return false
     }
 
     /// Throws unless a cursor comes back from the record as it is.
-    private func checkReturn(of cursor: Cursor) throws {
-        var position = StepPosition()
-        try position.advance(to: cursor, done: 0)
+    private func checkReturn(of cursor: Cursor, from position: StepPosition) throws {
         if let back = try position.cursor(as: Cursor.self) {
             let isSame = (cursor as? any Equatable).map { $0.isEqual(to: back) } ?? true
             if isSame, try StepPosition.text(of: back) == StepPosition.text(of: cursor) { return }

@@ -58,7 +58,7 @@ extension TableKey {
     /// Rows between two keys.
     struct Range: Codable {
         var lower: RowKey
-        /// Whether the row at the lower end is done, so that the range begins behind it.
+        /// True if the row at the lower end is done, so that the range begins behind it.
         var isLowerDone = false
         let upper: RowKey
     }
@@ -119,7 +119,7 @@ extension TableKey {
 // MARK: Conditions
 
 extension TableKey {
-    /// Whether the key of any row has a NULL; such rows have no order, and are a batch of their own.
+    /// Returns true if the key of any row has a NULL; such rows have no order, and are a batch of their own.
     func hasNulls(_ db: Database) throws -> Bool {
         guard let condition = nullCondition else { return false }
         let (sql, arguments) = try SQL(
@@ -204,12 +204,7 @@ extension RowKey: Codable {
 }
 
 extension RowKey: CustomStringConvertible {
-    /// The key, as in `42`, `'Rome'` or `('Rome', 2)`.
-    var description: String { Self.description(ofLiterals: literals) }
-
-    static func description(ofLiterals literals: [String]) -> String {
-        literals.count == 1 ? literals[0] : "(\(literals.joined(separator: ", ")))"
-    }
+    var description: String { StepPosition.description(ofKey: literals) }
 }
 
 /// A value of a primary key, exactly as SQLite stores it.

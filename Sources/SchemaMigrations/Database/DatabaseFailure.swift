@@ -137,7 +137,7 @@ extension DatabaseError {
     /// True if GRDB has refused the statement because the database is suspended.
     var isAboutSuspension: Bool { message == "Database is suspended" }
 
-    /// Whether the statement itself cannot be compiled, whatever rows it is about.
+    /// True if the statement itself cannot be compiled, whatever rows it is about.
     var isAboutStatement: Bool {
         guard resultCode == .SQLITE_ERROR, let message else { return false }
         return message.hasPrefix("no such ") || message.contains("syntax error")

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import Testing
 
 /// An app with one database, with the steps and moves of its versions.
 struct App {
@@ -63,6 +64,24 @@ struct App {
             }
         }
         return try manager.migrate()
+    }
+
+    /// Runs deferred steps to their end, one batch in each of many managers, as after a kill between any two batches.
+    func runInPieces(
+        between: (Int) throws -> Void = { _ in }, _ makeManager: () throws -> MigrationManager
+    ) throws {
+        for piece in 1...500 {
+            let manager = try makeManager()
+            try manager.migrate()
+            let report = try manager.runDeferred(while: {
+                manager.deferredProgress.cancel()
+                return true
+            })
+            #expect(report.failures.isEmpty, "\(report.failures)")
+            if report.pending.isEmpty { return }
+            try between(piece)
+        }
+        Issue.record("the step does not come to an end")
     }
 
     func titles() throws -> [String] {

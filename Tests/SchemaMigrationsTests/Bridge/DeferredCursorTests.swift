@@ -36,20 +36,6 @@ struct DeferredCursorTests {
         try database.read { try String.fetchAll($0, sql: "SELECT cursor FROM call ORDER BY rowid") }
     }
 
-    /// Runs one batch in each of many managers, so that each cursor comes out of the record.
-    private func runInPieces(_ manager: () throws -> MigrationManager) throws {
-        for _ in 1...500 {
-            let manager = try manager()
-            try manager.migrate()
-            let report = try manager.runDeferred(while: {
-                manager.deferredProgress.cancel()
-                return true
-            })
-            #expect(report.failures.isEmpty, "\(report.failures)")
-            if report.pending.isEmpty { return }
-        }
-    }
-
     @Test("gets each cursor back as it was: doubles to the last bit, decimals to the last digit")
     func exact() throws {
         struct Place: Codable, Sendable, CustomStringConvertible {
@@ -73,7 +59,7 @@ struct DeferredCursorTests {
             expected.append("\(current)")
             place = next(current)
         }
-        try runInPieces { try manager(startingAt: start, next) }
+        try app.runInPieces { try manager(startingAt: start, next) }
         let made = try calls()
         #expect(made == expected)
     }

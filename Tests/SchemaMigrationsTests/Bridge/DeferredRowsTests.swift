@@ -108,22 +108,11 @@ struct DeferredRowsTests {
         return manager
     }
 
-    /// Runs batch after batch, each in a new manager, as after a kill between any two, and something in between.
+    /// Runs batch after batch, and something in between.
     private func runInPieces(
-        _ database: DatabaseQueue, table: String = "photo", between: (Int) throws -> Void = { _ in }
+        _ database: DatabaseQueue, between: (Int) throws -> Void = { _ in }
     ) throws {
-        for piece in 1...400 {
-            let manager = try manager(database, table: table)
-            try manager.migrate()
-            let report = try manager.runDeferred(while: {
-                manager.deferredProgress.cancel()
-                return true
-            })
-            #expect(report.failures.isEmpty, "\(report.failures)")
-            if report.pending.isEmpty { return }
-            try between(piece)
-        }
-        Issue.record("the step does not come to an end")
+        try app.runInPieces(between: between) { try manager(database) }
     }
 
     /// A connection of another process, which may leave a transaction open.
