@@ -247,11 +247,13 @@ let package = Package(
             ],
             exclude: ["Assumed"],
             swiftSettings: settings),
+        // What is promised, and the small apps and histories that try it: knows nothing of the package.
+        .target(name: "SmallWorlds", path: "Tests/SmallWorlds", swiftSettings: settings),
         .target(
             name: "StressTesting",
             dependencies: [
                 "AppMigrations", "FuzzTargets", "MigrationTesting", "MigrationTools", "SchemaMigrations",
-                "TestSupport", "Workload",
+                "SmallWorlds", "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/StressTesting",
