@@ -9,7 +9,7 @@ package struct RandomNumbers: RandomNumberGenerator, Sendable {
     }
 
     /// Creates separate numbers for a subject, which do not change when other subjects use more.
-    init(seed: UInt64, subject: String) {
+    package init(seed: UInt64, subject: String) {
         // Swift's own hashes differ from one process to the next.
         state = subject.utf8.fnv1a(after: FNV1a.start ^ seed)
     }

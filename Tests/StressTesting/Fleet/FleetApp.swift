@@ -19,7 +19,8 @@ struct FleetApp: Sendable {
         let manager: Int
         let rank: Int
         let since: Int
-        var isInDatabase = false
+        /// Where it works.
+        var home = Home.store
         var onFreshInstall = FreshInstall.skip
         var hasCheckpoint = false
         /// Whether it does the rows of a table after the launch, in batches.
@@ -28,7 +29,13 @@ struct FleetApp: Sendable {
         var finishes: [Int] = []
         /// After how many failures it is given up, if it is best-effort.
         var givesUpAfter: Int?
+        var isInDatabase: Bool { home != .store }
         var isBestEffort: Bool { givesUpAfter != nil }
+    }
+
+    /// Where work is done and recorded: the store stands for files.
+    enum Home: Int, CaseIterable, Sendable {
+        case store, database, archive
     }
 
     /// When a fresh install runs a step.
@@ -48,6 +55,14 @@ struct FleetApp: Sendable {
     struct SchemaChange: Sendable {
         let number: Int
         let since: Int
+        var home = Home.database
+    }
+
+    /// What brings a database to the schema of a version.
+    struct Move: Sendable {
+        let rank: Int
+        let home: Home
+        let numbers: [Int]
     }
 
     /// The rows that a deferred step does, and how many of them in a batch.
@@ -66,7 +81,7 @@ struct FleetApp: Sendable {
         Build(text: "2.0+2", rank: 550), Build(text: "2.0.1", rank: 650), Build(text: "11.0", rank: 750),
     ]
     /// Makes the table that steps write into: a database has a schema from the first build on, and is never unmanaged.
-    static let firstSchema = SchemaChange(number: 201, since: 0)
+    static let firstSchema = 201
     static let managers = ["Library", "Search"]
 
     var storage = Storage.store
@@ -74,6 +89,8 @@ struct FleetApp: Sendable {
     var schema: [SchemaChange] = []
     /// The build in which the second manager appears.
     var searchSince = 0
+    /// The build in which a second database appears; nil if none does.
+    var archiveSince: Int?
     /// What the app says, by manager, about an install without a record.
     var baselines = [Baseline](repeating: .newApp, count: managers.count)
     var maximumAttempts = 3
@@ -121,7 +138,7 @@ struct FleetApp: Sendable {
     private func knownSteps(of manager: Int, in build: Int) -> [Step] {
         let known = steps.filter {
             $0.manager == manager && $0.since <= build && $0.rank <= Self.builds[build].ceiling
-                && (storage != .store || !$0.isInDatabase)
+                && has($0.home, in: build)
         }.sorted { $0.rank < $1.rank }
         let deferred = Set(known.filter(\.isDeferred).map(\.rank))
         return known.map { step in
@@ -137,14 +154,26 @@ struct FleetApp: Sendable {
         return knownSteps(of: manager, in: build).filter { $0.isDeferred && $0.rank < rank }.map(\.rank)
     }
 
-    /// The migrations of the schema that a manager moves through in a build, by the rank of the move.
-    func moves(of manager: Int, in build: Int) -> [(rank: Int, numbers: [Int])] {
-        guard manager == 0, storage != .store else { return [] }
-        let known = ([Self.firstSchema] + schema).filter {
-            $0.since <= build && $0.number <= Self.builds[build].ceiling
-        }.map(\.number)
-        return Dictionary(grouping: known) { $0 / 100 }.sorted { $0.key < $1.key }
-            .map { (rank: $0.key * 100 + 50, numbers: $0.value.sorted()) }
+    /// The moves of a manager in a build: in ascending order, and for the database before the archive.
+    func moves(of manager: Int, in build: Int) -> [Move] {
+        guard manager == 0 else { return [] }
+        let moves = [Home.database, .archive].filter { has($0, in: build) }.flatMap { home in
+            let known = schema.filter {
+                $0.home == home && $0.since <= build && $0.number <= Self.builds[build].ceiling
+            }.map(\.number)
+            return Dictionary(grouping: [Self.firstSchema] + known) { $0 / 100 }
+                .map { Move(rank: $0.key * 100 + 50, home: home, numbers: $0.value.sorted()) }
+        }
+        return moves.sorted { ($0.rank, $0.home.rawValue) < ($1.rank, $1.home.rawValue) }
+    }
+
+    /// Whether a build has a place.
+    private func has(_ home: Home, in build: Int) -> Bool {
+        switch home {
+        case .store: true
+        case .database: storage != .store
+        case .archive: storage != .store && archiveSince.map { $0 <= build } ?? false
+        }
     }
 }
 
@@ -166,7 +195,8 @@ extension FleetApp {
                         Step(
                             manager: manager, rank: release * 100 + mark,
                             since: Self.appearance(of: release, late: mark == 50 ? 20 : 70, &random),
-                            isInDatabase: random.chance(50), onFreshInstall: random.chance(20) ? .run : .skip,
+                            home: random.chance(50) ? .database : .store,
+                            onFreshInstall: random.chance(20) ? .run : .skip,
                             hasCheckpoint: random.chance(15)))
                 }
             }
@@ -192,7 +222,7 @@ extension FleetApp {
                     steps.append(
                         Step(
                             manager: manager, rank: release * 100 + mark,
-                            since: Self.appearance(of: release, late: 30, &random), isInDatabase: true,
+                            since: Self.appearance(of: release, late: 30, &random), home: .database,
                             onFreshInstall: random.chance(20) ? .run : .skip, isDeferred: true))
                 }
             }
@@ -225,6 +255,23 @@ extension FleetApp {
             baselines[manager] = random.pick(
                 storage == .store
                     ? [.newApp, .version(rank)] : [.newApp, .version(rank), .databaseHasTables(rank)])
+        }
+    }
+
+    /// Adds a second database, with moves of its own, and moves steps there.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addArchive(random: inout RandomNumbers) {
+        guard storage != .store, random.chance(50) else { return }
+        archiveSince = random.chance(60) ? 0 : random.pick(Self.builds.indices)
+        for index in steps.indices where steps[index].isInDatabase && random.chance(40) {
+            steps[index].home = .archive
+        }
+        for release in 2..<Self.releases.count where random.chance(40) {
+            schema.append(
+                SchemaChange(
+                    number: release * 100 + random.pick(2...4),
+                    since: Self.appearance(of: release, late: 20, &random), home: .archive))
         }
     }
 

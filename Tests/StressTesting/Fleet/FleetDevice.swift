@@ -13,14 +13,14 @@ final class FleetDevice {
 
     private struct Backup {
         let store: StoreState
-        let database: DatabaseQueue?
+        let databases: [FleetApp.Home: DatabaseQueue]
         let state: FleetModel.State
     }
 
     private let app: FleetApp
     private let disguise: @Sendable (any MigrationStore) -> any MigrationStore
     private var memory = InMemoryStore()
-    private var database: DatabaseQueue?
+    private var databases: [FleetApp.Home: DatabaseQueue] = [:]
     private let files = Locked<[String]>([])
     private var backups: [Backup] = []
     /// What is on the device, as the model knows it.
@@ -35,7 +35,8 @@ final class FleetDevice {
     ) throws {
         self.app = app
         self.disguise = disguise
-        database = app.storage == .store ? nil : try DatabaseQueue()
+        if app.storage != .store { databases[.database] = try DatabaseQueue() }
+        if app.storage != .store, app.archiveSince != nil { databases[.archive] = try DatabaseQueue() }
         try backUp()
     }
 
@@ -58,7 +59,7 @@ extension FleetDevice {
         let intrusion = Locked<FleetEvent.Launch?>(launch.outrunBy.map { FleetEvent.Launch(build: $0) })
         let intruder = FleetProcess()
         let hasIntruded = Locked(false)
-        let scene = Scene(app: app, store: store, database: database, files: files)
+        let scene = Scene(app: app, store: store, databases: databases, files: files)
         let process = FleetProcess(
             killedAt: launch.killedAt, trouble: launch.trouble, before: launch.outrunAt ?? 1
         ) {
@@ -70,8 +71,10 @@ extension FleetDevice {
                 }
             }
         }
-        let commits = WatchedCommits(process.process)
-        database?.add(transactionObserver: commits, extent: .observerLifetime)
+        let watches = databases.values.map { ($0, WatchedCommits(process.process)) }
+        for (database, commits) in watches {
+            database.add(transactionObserver: commits, extent: .observerLifetime)
+        }
 
         var model = FleetModel(app, state, build: launch.build, trouble: launch.trouble)
         for manager in app.managers(in: launch.build) {
@@ -100,8 +103,7 @@ extension FleetDevice {
             try Self.compare(found, expectedWork)
             guard case .deferred = found else { break }
         }
-        withExtendedLifetime(commits) {}
-        database?.remove(transactionObserver: commits)
+        for (database, commits) in watches { database.remove(transactionObserver: commits) }
 
         let found = try look()
         guard process.isDead ? model.allows(found) : found == model.state else {
@@ -119,7 +121,8 @@ extension FleetDevice {
     }
 
     private var store: any MigrationStore {
-        disguise(app.storage == .storeInDatabase ? database.map { SQLiteStore($0) } ?? memory : memory)
+        disguise(
+            app.storage == .storeInDatabase ? databases[.database].map { SQLiteStore($0) } ?? memory : memory)
     }
 }
 
@@ -127,7 +130,7 @@ extension FleetDevice {
 private struct Scene: Sendable {
     let app: FleetApp
     let store: any MigrationStore
-    let database: DatabaseQueue?
+    let databases: [FleetApp.Home: DatabaseQueue]
     let files: Locked<[String]>
 
     /// Launches a manager, and once more, which must find nothing to do.
@@ -201,17 +204,19 @@ private struct Scene: Sendable {
         case .newApp: return .newApp
         case .version(let rank): return Adoption { AppVersion(FleetApp.text(rank)) }
         case .databaseHasTables(let rank):
-            guard let database else { return .newApp }
+            guard let database = databases[.database] else { return .newApp }
             return .databaseHasTables(database, means: try AppVersion(parsing: FleetApp.text(rank)))
         }
     }
 
     /// What grows when anything is written.
     private func traces(_ process: FleetProcess) throws -> [Int] {
-        let changes = try database?.read { db in
-            [db.totalChangesCount, try Int.fetchOne(db, sql: "PRAGMA schema_version") ?? 0]
+        let changes = try FleetApp.Home.allCases.compactMap { databases[$0] }.flatMap { database in
+            try database.read { db in
+                [db.totalChangesCount, try Int.fetchOne(db, sql: "PRAGMA schema_version") ?? 0]
+            }
         }
-        return [process.writes] + (changes ?? [])
+        return [process.writes] + changes
     }
 
     private func register(
@@ -219,12 +224,15 @@ private struct Scene: Sendable {
     ) throws {
         let moves = app.moves(of: index, in: build)
         var calls: [(rank: Int, register: () throws -> Void)] = []
-        if let database, !moves.isEmpty {
+        for home in FleetApp.Home.allCases {
+            guard let database = databases[home] else { continue }
+            let moves = moves.filter { $0.home == home }
+            guard !moves.isEmpty else { continue }
             let schema = try SchemaMigrator(
                 migrations: moves.flatMap(\.numbers).map {
                     FleetMigration(version: Int64($0), process: process)
                 })
-            calls = moves.map { move in
+            calls += moves.map { move in
                 (
                     move.rank,
                     {
@@ -262,6 +270,7 @@ private struct Scene: Sendable {
                 from: context.from.map { FleetApp.rank($0.description) })
         }
         let finishing = try step.finishes.map { try AppVersion(parsing: FleetApp.text($0)) }
+        let database = databases[step.home]
         if step.isDeferred, let database {
             manager.whenMigratingToVersion(
                 version, deferredIn: database, overRowsOf: "item", onFreshInstall: rule, onError: onError
@@ -277,12 +286,12 @@ private struct Scene: Sendable {
                     }
                 }
             }
-        } else if step.isInDatabase, let database {
+        } else if let database {
             manager.whenMigratingToVersion(
                 version, finishing: finishing, in: database, onFreshInstall: rule, onError: onError
             ) { db, context in
                 try process.body {
-                    for rank in step.finishes { try Self.checkFinished(rank, of: step.manager, db) }
+                    for rank in step.finishes { try checkFinished(rank, of: step.manager, step.home, db) }
                     try db.execute(sql: "INSERT INTO done VALUES (?)", arguments: [line(context)])
                 }
             }
@@ -291,9 +300,7 @@ private struct Scene: Sendable {
                 version, finishing: finishing, onFreshInstall: rule, onError: onError
             ) { context in
                 try process.body {
-                    for rank in step.finishes {
-                        try database?.read { try Self.checkFinished(rank, of: step.manager, $0) }
-                    }
+                    for rank in step.finishes { try checkFinished(rank, of: step.manager) }
                     if step.hasCheckpoint { try context.checkpoint() }
                     try process.tick()
                     files.withLock { $0.append(line(context)) }
@@ -305,12 +312,25 @@ private struct Scene: Sendable {
     private struct NotFinished: Error {}
 
     /// Checks what a step relies on that finishes a deferred one: it has done all its rows, or was not needed.
-    private static func checkFinished(_ rank: Int, of manager: Int, _ db: Database) throws {
-        guard try db.tableExists("done") else { return }
-        let count = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM done WHERE line LIKE ?",
-            arguments: [FleetModel.line(manager: manager, rank: rank) + "%"])
-        guard count == 0 || count.map({ $0 % FleetApp.rows }) == 0 else { throw NotFinished() }
+    ///
+    /// - Parameters:
+    ///   - home: where the step works.
+    ///   - db: its connection, if that is a database.
+    private func checkFinished(
+        _ rank: Int, of manager: Int, _ home: FleetApp.Home = .store, _ db: Database? = nil
+    ) throws {
+        guard let finished = app.steps.first(where: { $0.manager == manager && $0.rank == rank }) else {
+            return
+        }
+        func check(_ db: Database) throws {
+            guard try db.tableExists("done") else { return }
+            let count = try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM done WHERE line LIKE ?",
+                arguments: [FleetModel.line(manager: manager, rank: rank) + "%"])
+            guard count == 0 || count.map({ $0 % FleetApp.rows }) == 0 else { throw NotFinished() }
+        }
+        if finished.home == home, let db { return try check(db) }
+        try databases[finished.home]?.read(check)
     }
 
     private static func text(_ launch: Launch) -> String {
@@ -333,7 +353,7 @@ private struct FleetMigration: SchemaMigration {
     func migrate(_ db: Database) throws {
         try process.tick()
         try db.execute(sql: "CREATE TABLE m\(version)(x)")
-        if version == FleetApp.firstSchema.number {
+        if version == FleetApp.firstSchema {
             try db.execute(sql: "CREATE TABLE done(line TEXT NOT NULL)")
             try db.execute(sql: "CREATE TABLE item(id INTEGER PRIMARY KEY)")
             for row in 1...FleetApp.rows {
@@ -349,24 +369,28 @@ extension FleetDevice {
     private func look() throws -> FleetModel.State {
         var state = FleetModel.State()
         state.files = files.withLock { $0 }
-        if app.storage != .storeInDatabase { state.store = try Self.place(in: store) }
-        guard let database else { return state }
-        state.database.place = try Self.place(in: SQLiteStore(database))
+        if app.storage != .storeInDatabase { state[.store] = try Self.place(in: store) }
+        for (home, database) in databases { state[home] = try Self.place(in: database) }
+        return state
+    }
+
+    private static func place(in database: DatabaseQueue) throws -> FleetModel.Place {
+        var place = try place(in: SQLiteStore(database))
         let tables = try database.read { db in
             let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
             if tables.contains("schema_migrations") {
-                state.database.ledger = try Int.fetchSet(db, sql: "SELECT version FROM schema_migrations")
+                place.ledger = try Int.fetchSet(db, sql: "SELECT version FROM schema_migrations")
             }
             if tables.contains("done") {
-                state.database.done = try String.fetchAll(db, sql: "SELECT line FROM done ORDER BY rowid")
+                place.done = try String.fetchAll(db, sql: "SELECT line FROM done ORDER BY rowid")
             }
             return tables
         }
         let made = Set(tables.compactMap { $0.hasPrefix("m") ? Int($0.dropFirst()) : nil })
-        guard made == state.database.ledger else {
-            throw Deviation(description: "The ledger has \(state.database.ledger), the schema \(made)")
+        guard made == place.ledger else {
+            throw Deviation(description: "The ledger has \(place.ledger), the schema \(made)")
         }
-        return state
+        return place
     }
 
     private static func place(in store: any MigrationStore) throws -> FleetModel.Place {
@@ -386,19 +410,18 @@ extension FleetDevice {
     private func backUp() throws {
         backups.append(
             Backup(
-                store: memory.read(""), database: try database.map(Self.copy),
-                state: state))
+                store: memory.read(""), databases: try databases.mapValues(Self.copy), state: state))
     }
 
     private func restore(_ part: FleetEvent.Part, from backup: Backup) throws {
-        if part != .database {
+        if part == .store || part == .all {
             memory = InMemoryStore()
             memory.update("") { $0 = backup.store }
-            state.store = backup.state.store
+            state[.store] = backup.state[.store]
         }
-        if part != .store, let copy = backup.database {
-            database = try Self.copy(copy)
-            state.database = backup.state.database
+        for (home, copy) in backup.databases where part == .all || part == home.part {
+            databases[home] = try Self.copy(copy)
+            state[home] = backup.state[home]
         }
     }
 
@@ -406,6 +429,17 @@ extension FleetDevice {
         let copy = try DatabaseQueue()
         try database.backup(to: copy)
         return copy
+    }
+}
+
+extension FleetApp.Home {
+    /// What is restored of it alone.
+    fileprivate var part: FleetEvent.Part {
+        switch self {
+        case .store: .store
+        case .database: .database
+        case .archive: .archive
+        }
     }
 }
 

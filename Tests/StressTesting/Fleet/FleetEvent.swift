@@ -31,8 +31,8 @@ enum FleetEvent: Sendable, Equatable {
     }
 
     /// What a backup is restored of.
-    enum Part: CaseIterable, Sendable {
-        case store, database, both
+    enum Part: Sendable {
+        case store, database, archive, all
     }
 
     /// Events that are simpler, and might fail as well.
@@ -59,7 +59,8 @@ enum FleetEvent: Sendable, Equatable {
         return (0..<random.pick(3...14)).map { _ in
             switch random.pick(0..<100) {
             case 0..<8: return .backUp
-            case 8..<16: return .restore(random.pick(Part.allCases), backup: random.pick(0...3))
+            case 8..<16:
+                return .restore(random.pick([Part.store, .database, .all]), backup: random.pick(0...3))
             case 16..<30:
                 // Again, with the same bad luck.
                 return .launch(launch)
@@ -97,6 +98,18 @@ enum FleetEvent: Sendable, Equatable {
             if new.outrunBy != nil, random.chance(60) { new.outrunAt = random.pick(1...5) }
             last = (launch, new)
             return .launch(new)
+        }
+    }
+
+    /// Returns a history in which the archive is restored as well.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
+    static func addingArchive(to history: [FleetEvent], random: inout RandomNumbers) -> [FleetEvent] {
+        history.map { event in
+            guard case .restore(let part, let backup) = event, part != .all, random.chance(40) else {
+                return event
+            }
+            return .restore(.archive, backup: backup)
         }
     }
 
@@ -140,7 +153,8 @@ extension FleetEvent: CustomStringConvertible {
         case .backUp: "back up"
         case .restore(.store, let backup): "restore the store from backup \(backup)"
         case .restore(.database, let backup): "restore the database from backup \(backup)"
-        case .restore(.both, let backup): "restore backup \(backup)"
+        case .restore(.archive, let backup): "restore the archive from backup \(backup)"
+        case .restore(.all, let backup): "restore backup \(backup)"
         }
     }
 }
@@ -154,9 +168,10 @@ extension FleetApp: CustomStringConvertible {
             + ["\(maximumAttempts) attempts"]
             + (searchSince < Self.builds.count
                 ? ["\(Self.managers[1]) since \(Self.builds[searchSince].text)"] : [])
+            + (archiveSince.map { ["archive since \(Self.builds[$0].text)"] } ?? [])
         let steps = steps.map { step in
             "\(Self.managers[step.manager]) \(Self.text(step.rank)) since \(Self.builds[step.since].text)"
-                + (step.isInDatabase ? ", in the database" : "")
+                + (step.isInDatabase ? ", in the \(step.home)" : "")
                 + (step.onFreshInstall == .skip ? "" : ", on a fresh install: \(step.onFreshInstall)")
                 + (step.givesUpAfter.map { ", given up after \($0)" } ?? "")
                 + (step.hasCheckpoint ? ", with a checkpoint" : "")
@@ -164,7 +179,9 @@ extension FleetApp: CustomStringConvertible {
                 + (step.finishes.isEmpty
                     ? "" : ", finishing \(step.finishes.map(Self.text).joined(separator: " and "))")
         }
-        let schema = schema.map { "schema \($0.number) since \(Self.builds[$0.since].text)" }
+        let schema = schema.map {
+            "schema \($0.number) of the \($0.home) since \(Self.builds[$0.since].text)"
+        }
         let moves = finishingMoves.sorted().map { "the move of \(Self.releases[$0]) finishes all before it" }
         return ([words.joined(separator: ", ")] + steps + schema + moves).joined(separator: "; ")
     }

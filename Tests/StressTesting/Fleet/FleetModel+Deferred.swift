@@ -1,4 +1,4 @@
-// Deferred steps, all of them in the database: row by row, in order.
+// Deferred steps, all of them in databases: row by row, in order.
 extension FleetModel {
     private typealias Position = Record.Position
 
@@ -137,7 +137,7 @@ extension FleetModel {
     }
 
     private func record(of step: FleetApp.Step) -> Record? {
-        state.database.place.records[step.manager]
+        state[step.home].records[step.manager]
     }
 
     /// Changes what is known of a step, unless another process has done it.
@@ -146,13 +146,13 @@ extension FleetModel {
     ) {
         guard var record = record(of: step), !record.settled.contains(step.rank) else { return }
         body(&record, current.text)
-        change { $0.database.place.records[step.manager] = record }
+        change { $0[step.home].records[step.manager] = record }
     }
 
     /// Runs a batch.
     private mutating func runBatch(of step: FleetApp.Step, _ runner: inout Runner) -> BatchEnding {
         guard isPending(step), let record = record(of: step) else { return .endedElsewhere }
-        guard hasTables else { return .trouble(.noTables) }
+        guard state[step.home].hasTables else { return .trouble(.noTables) }
         var position = record.positions[step.rank] ?? Position()
         position.total = FleetApp.rows
         while runner.retriesLeft > 0 {
@@ -197,8 +197,8 @@ extension FleetModel {
         let isDone = position.done == FleetApp.rows
         if isDone { record.settle(step.rank) }
         change {
-            $0.database.done += lines
-            $0.database.place.records[step.manager] = record
+            $0[step.home].done += lines
+            $0[step.home].records[step.manager] = record
         }
         return isDone
     }

@@ -2,28 +2,34 @@
 ///
 /// A launch is a list of states that a device goes through. One that is killed has come to some point of the list.
 struct FleetModel {
+    typealias Home = FleetApp.Home
+
     /// What there is on a device.
     struct State: Hashable {
-        /// Empty where the store is in the database.
-        var store = Place()
-        var database = Database()
-        /// What the steps outside the database have done, in order.
+        private var places = [Place](repeating: Place(), count: Home.allCases.count)
+        /// What the steps outside databases have done, in order.
         var files: [String] = []
+
+        /// The store is empty where it is in the database.
+        subscript(home: Home) -> Place {
+            get { places[home.rawValue] }
+            set { places[home.rawValue] = newValue }
+        }
     }
 
-    /// What a place remembers.
+    /// What a place remembers, and what was done there.
     struct Place: Hashable {
         var records: [Int: Record] = [:]
         var seen: Set<Int> = []
         /// Those of them that evidence has named.
         var adopted: Set<Int> = []
-    }
-
-    struct Database: Hashable {
-        var place = Place()
+        /// The migrations of its schema: none in a store.
         var ledger: Set<Int> = []
-        /// What the steps in the database have done, in order.
+        /// What the steps in a database have done, in order.
         var done: [String] = []
+
+        /// After a first launch that was cut short, a downgrade leaves a database without its tables.
+        var hasTables: Bool { ledger.contains(FleetApp.firstSchema) }
     }
 
     /// What a place remembers of one manager.
@@ -180,8 +186,7 @@ struct FleetModel {
     /// places written at that point may or may not have been.
     func allows(_ found: State) -> Bool {
         zip(timeline, timeline.dropFirst() + [state]).contains { before, after in
-            (found.store == before.store || found.store == after.store)
-                && (found.database == before.database || found.database == after.database)
+            Home.allCases.allSatisfy { found[$0] == before[$0] || found[$0] == after[$0] }
                 && (found.files == before.files || found.files == after.files)
         }
     }
@@ -203,9 +208,6 @@ struct FleetModel {
 
 // The plan of a launch of one manager.
 extension FleetModel {
-    /// Whether a place is the database: there, its own records and its own contents count.
-    typealias PlacePath = WritableKeyPath<State, Place>
-
     enum Kind {
         case fresh, relaunch
         case adoption(Int)
@@ -235,7 +237,7 @@ extension FleetModel {
     /// Something to do.
     struct Item {
         let rank: Int
-        let place: PlacePath
+        let place: Home
         /// Nil for a move.
         var step: FleetApp.Step?
         var isLate = false
@@ -250,15 +252,17 @@ extension FleetModel {
         var isBestEffort: Bool { step?.isBestEffort ?? false }
 
         /// What only fresh installs need comes first, and a move before the steps of its version.
-        var order: (Int, Int, Int) { (step?.onFreshInstall == .only ? 0 : 1, rank, step == nil ? 0 : 1) }
+        var order: (Int, Int, Int, Int) {
+            (step?.onFreshInstall == .only ? 0 : 1, rank, step == nil ? 0 : 1, place.rawValue)
+        }
     }
 
     struct LaunchPlan {
         /// The store's first.
-        var places: [PlacePath]
-        var kinds: [PlacePath: Kind] = [:]
+        var places: [Home]
+        var kinds: [Home: Kind] = [:]
         /// The records with which the launch begins.
-        var records: [PlacePath: Record] = [:]
+        var records: [Home: Record] = [:]
         var items: [Item] = []
         /// The deferred steps that wait.
         var waiting: [Item] = []
@@ -280,19 +284,19 @@ extension FleetModel {
         let steps = app.steps(of: manager, in: build)
         let moves = app.moves(of: manager, in: build)
         // A database that holds a version above any known one belongs to a newer build.
-        if let known = moves.flatMap(\.numbers).max(), state.database.ledger.contains(where: { $0 > known }) {
-            return (nil, .stopped("newerThanThisProcess", at: nil))
+        for home in Home.allCases {
+            let known = moves.filter { $0.home == home }.flatMap(\.numbers).max()
+            if let known, state[home].ledger.contains(where: { $0 > known }) {
+                return (nil, .stopped("newerThanThisProcess", at: nil))
+            }
         }
-        let database: PlacePath = \.database.place
-        let store = app.storage == .storeInDatabase ? database : \.store
-        var plan = LaunchPlan(places: [store])
-        if store != database, !moves.isEmpty || steps.contains(where: \.isInDatabase) {
-            plan.places.append(database)
-        }
+        let store = place(of: .store)
+        let used = Set(moves.map(\.home) + steps.map { place(of: $0.home) })
+        var plan = LaunchPlan(places: [store] + Home.allCases.filter { $0 != store && used.contains($0) })
         var held: Set<Int> = []
         for path in plan.places {
-            let old = state[keyPath: path].records[manager]
-            let here = steps.filter { store == database || $0.isInDatabase == (path == database) }
+            let old = state[path].records[manager]
+            let here = steps.filter { place(of: $0.home) == path }
             guard let kind = kind(manager, path, among: plan.places, &answer) else {
                 return (nil, .stopped("undecided", at: nil))
             }
@@ -312,11 +316,10 @@ extension FleetModel {
                     rank: step.rank, place: path, step: step, isLate: isLate,
                     finishes: step.isDeferred ? [] : step.finishes)
             }
-            guard path == database else { continue }
-            plan.items += moves.map { move in
+            plan.items += moves.filter { $0.home == path }.map { move in
                 Item(
                     rank: move.rank, place: path,
-                    numbers: move.numbers.filter { !state.database.ledger.contains($0) },
+                    numbers: move.numbers.filter { !state[path].ledger.contains($0) },
                     finishes: app.finishes(moveOf: move.rank, of: manager, in: build))
             }.filter { !$0.numbers.isEmpty }
         }
@@ -332,7 +335,7 @@ extension FleetModel {
             plan.items.allSatisfy(\.isBestEffort)
             && plan.places.allSatisfy { isWritten(manager, $0, plan) }
 
-        let record = state[keyPath: store].records[manager]
+        let record = state[store].records[manager]
         let isNewer = record?.highest.map { $0 < current.rank } ?? true
         switch plan.kinds[store] {
         case .upgrade: (plan.returned, plan.isFirst) = (record?.downgradedTo != nil, isNewer)
@@ -340,6 +343,11 @@ extension FleetModel {
         case .relaunch, .downgrade, nil: break
         }
         return (plan, .stopped("", at: nil))
+    }
+
+    /// The place that has the record of work.
+    func place(of home: Home) -> Home {
+        home == .store && app.storage == .storeInDatabase ? .database : home
     }
 
     private func isPending(_ step: FleetApp.Step, _ record: Record) -> Bool {
@@ -352,17 +360,17 @@ extension FleetModel {
     }
 
     /// Whether a place has written down all that a launch has to say when everything is done.
-    private func isWritten(_ manager: Int, _ path: PlacePath, _ plan: LaunchPlan) -> Bool {
-        let place = state[keyPath: path]
+    private func isWritten(_ manager: Int, _ path: Home, _ plan: LaunchPlan) -> Bool {
+        let place = state[path]
         return place.records[manager] == plan.records[path].map { finish($0, plan.kinds[path]) }
             && place.seen.contains(current.rank)
     }
 
     /// Is it new? From the record, or else from evidence, strongest first; nil when that is undecided.
     private func kind(
-        _ manager: Int, _ path: PlacePath, among places: [PlacePath], _ answer: inout Answer?
+        _ manager: Int, _ path: Home, among places: [Home], _ answer: inout Answer?
     ) -> Kind? {
-        let place = state[keyPath: path]
+        let place = state[path]
         if let record = place.records[manager] {
             if let highest = record.highest, highest > current.rank { return .downgrade(highest) }
             if let lower = record.downgradedTo, lower < current.rank { return .upgrade(lower) }
@@ -374,9 +382,9 @@ extension FleetModel {
             rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
         }
         let isStore = path == places[0]
-        let others = isStore ? places.dropFirst().map { state[keyPath: $0] } : []
+        let others = isStore ? places.dropFirst().map { state[$0] } : []
         // A database that has nothing is new, whatever the app says of its other data.
-        if !isStore, state.database.ledger.isEmpty, place.seen.isEmpty { return .fresh }
+        if !isStore, place.ledger.isEmpty, place.seen.isEmpty { return .fresh }
         // The manager's own record, which the store alone has lost.
         let own = others.filter { $0.seen.contains { $0 < current.rank } }
             .compactMap { $0.records[manager]?.completed }
@@ -389,10 +397,9 @@ extension FleetModel {
         // No step has ever run in a database that has a ledger and no record.
         if !isStore, place.seen.isEmpty { return .adoption(0) }
         // One that is not new and cannot tell leaves it open.
-        let isInDatabase = places.contains(\.database.place)
-        let hasUnknownData =
-            isInDatabase && !state.database.ledger.isEmpty && state.database.place.seen.isEmpty
-            && state.database.place.records[manager] == nil
+        let hasUnknownData = places.map { state[$0] }.contains {
+            !$0.ledger.isEmpty && $0.seen.isEmpty && $0.records[manager] == nil
+        }
         return hasUnknownData ? nil : .fresh
     }
 
@@ -409,8 +416,8 @@ extension FleetModel {
         case .newApp: return nil
         case .version(let rank): return rank
         case .databaseHasTables(let rank):
-            let (place, ledger) = (state.database.place, state.database.ledger)
-            return version(seenBy: [place]) ?? (place.seen.isEmpty && !ledger.isEmpty ? rank : nil)
+            let place = state[.database]
+            return version(seenBy: [place]) ?? (place.seen.isEmpty && !place.ledger.isEmpty ? rank : nil)
         }
     }
 
@@ -462,24 +469,24 @@ extension FleetModel {
         func write(_ model: inout FleetModel) {
             var next = model.state
             for path in plan.places {
-                let (place, previous) = (next[keyPath: path], plan.kinds[path]?.previous)
+                let (place, previous) = (next[path], plan.kinds[path]?.previous)
                 guard place.records[manager] != records[path] || !place.seen.contains(model.current.rank)
                 else {
                     continue
                 }
                 if place.records[manager] == nil, let previous, previous != 0, !place.seen.contains(previous)
                 {
-                    next[keyPath: path].adopted.insert(previous)
+                    next[path].adopted.insert(previous)
                 }
-                next[keyPath: path].records[manager] = records[path]
-                next[keyPath: path].seen.formUnion(
+                next[path].records[manager] = records[path]
+                next[path].seen.formUnion(
                     [previous, model.current.rank].compactMap { $0 }.filter { $0 != 0 })
             }
             guard next != model.state else { return }
             let store = plan.places[0]
-            if model.state[keyPath: store].records[manager] == nil {
+            if model.state[store].records[manager] == nil {
                 // A database that has a record while the store has none would bear witness to a launch that never was.
-                model.change { $0[keyPath: store] = next[keyPath: store] }
+                model.change { $0[store] = next[store] }
             }
             model.timeline.append(next)
         }
@@ -498,14 +505,14 @@ extension FleetModel {
             records[path]?.start(work, remaining: item.remaining, build: current.text)
             write(&self)
             guard let step = item.step else {
-                for number in item.numbers { change { $0.database.ledger.insert(number) } }
+                for number in item.numbers { change { $0[path].ledger.insert(number) } }
                 records[path]?.attempts[work] = nil
                 moved += item.numbers
                 continue
             }
             let trouble = run(step, item, from: plan.kinds[path]?.previous)
             // The work has written what it says about itself.
-            records[path] = state[keyPath: path].records[manager]
+            records[path] = state[path].records[manager]
             guard let trouble else {
                 records[path]?.settle(step.rank)
                 completed.append(step.rank)
@@ -518,7 +525,7 @@ extension FleetModel {
         // A launch notes what waits.
         for item in plan.unprepared {
             // The table may not be there yet.
-            let total = hasTables ? FleetApp.rows : nil
+            let total = state[item.place].hasTables ? FleetApp.rows : nil
             records[item.place]?.positions[item.rank] = Record.Position(total: total)
         }
         for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
@@ -538,27 +545,24 @@ extension FleetModel {
         let (manager, path) = (step.manager, item.place)
         let line = Self.line(
             manager: manager, rank: step.rank,
-            attempt: state[keyPath: path].records[manager]?.attempts[item.work]?.number ?? 0,
+            attempt: state[path].records[manager]?.attempts[item.work]?.number ?? 0,
             isLate: item.isLate, from: previous.flatMap { $0 == 0 ? nil : $0 })
         guard step.isInDatabase else {
             let trouble = runBody()
             if step.hasCheckpoint {
-                change { $0[keyPath: path].records[manager]?.attempts[item.work]?.restart() }
+                change { $0[path].records[manager]?.attempts[item.work]?.restart() }
             }
             change { $0.files.append(line) }
             return trouble
         }
-        guard hasTables else { return .noTables }
+        guard state[path].hasTables else { return .noTables }
         if let trouble = runBody() { return trouble }
         change {
-            $0.database.done.append(line)
-            $0.database.place.records[manager]?.settle(step.rank)
+            $0[path].done.append(line)
+            $0[path].records[manager]?.settle(step.rank)
         }
         return nil
     }
-
-    /// After a first launch that was cut short, a downgrade leaves the database without its tables.
-    var hasTables: Bool { state.database.ledger.contains(FleetApp.firstSchema.number) }
 
     /// What a step writes down about itself.
     static func line(manager: Int, rank: Int, attempt: Int, isLate: Bool, from: Int?) -> String {

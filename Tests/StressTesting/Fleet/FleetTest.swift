@@ -44,8 +44,10 @@ public struct FleetTest: StressTest {
             failures: failures.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value))
     }
 
-    /// What a device did wrong, with the shortest history that shows it; nil when it did all right.
-    func failure(seed: UInt64) -> String? {
+    /// Makes up what a device has, and what happens to it.
+    ///
+    /// Each addition has numbers of its own, so that a later one leaves the rest as it is.
+    private static func device(seed: UInt64) -> (app: FleetApp, events: [FleetEvent]) {
         var random = RandomNumbers(seed: seed)
         var app = FleetApp(random: &random)
         var events = FleetEvent.history(random: &random)
@@ -55,6 +57,15 @@ public struct FleetTest: StressTest {
         var rules = RandomNumbers(seed: seed &* 0x9E37_79B9_7F4A_7C15)
         app.addRules(random: &rules)
         events = FleetEvent.addingTrouble(to: events, random: &rules)
+        var archive = RandomNumbers(seed: seed, subject: "archive")
+        app.addArchive(random: &archive)
+        if app.archiveSince != nil { events = FleetEvent.addingArchive(to: events, random: &archive) }
+        return (app, events)
+    }
+
+    /// What a device did wrong, with the shortest history that shows it; nil when it did all right.
+    func failure(seed: UInt64) -> String? {
+        var (app, events) = Self.device(seed: seed)
         guard deviation(app, events) != nil else { return nil }
 
         // A shorter history may make parts of the app superfluous.
