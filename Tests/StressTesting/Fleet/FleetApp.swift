@@ -91,6 +91,8 @@ struct FleetApp: Sendable {
     var searchSince = 0
     /// The build in which a second database appears; nil if none does.
     var archiveSince: Int?
+    /// The build in which each manager gets a closure for changes of the version; nil for none.
+    var changesSince = [Int?](repeating: nil, count: managers.count)
     /// What the app says, by manager, about an install without a record.
     var baselines = [Baseline](repeating: .newApp, count: managers.count)
     var maximumAttempts = 3
@@ -119,6 +121,11 @@ struct FleetApp: Sendable {
 
     /// The managers that a build creates, in order.
     func managers(in build: Int) -> Range<Int> { 0..<(build >= searchSince ? 2 : 1) }
+
+    /// Whether a manager registers a closure for changes of the version in a build.
+    func hasVersionChange(_ manager: Int, in build: Int) -> Bool {
+        changesSince[manager].map { $0 <= build } ?? false
+    }
 
     /// The steps that a manager registers in a build.
     func steps(of manager: Int, in build: Int) -> [Step] {
@@ -272,6 +279,15 @@ extension FleetApp {
                 SchemaChange(
                     number: release * 100 + random.pick(2...4),
                     since: Self.appearance(of: release, late: 20, &random), home: .archive))
+        }
+    }
+
+    /// Gives some managers a closure for changes of the version.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addVersionChanges(random: inout RandomNumbers) {
+        for manager in Self.managers.indices where random.chance(30) {
+            changesSince[manager] = random.chance(60) ? 0 : random.pick(Self.builds.indices)
         }
     }
 

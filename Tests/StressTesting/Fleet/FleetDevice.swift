@@ -250,6 +250,15 @@ private struct Scene: Sendable {
             (step.rank, { try register(step, in: manager, process) })
         }
         for call in calls.sorted(by: { $0.rank < $1.rank }) { try call.register() }
+        guard app.hasVersionChange(index, in: build) else { return }
+        manager.whenVersionChanges { from, to in
+            try process.body {
+                let (from, to) = (FleetApp.rank(from.description), FleetApp.rank(to.description))
+                files.withLock {
+                    $0.append(FleetModel.line(manager: index, changedFrom: from, to: to))
+                }
+            }
+        }
     }
 
     private func register(
@@ -464,7 +473,7 @@ extension FleetModel.Record {
             attempts: Dictionary(
                 uniqueKeysWithValues: record.attempts.map { work, attempt in
                     (
-                        Work(rank: rank(work.version), isMove: work.kind == .move),
+                        Work(rank: rank(work.version), kind: Work.Kind(work.kind)),
                         Attempt(
                             number: attempt.number, forgiven: attempt.forgiven, remaining: attempt.remaining,
                             build: attempt.build)
@@ -476,5 +485,15 @@ extension FleetModel.Record {
                     done: position.done, total: position.total,
                     setAside: position.setAside.compactMap { Int($0[0]) })
             })
+    }
+}
+
+extension FleetModel.Record.Work.Kind {
+    fileprivate init(_ kind: MigrationRecord.Work.Kind) {
+        switch kind {
+        case .step: self = .step
+        case .move: self = .move
+        case .versionChange: self = .versionChange
+        }
     }
 }

@@ -168,6 +168,9 @@ extension FleetApp: CustomStringConvertible {
             + ["\(maximumAttempts) attempts"]
             + (searchSince < Self.builds.count
                 ? ["\(Self.managers[1]) since \(Self.builds[searchSince].text)"] : [])
+            + zip(Self.managers, changesSince).compactMap { manager, since in
+                since.map { "changes of \(manager)'s version since \(Self.builds[$0].text)" }
+            }
             + (archiveSince.map { ["archive since \(Self.builds[$0].text)"] } ?? [])
         let steps = steps.map { step in
             "\(Self.managers[step.manager]) \(Self.text(step.rank)) since \(Self.builds[step.since].text)"

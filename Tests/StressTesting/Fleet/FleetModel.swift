@@ -49,8 +49,10 @@ struct FleetModel {
         var positions: [Int: Position] = [:]
 
         struct Work: Hashable {
+            enum Kind { case step, move, versionChange }
+
             let rank: Int
-            var isMove = false
+            var kind = Kind.step
         }
 
         struct Attempt: Hashable {
@@ -221,6 +223,9 @@ extension FleetModel {
             }
         }
 
+        /// The earlier version, unless this is a downgrade.
+        var raised: Int? { isDowngrade ? nil : previous }
+
         var isDowngrade: Bool { if case .downgrade = self { true } else { false } }
 
         var text: String {
@@ -238,7 +243,8 @@ extension FleetModel {
     struct Item {
         let rank: Int
         let place: Home
-        /// Nil for a move.
+        var kind = Record.Work.Kind.step
+        /// Nil for a move and a change of the version.
         var step: FleetApp.Step?
         var isLate = false
         var numbers: [Int] = []
@@ -246,8 +252,8 @@ extension FleetModel {
         /// Whether something that it finishes is not done, and cannot be.
         var isHeld = false
 
-        var work: Record.Work { Record.Work(rank: rank, isMove: step == nil) }
-        var remaining: Int? { step == nil ? numbers.count : nil }
+        var work: Record.Work { Record.Work(rank: rank, kind: kind) }
+        var remaining: Int? { kind == .move ? numbers.count : nil }
         var isDeferred: Bool { step?.isDeferred ?? false }
         var isBestEffort: Bool { step?.isBestEffort ?? false }
 
@@ -318,7 +324,7 @@ extension FleetModel {
             }
             plan.items += moves.filter { $0.home == path }.map { move in
                 Item(
-                    rank: move.rank, place: path,
+                    rank: move.rank, place: path, kind: .move,
                     numbers: move.numbers.filter { !state[path].ledger.contains($0) },
                     finishes: app.finishes(moveOf: move.rank, of: manager, in: build))
             }.filter { !$0.numbers.isEmpty }
@@ -330,6 +336,11 @@ extension FleetModel {
         plan.items.removeAll { $0.isDeferred && !finished.contains($0.rank) }
         for index in plan.items.indices {
             plan.items[index].isHeld = plan.items[index].finishes.contains(where: held.contains)
+        }
+        if app.hasVersionChange(manager, in: build), let from = plan.kinds[store]?.raised,
+            from != current.rank, from != 0
+        {
+            plan.items.append(Item(rank: current.rank, place: store, kind: .versionChange))
         }
         plan.isReady =
             plan.items.allSatisfy(\.isBestEffort)
@@ -490,37 +501,40 @@ extension FleetModel {
             }
             model.timeline.append(next)
         }
-        func stop(_ code: String, at item: Item) -> Outcome {
+        func stop(_ code: String, at rank: Int?) -> Outcome {
             write(&self)
-            return .stopped(code, at: item.rank)
+            return .stopped(code, at: rank)
         }
 
         var (completed, moved, skipped): ([Int], [Int], [Int]) = ([], [], [])
         for item in plan.items {
             let (path, work) = (item.place, item.work)
-            if item.isHeld { return stop("stepFailed", at: item) }
+            if item.isHeld { return stop("stepFailed", at: item.rank) }
             let isExhausted = records[path]?.isExhausted(
                 work, remaining: item.remaining, build: current.text, maximum: app.maximumAttempts)
-            if isExhausted == true { return stop("gaveUp", at: item) }
+            if isExhausted == true { return stop("gaveUp", at: item.rank) }
             records[path]?.start(work, remaining: item.remaining, build: current.text)
             write(&self)
-            guard let step = item.step else {
-                for number in item.numbers { change { $0[path].ledger.insert(number) } }
-                records[path]?.attempts[work] = nil
-                moved += item.numbers
-                continue
-            }
-            let trouble = run(step, item, from: plan.kinds[path]?.previous)
+            let from = plan.kinds[path]?.previous
+            let trouble =
+                if let step = item.step { run(step, item, from: from) } else {
+                    runUnsettled(manager, item, from: from)
+                }
             // The work has written what it says about itself.
             records[path] = state[path].records[manager]
             guard let trouble else {
-                records[path]?.settle(step.rank)
-                completed.append(step.rank)
+                records[path]?.attempts[work] = nil
+                moved += item.numbers
+                if let step = item.step {
+                    records[path]?.settle(step.rank)
+                    completed.append(step.rank)
+                }
                 continue
             }
             records[path]?.stop(work)
+            guard let step = item.step else { return stop(trouble.error, at: nil) }
             if !trouble.isObstacle, records[path]?.fail(step) == true { skipped.append(step.rank) }
-            guard step.isBestEffort else { return stop(trouble.error, at: item) }
+            guard step.isBestEffort else { return stop(trouble.error, at: item.rank) }
         }
         // A launch notes what waits.
         for item in plan.unprepared {
@@ -535,6 +549,17 @@ extension FleetModel {
             launch: plan.kinds[plan.places[0]]?.text ?? "", returned: plan.returned, isFirst: plan.isFirst,
             completed: completed, moved: moved, waiting: plan.waiting.map(\.rank), skipped: skipped,
             pending: plan.items.compactMap(\.step?.rank).filter { !ended.contains($0) })
+    }
+
+    /// Runs a move, or the closure for a change of the version.
+    ///
+    /// - Returns: why it throws; nil if it does not.
+    private mutating func runUnsettled(_ manager: Int, _ item: Item, from previous: Int?) -> Trouble? {
+        for number in item.numbers { change { $0[item.place].ledger.insert(number) } }
+        guard item.kind == .versionChange else { return nil }
+        let trouble = runBody()
+        change { $0.files.append(Self.line(manager: manager, changedFrom: previous ?? 0, to: item.rank)) }
+        return trouble
     }
 
     /// Runs a step, which notes itself what it has done.
@@ -562,6 +587,11 @@ extension FleetModel {
             $0[path].records[manager]?.settle(step.rank)
         }
         return nil
+    }
+
+    /// What the closure for a change of the version writes down about it.
+    static func line(manager: Int, changedFrom from: Int, to rank: Int) -> String {
+        "\(manager) changed from \(from) to \(rank)"
     }
 
     /// What a step writes down about itself.

@@ -60,6 +60,8 @@ public struct FleetTest: StressTest {
         var archive = RandomNumbers(seed: seed, subject: "archive")
         app.addArchive(random: &archive)
         if app.archiveSince != nil { events = FleetEvent.addingArchive(to: events, random: &archive) }
+        var changes = RandomNumbers(seed: seed, subject: "version changes")
+        app.addVersionChanges(random: &changes)
         return (app, events)
     }
 
