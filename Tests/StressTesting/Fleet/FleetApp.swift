@@ -23,14 +23,20 @@ struct FleetApp: Sendable {
         var home = Home.store
         var onFreshInstall = FreshInstall.skip
         var hasCheckpoint = false
-        /// Whether it does the rows of a table after the launch, in batches.
-        var isDeferred = false
+        /// How it is cut into batches, if it runs after the launch.
+        var batches: Batches?
         /// The ranks of the deferred steps that it finishes.
         var finishes: [Int] = []
         /// After how many failures it is given up, if it is best-effort.
         var givesUpAfter: Int?
         var isInDatabase: Bool { home != .store }
+        var isDeferred: Bool { batches != nil }
         var isBestEffort: Bool { givesUpAfter != nil }
+    }
+
+    /// How a deferred step does the rows of a table: so many at a time, or by calls that say where the next begins.
+    enum Batches: Sendable {
+        case rows, cursor
     }
 
     /// Where work is done and recorded: the store stands for files.
@@ -230,7 +236,7 @@ extension FleetApp {
                         Step(
                             manager: manager, rank: release * 100 + mark,
                             since: Self.appearance(of: release, late: 30, &random), home: .database,
-                            onFreshInstall: random.chance(20) ? .run : .skip, isDeferred: true))
+                            onFreshInstall: random.chance(20) ? .run : .skip, batches: .rows))
                 }
             }
         }
@@ -288,6 +294,15 @@ extension FleetApp {
     mutating func addVersionChanges(random: inout RandomNumbers) {
         for manager in Self.managers.indices where random.chance(30) {
             changesSince[manager] = random.chance(60) ? 0 : random.pick(Self.builds.indices)
+        }
+    }
+
+    /// Has some deferred steps go through the rows with a cursor of their own.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addCursors(random: inout RandomNumbers) {
+        for index in steps.indices where steps[index].isDeferred && random.chance(40) {
+            steps[index].batches = .cursor
         }
     }
 

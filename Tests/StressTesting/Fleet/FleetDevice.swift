@@ -280,7 +280,18 @@ private struct Scene: Sendable {
         }
         let finishing = try step.finishes.map { try AppVersion(parsing: FleetApp.text($0)) }
         let database = databases[step.home]
-        if step.isDeferred, let database {
+        if step.batches == .cursor, let database {
+            manager.whenMigratingToVersion(
+                version, deferredIn: database, startingAt: 1, onFreshInstall: rule, onError: onError
+            ) { db, row in
+                try process.body {
+                    try db.execute(
+                        sql: "INSERT INTO done VALUES (?)",
+                        arguments: [FleetModel.line(manager: step.manager, rank: step.rank, row: row)])
+                }
+                return row < FleetApp.rows ? .more(row + 1) : .done
+            }
+        } else if step.batches == .rows, let database {
             manager.whenMigratingToVersion(
                 version, deferredIn: database, overRowsOf: "item", onFreshInstall: rule, onError: onError
             ) { db, rows in

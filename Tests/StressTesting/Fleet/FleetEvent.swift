@@ -178,7 +178,7 @@ extension FleetApp: CustomStringConvertible {
                 + (step.onFreshInstall == .skip ? "" : ", on a fresh install: \(step.onFreshInstall)")
                 + (step.givesUpAfter.map { ", given up after \($0)" } ?? "")
                 + (step.hasCheckpoint ? ", with a checkpoint" : "")
-                + (step.isDeferred ? ", deferred" : "")
+                + (step.batches.map { ", deferred by \($0)" } ?? "")
                 + (step.finishes.isEmpty
                     ? "" : ", finishing \(step.finishes.map(Self.text).joined(separator: " and "))")
         }

@@ -154,6 +154,7 @@ extension FleetModel {
         guard isPending(step), let record = record(of: step) else { return .endedElsewhere }
         guard state[step.home].hasTables else { return .trouble(.noTables) }
         var position = record.positions[step.rank] ?? Position()
+        if step.batches == .cursor { return runCalls(of: step, from: position) }
         position.total = FleetApp.rows
         while runner.retriesLeft > 0 {
             runner.retriesLeft -= 1
@@ -184,6 +185,23 @@ extension FleetModel {
         position.done += count
         if write(position, of: step, rows: rows) { return .done }
         return position.last < FleetApp.rows ? .more : .rowsLeft(runner.failure ?? .noTables)
+    }
+
+    /// Runs a batch of calls, each of which does a row.
+    private mutating func runCalls(of step: FleetApp.Step, from start: Position) -> BatchEnding {
+        var count = min(FleetApp.rowsPerBatch, FleetApp.rows - start.done)
+        calls: while true {
+            for call in 1...count {
+                guard let trouble = runBody() else { continue }
+                guard call > 1, !trouble.isObstacle else { return .trouble(trouble) }
+                // The calls before it are made again, without it.
+                count = call - 1
+                continue calls
+            }
+            var position = start
+            position.done += count
+            return write(position, of: step, rows: Array(start.done + 1...position.done)) ? .done : .more
+        }
     }
 
     /// Writes down that rows are done.

@@ -539,7 +539,8 @@ extension FleetModel {
         // A launch notes what waits.
         for item in plan.unprepared {
             // The table may not be there yet.
-            let total = state[item.place].hasTables ? FleetApp.rows : nil
+            let isCounted = item.step?.batches == .rows && state[item.place].hasTables
+            let total = isCounted ? FleetApp.rows : nil
             records[item.place]?.positions[item.rank] = Record.Position(total: total)
         }
         for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }

@@ -62,6 +62,8 @@ public struct FleetTest: StressTest {
         if app.archiveSince != nil { events = FleetEvent.addingArchive(to: events, random: &archive) }
         var changes = RandomNumbers(seed: seed, subject: "version changes")
         app.addVersionChanges(random: &changes)
+        var cursors = RandomNumbers(seed: seed, subject: "cursors")
+        app.addCursors(random: &cursors)
         return (app, events)
     }
 
