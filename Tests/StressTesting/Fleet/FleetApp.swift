@@ -27,6 +27,8 @@ struct FleetApp: Sendable {
         var batches: Batches?
         /// The ranks of the deferred steps that it finishes.
         var finishes: [Int] = []
+        /// Whether foreign keys are enforced while it runs.
+        var enforcesKeys = false
         /// After how many failures it is given up, if it is best-effort.
         var givesUpAfter: Int?
         var isInDatabase: Bool { home != .store }
@@ -62,6 +64,8 @@ struct FleetApp: Sendable {
         let number: Int
         let since: Int
         var home = Home.database
+        /// Whether it rebuilds a table to which another one refers.
+        var isRebuild = false
     }
 
     /// What brings a database to the schema of a version.
@@ -303,6 +307,16 @@ extension FleetApp {
     mutating func addCursors(random: inout RandomNumbers) {
         for index in steps.indices where steps[index].isDeferred && random.chance(40) {
             steps[index].batches = .cursor
+        }
+    }
+
+    /// Has some migrations rebuild a parent table, and some steps delete rows with those that refer to them.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addForeignKeys(random: inout RandomNumbers) {
+        for index in schema.indices where random.chance(40) { schema[index].isRebuild = true }
+        for index in steps.indices where steps[index].isInDatabase && !steps[index].isDeferred {
+            steps[index].enforcesKeys = random.chance(40)
         }
     }
 

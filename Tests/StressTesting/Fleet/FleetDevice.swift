@@ -229,8 +229,10 @@ private struct Scene: Sendable {
             let moves = moves.filter { $0.home == home }
             guard !moves.isEmpty else { continue }
             let schema = try SchemaMigrator(
-                migrations: moves.flatMap(\.numbers).map {
-                    FleetMigration(version: Int64($0), process: process)
+                migrations: moves.flatMap(\.numbers).map { number in
+                    let change = app.schema.first { $0.home == home && $0.number == number }
+                    return FleetMigration(
+                        version: Int64(number), isRebuild: change?.isRebuild ?? false, process: process)
                 })
             calls += moves.map { move in
                 (
@@ -308,9 +310,11 @@ private struct Scene: Sendable {
             }
         } else if let database {
             manager.whenMigratingToVersion(
-                version, finishing: finishing, in: database, onFreshInstall: rule, onError: onError
+                version, finishing: finishing, in: database, onFreshInstall: rule, onError: onError,
+                foreignKeys: step.enforcesKeys ? .immediate : .deferred
             ) { db, context in
                 try process.body {
+                    try Self.deleteParent(db, takesChild: step.enforcesKeys)
                     for rank in step.finishes { try checkFinished(rank, of: step.manager, step.home, db) }
                     try db.execute(sql: "INSERT INTO done VALUES (?)", arguments: [line(context)])
                 }
@@ -330,6 +334,15 @@ private struct Scene: Sendable {
     }
 
     private struct NotFinished: Error {}
+    private struct WrongForeignKeys: Error {}
+
+    /// Deletes an item to which a part refers, and checks whether the part goes with it.
+    private static func deleteParent(_ db: Database, takesChild: Bool) throws {
+        try db.execute(sql: "INSERT INTO item VALUES (0); INSERT INTO part VALUES (0)")
+        try db.execute(sql: "DELETE FROM item WHERE id = 0")
+        try db.execute(sql: "DELETE FROM part WHERE item = 0")
+        guard db.changesCount == (takesChild ? 0 : 1) else { throw WrongForeignKeys() }
+    }
 
     /// Checks what a step relies on that finishes a deferred one: it has done all its rows, or was not needed.
     ///
@@ -368,6 +381,7 @@ private struct Scene: Sendable {
 /// A migration that cannot run twice: SQLite refuses to make a table that there is.
 private struct FleetMigration: SchemaMigration {
     let version: SchemaVersion
+    let isRebuild: Bool
     let process: FleetProcess
 
     func migrate(_ db: Database) throws {
@@ -376,9 +390,22 @@ private struct FleetMigration: SchemaMigration {
         if version == FleetApp.firstSchema {
             try db.execute(sql: "CREATE TABLE done(line TEXT NOT NULL)")
             try db.execute(sql: "CREATE TABLE item(id INTEGER PRIMARY KEY)")
+            try db.execute(
+                sql: "CREATE TABLE part(item INTEGER NOT NULL REFERENCES item(id) ON DELETE CASCADE)")
             for row in 1...FleetApp.rows {
                 try db.execute(sql: "INSERT INTO item VALUES (?)", arguments: [row])
+                try db.execute(sql: "INSERT INTO part VALUES (?)", arguments: [row])
             }
+        }
+        if isRebuild {
+            // With foreign keys on, the parts would go with their items.
+            try db.execute(
+                sql: """
+                    CREATE TABLE new(id INTEGER PRIMARY KEY);
+                    INSERT INTO new SELECT id FROM item;
+                    DROP TABLE item;
+                    ALTER TABLE new RENAME TO item;
+                    """)
         }
         try process.tick()
     }
@@ -403,6 +430,11 @@ extension FleetDevice {
             }
             if tables.contains("done") {
                 place.done = try String.fetchAll(db, sql: "SELECT line FROM done ORDER BY rowid")
+                place.rows = try Int.fetchAll(db, sql: "SELECT id FROM item ORDER BY id")
+                let parts = try Int.fetchAll(db, sql: "SELECT item FROM part ORDER BY item")
+                guard parts == place.rows else {
+                    throw Deviation(description: "There are the rows \(place.rows), and parts of \(parts)")
+                }
             }
             return tables
         }

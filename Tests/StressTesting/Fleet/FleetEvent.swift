@@ -178,12 +178,13 @@ extension FleetApp: CustomStringConvertible {
                 + (step.onFreshInstall == .skip ? "" : ", on a fresh install: \(step.onFreshInstall)")
                 + (step.givesUpAfter.map { ", given up after \($0)" } ?? "")
                 + (step.hasCheckpoint ? ", with a checkpoint" : "")
+                + (step.enforcesKeys ? ", with foreign keys" : "")
                 + (step.batches.map { ", deferred by \($0)" } ?? "")
                 + (step.finishes.isEmpty
                     ? "" : ", finishing \(step.finishes.map(Self.text).joined(separator: " and "))")
         }
         let schema = schema.map {
-            "schema \($0.number) of the \($0.home) since \(Self.builds[$0.since].text)"
+            "schema \($0.number)\($0.isRebuild ? ", a rebuild," : "") of the \($0.home) since \(Self.builds[$0.since].text)"
         }
         let moves = finishingMoves.sorted().map { "the move of \(Self.releases[$0]) finishes all before it" }
         return ([words.joined(separator: ", ")] + steps + schema + moves).joined(separator: "; ")

@@ -27,6 +27,8 @@ struct FleetModel {
         var ledger: Set<Int> = []
         /// What the steps in a database have done, in order.
         var done: [String] = []
+        /// The rows of its table.
+        var rows: [Int] = []
 
         /// After a first launch that was cut short, a downgrade leaves a database without its tables.
         var hasTables: Bool { ledger.contains(FleetApp.firstSchema) }
@@ -556,7 +558,12 @@ extension FleetModel {
     ///
     /// - Returns: why it throws; nil if it does not.
     private mutating func runUnsettled(_ manager: Int, _ item: Item, from previous: Int?) -> Trouble? {
-        for number in item.numbers { change { $0[item.place].ledger.insert(number) } }
+        for number in item.numbers {
+            change {
+                $0[item.place].ledger.insert(number)
+                if number == FleetApp.firstSchema { $0[item.place].rows = Array(1...FleetApp.rows) }
+            }
+        }
         guard item.kind == .versionChange else { return nil }
         let trouble = runBody()
         change { $0.files.append(Self.line(manager: manager, changedFrom: previous ?? 0, to: item.rank)) }

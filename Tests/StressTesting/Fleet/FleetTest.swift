@@ -64,6 +64,8 @@ public struct FleetTest: StressTest {
         app.addVersionChanges(random: &changes)
         var cursors = RandomNumbers(seed: seed, subject: "cursors")
         app.addCursors(random: &cursors)
+        var keys = RandomNumbers(seed: seed, subject: "foreign keys")
+        app.addForeignKeys(random: &keys)
         return (app, events)
     }
 
