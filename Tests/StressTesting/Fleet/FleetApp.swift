@@ -57,6 +57,8 @@ struct FleetApp: Sendable {
         case version(Int)
         /// That version, if the database has tables.
         case databaseHasTables(Int)
+        /// That version, if there is a file of older versions, which no launch removes.
+        case fileExists(Int, Bool)
     }
 
     /// A migration of the schema, for the release whose hundred its number is in.
@@ -105,6 +107,8 @@ struct FleetApp: Sendable {
     var changesSince = [Int?](repeating: nil, count: managers.count)
     /// What the app says, by manager, about an install without a record.
     var baselines = [Baseline](repeating: .newApp, count: managers.count)
+    /// The lines of versions in which the managers count.
+    var lines = [String](repeating: "app", count: managers.count)
     var maximumAttempts = 3
     /// The releases whose move finishes the deferred steps before it.
     var finishingMoves: Set<Int> = []
@@ -318,6 +322,16 @@ extension FleetApp {
         for index in steps.indices where steps[index].isInDatabase && !steps[index].isDeferred {
             steps[index].enforcesKeys = random.chance(40)
         }
+    }
+
+    /// Has managers look for a file of an older version, and the second one count in versions of its own.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addFilesAndLines(random: inout RandomNumbers) {
+        for manager in Self.managers.indices where random.chance(15) {
+            baselines[manager] = .fileExists(random.pick([150, 250, 351, 450, 550]), random.chance(70))
+        }
+        if random.chance(20) { lines[1] = "Plugin" }
     }
 
     private static func appearance(of release: Int, late percent: Int, _ random: inout RandomNumbers) -> Int {

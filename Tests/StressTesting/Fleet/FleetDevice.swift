@@ -164,7 +164,7 @@ private struct Scene: Sendable {
         _ index: Int, build: Int, _ process: FleetProcess
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
         do {
-            let options = MigrationOptions(maximumAttempts: app.maximumAttempts)
+            let options = MigrationOptions(line: app.lines[index], maximumAttempts: app.maximumAttempts)
             let manager = try MigrationManager(
                 name: FleetApp.managers[index], currentVersion: FleetApp.builds[build].text,
                 adopting: try adoption(of: index), store: FleetStore(base: store, process: process),
@@ -206,6 +206,9 @@ private struct Scene: Sendable {
         case .databaseHasTables(let rank):
             guard let database = databases[.database] else { return .newApp }
             return .databaseHasTables(database, means: try AppVersion(parsing: FleetApp.text(rank)))
+        case .fileExists(let rank, let exists):
+            let file = URL(fileURLWithPath: exists ? "/dev/null" : "/dev/no such file")
+            return .fileExists(file, means: try AppVersion(parsing: FleetApp.text(rank)))
         }
     }
 
@@ -450,11 +453,13 @@ extension FleetDevice {
         for (index, name) in FleetApp.managers.enumerated() {
             let state = try store.read(name)
             place.records[index] = try state.record(of: name).map(FleetModel.Record.init)
-            place.seen = Set(state.seen["app", default: []].map { FleetApp.rank($0.version.description) })
-            place.adopted = Set(
-                state.seen["app", default: []].filter(\.isAdopted).map {
-                    FleetApp.rank($0.version.description)
-                })
+            for (line, versions) in state.seen {
+                func ranks(_ versions: [SeenVersion]) -> Set<Int> {
+                    Set(versions.map { FleetApp.rank($0.version.description) })
+                }
+                place.seen[line] = ranks(versions)
+                place.adopted[line] = ranks(versions.filter(\.isAdopted))
+            }
         }
         return place
     }

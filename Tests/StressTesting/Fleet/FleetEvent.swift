@@ -165,6 +165,7 @@ extension FleetApp: CustomStringConvertible {
         let words =
             ["\(storage)"]
             + zip(Self.managers, baselines).filter { $1 != .newApp }.map { "\($0) adopting \($1.text)" }
+            + (lines[1] == lines[0] ? [] : ["\(Self.managers[1]) in the line \(lines[1])"])
             + ["\(maximumAttempts) attempts"]
             + (searchSince < Self.builds.count
                 ? ["\(Self.managers[1]) since \(Self.builds[searchSince].text)"] : [])
@@ -197,6 +198,8 @@ extension FleetApp.Baseline {
         case .newApp: "nothing"
         case .version(let rank): FleetApp.text(rank)
         case .databaseHasTables(let rank): "\(FleetApp.text(rank)) if the database has tables"
+        case .fileExists(let rank, let exists):
+            "\(FleetApp.text(rank)) if there is a file, which there is\(exists ? "" : " not")"
         }
     }
 }

@@ -20,9 +20,10 @@ struct FleetModel {
     /// What a place remembers, and what was done there.
     struct Place: Hashable {
         var records: [Int: Record] = [:]
-        var seen: Set<Int> = []
+        /// The versions that have been seen, by the line in which they count.
+        var seen: [String: Set<Int>] = [:]
         /// Those of them that evidence has named.
-        var adopted: Set<Int> = []
+        var adopted: [String: Set<Int>] = [:]
         /// The migrations of its schema: none in a store.
         var ledger: Set<Int> = []
         /// What the steps in a database have done, in order.
@@ -376,14 +377,16 @@ extension FleetModel {
     private func isWritten(_ manager: Int, _ path: Home, _ plan: LaunchPlan) -> Bool {
         let place = state[path]
         return place.records[manager] == plan.records[path].map { finish($0, plan.kinds[path]) }
-            && place.seen.contains(current.rank)
+            && place.seen[app.lines[manager], default: []].contains(current.rank)
     }
 
     /// Is it new? From the record, or else from evidence, strongest first; nil when that is undecided.
     private func kind(
         _ manager: Int, _ path: Home, among places: [Home], _ answer: inout Answer?
     ) -> Kind? {
+        let line = app.lines[manager]
         let place = state[path]
+        let hasSeenNothing = place.seen[line, default: []].isEmpty
         if let record = place.records[manager] {
             if let highest = record.highest, highest > current.rank { return .downgrade(highest) }
             if let lower = record.downgradedTo, lower < current.rank { return .upgrade(lower) }
@@ -397,29 +400,30 @@ extension FleetModel {
         let isStore = path == places[0]
         let others = isStore ? places.dropFirst().map { state[$0] } : []
         // A database that has nothing is new, whatever the app says of its other data.
-        if !isStore, place.ledger.isEmpty, place.seen.isEmpty { return .fresh }
+        if !isStore, place.ledger.isEmpty, hasSeenNothing { return .fresh }
         // The manager's own record, which the store alone has lost.
-        let own = others.filter { $0.seen.contains { $0 < current.rank } }
+        let own = others.filter { $0.seen[line, default: []].contains { $0 < current.rank } }
             .compactMap { $0.records[manager]?.completed }
         if let rank = own.max() { return left(at: rank) }
         if answer == nil { answer = Answer(version: baseline(of: manager)) }
         if let rank = answer?.version { return left(at: rank) }
         // A store that has seen nothing believes the databases.
-        let witnesses = [place] + (place.seen.isEmpty ? others : [])
-        if let rank = version(seenBy: witnesses) { return left(at: rank) }
+        let witnesses = [place] + (hasSeenNothing ? others : [])
+        if let rank = version(in: line, seenBy: witnesses) { return left(at: rank) }
         // No step has ever run in a database that has a ledger and no record.
-        if !isStore, place.seen.isEmpty { return .adoption(0) }
+        if !isStore, hasSeenNothing { return .adoption(0) }
         // One that is not new and cannot tell leaves it open.
         let hasUnknownData = places.map { state[$0] }.contains {
-            !$0.ledger.isEmpty && $0.seen.isEmpty && $0.records[manager] == nil
+            !$0.ledger.isEmpty && $0.seen[line, default: []].isEmpty && $0.records[manager] == nil
         }
         return hasUnknownData ? nil : .fresh
     }
 
     /// The version that an install was at: an earlier one, or else one that evidence has named, or else a newer one.
-    private func version(seenBy places: [Place]) -> Int? {
-        let seen = places.reduce(into: Set<Int>()) { $0.formUnion($1.seen) }
-        return seen.filter { $0 < current.rank }.max() ?? places.flatMap(\.adopted).max()
+    private func version(in line: String, seenBy places: [Place]) -> Int? {
+        let seen = places.flatMap { $0.seen[line, default: []] }
+        return seen.filter { $0 < current.rank }.max()
+            ?? places.flatMap { $0.adopted[line, default: []] }.max()
             ?? seen.filter { $0 > current.rank }.max()
     }
 
@@ -429,8 +433,10 @@ extension FleetModel {
         case .newApp: return nil
         case .version(let rank): return rank
         case .databaseHasTables(let rank):
-            let place = state[.database]
-            return version(seenBy: [place]) ?? (place.seen.isEmpty && !place.ledger.isEmpty ? rank : nil)
+            let (place, line) = (state[.database], app.lines[manager])
+            if let rank = version(in: line, seenBy: [place]) { return rank }
+            return place.seen[line, default: []].isEmpty && !place.ledger.isEmpty ? rank : nil
+        case .fileExists(let rank, let exists): return exists ? rank : nil
         }
     }
 
@@ -477,23 +483,24 @@ extension FleetModel {
         var answer = answer
         let (found, problem) = plan(manager, &answer)
         guard let plan = found else { return problem }
+        let line = app.lines[manager]
         // What the records are to say: all of it is written when something is started, and in the end.
         var records = plan.records
         func write(_ model: inout FleetModel) {
             var next = model.state
             for path in plan.places {
                 let (place, previous) = (next[path], plan.kinds[path]?.previous)
-                guard place.records[manager] != records[path] || !place.seen.contains(model.current.rank)
+                let seen = place.seen[line, default: []]
+                guard place.records[manager] != records[path] || !seen.contains(model.current.rank)
                 else {
                     continue
                 }
-                if place.records[manager] == nil, let previous, previous != 0, !place.seen.contains(previous)
-                {
-                    next[path].adopted.insert(previous)
-                }
+                let isAdopted = place.records[manager] == nil && previous.map { !seen.contains($0) } ?? false
+                next[path].adopted[line, default: []]
+                    .formUnion([isAdopted ? previous : nil].compactMap { $0 }.filter { $0 != 0 })
                 next[path].records[manager] = records[path]
-                next[path].seen.formUnion(
-                    [previous, model.current.rank].compactMap { $0 }.filter { $0 != 0 })
+                next[path].seen[line, default: []]
+                    .formUnion([previous, model.current.rank].compactMap { $0 }.filter { $0 != 0 })
             }
             guard next != model.state else { return }
             let store = plan.places[0]

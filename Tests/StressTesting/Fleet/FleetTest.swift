@@ -66,6 +66,8 @@ public struct FleetTest: StressTest {
         app.addCursors(random: &cursors)
         var keys = RandomNumbers(seed: seed, subject: "foreign keys")
         app.addForeignKeys(random: &keys)
+        var files = RandomNumbers(seed: seed, subject: "files and lines")
+        app.addFilesAndLines(random: &files)
         return (app, events)
     }
 
