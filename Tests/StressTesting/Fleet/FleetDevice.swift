@@ -79,7 +79,8 @@ extension FleetDevice {
         var model = FleetModel(app, state, build: launch.build, trouble: launch.trouble)
         for manager in app.managers(in: launch.build) {
             let intrudedBefore = hasIntruded.withLock { $0 }
-            let (outcome, launched) = scene.launch(manager, build: launch.build, process)
+            let waits = launch.waits == true
+            let (outcome, launched) = scene.launch(manager, build: launch.build, process, waits: waits)
             let isOutrun = !intrudedBefore && hasIntruded.withLock { $0 }
             var answer: FleetModel.Answer?
             if isOutrun, let other = launch.outrunBy {
@@ -87,7 +88,7 @@ extension FleetDevice {
                 _ = model.plan(manager, &answer)
                 model.outrun(by: other)
             }
-            let expected = model.launch(manager, hasLock: isOutrun, answer)
+            let expected = waits ? model.wait(manager) : model.launch(manager, hasLock: isOutrun, answer)
             if process.isDead { break }
             try Self.compare(outcome, expected)
             guard case .done = outcome, let launched else { break }
@@ -98,7 +99,10 @@ extension FleetDevice {
                 found = Scene.runDeferred(launched, process)
             }
             let intrusion = intrudedAt.flatMap { lock in launch.outrunBy.map { (lock, $0) } }
-            let expectedWork = model.runDeferred(manager, batches: batches, outrun: intrusion)
+            let expectedWork =
+                waits
+                ? .stopped("notYetMigrated", at: nil)
+                : model.runDeferred(manager, batches: batches, outrun: intrusion)
             if process.isDead { break }
             try Self.compare(found, expectedWork)
             guard case .deferred = found else { break }
@@ -135,9 +139,9 @@ private struct Scene: Sendable {
 
     /// Launches a manager, and once more, which must find nothing to do.
     func launch(
-        _ index: Int, build: Int, _ process: FleetProcess
+        _ index: Int, build: Int, _ process: FleetProcess, waits: Bool = false
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
-        SimulatedLaunch.$observer.withValue(process) { launchManager(index, build: build, process) }
+        SimulatedLaunch.$observer.withValue(process) { launchManager(index, build: build, process, waits) }
     }
 
     /// Does the deferred work of a manager that was launched.
@@ -161,10 +165,12 @@ private struct Scene: Sendable {
     }
 
     private func launchManager(
-        _ index: Int, build: Int, _ process: FleetProcess
+        _ index: Int, build: Int, _ process: FleetProcess, _ waits: Bool
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
         do {
-            let options = MigrationOptions(line: app.lines[index], maximumAttempts: app.maximumAttempts)
+            let options = MigrationOptions(
+                role: waits ? .waits : .migrates, line: app.lines[index], maximumAttempts: app.maximumAttempts
+            )
             let manager = try MigrationManager(
                 name: FleetApp.managers[index], currentVersion: FleetApp.builds[build].text,
                 adopting: try adoption(of: index), store: FleetStore(base: store, process: process),

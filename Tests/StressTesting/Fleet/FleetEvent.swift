@@ -28,6 +28,8 @@ enum FleetEvent: Sendable, Equatable {
         var outrunAt: Int?
         /// How many batches of deferred work each manager has time for after the launch; nil when nobody asks it.
         var batches: Int?
+        /// Whether it is one of an extension, which waits for the app to migrate; nil if not.
+        var waits: Bool?
     }
 
     /// What a backup is restored of.
@@ -44,7 +46,7 @@ enum FleetEvent: Sendable, Equatable {
             simpler.append(launch)
             simpler[simpler.count - 1][keyPath: path] = nil
         }
-        for path in [\Launch.throwsOn, \.postpones] where launch[keyPath: path] != nil {
+        for path in [\Launch.throwsOn, \.postpones, \.waits] where launch[keyPath: path] != nil {
             simpler.append(launch)
             simpler[simpler.count - 1][keyPath: path] = nil
         }
@@ -113,6 +115,20 @@ enum FleetEvent: Sendable, Equatable {
         }
     }
 
+    /// Returns a history in which extensions are launched as well.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
+    static func addingExtensions(to history: [FleetEvent], random: inout RandomNumbers) -> [FleetEvent] {
+        guard random.chance(30) else { return history }
+        return history.flatMap { event -> [FleetEvent] in
+            guard case .launch(let launch) = event, random.chance(50) else { return [event] }
+            let build = random.chance(70) ? launch.build : random.pick(FleetApp.builds.indices)
+            let waiting = FleetEvent.launch(
+                Launch(build: build, batches: random.chance(20) ? 1 : nil, waits: true))
+            return random.chance(50) ? [event, waiting] : [waiting, event]
+        }
+    }
+
     /// Returns a history in which more steps throw, in other ways.
     ///
     /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
@@ -144,7 +160,7 @@ extension FleetEvent: CustomStringConvertible {
     var description: String {
         switch self {
         case .launch(let launch):
-            "launch \(FleetApp.builds[launch.build].text)"
+            "launch \(launch.waits == true ? "an extension of " : "")\(FleetApp.builds[launch.build].text)"
                 + (launch.outrunBy.map { ", outrun by a launch of \(FleetApp.builds[$0].text)" } ?? "")
                 + (launch.throwsIn.map { ", whose step no. \($0) \(launch.trouble)" } ?? "")
                 + (launch.outrunAt.map { " before lock no. \($0)" } ?? "")

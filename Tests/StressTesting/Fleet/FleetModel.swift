@@ -554,6 +554,29 @@ extension FleetModel {
         }
         for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
         write(&self)
+        return end(plan, completed: completed, moved: moved, skipped: skipped)
+    }
+
+    /// Plays a launch of a manager in an extension, which writes nothing.
+    func wait(_ manager: Int) -> Outcome {
+        var answer: Answer?
+        let (found, problem) = plan(manager, &answer)
+        guard let plan = found else { return problem }
+        for place in plan.places {
+            if case .downgrade(let rank) = plan.kinds[place] {
+                return .stopped("newerThanThisProcess", at: rank)
+            }
+        }
+        let isMigrated = plan.items.allSatisfy { $0.isBestEffort || $0.kind == .versionChange }
+        guard isMigrated, state[plan.places[0]].records[manager] != nil else {
+            return .stopped("notYetMigrated", at: nil)
+        }
+        return end(plan)
+    }
+
+    private func end(
+        _ plan: LaunchPlan, completed: [Int] = [], moved: [Int] = [], skipped: [Int] = []
+    ) -> Outcome {
         let ended = Set(completed + skipped)
         return .done(
             launch: plan.kinds[plan.places[0]]?.text ?? "", returned: plan.returned, isFirst: plan.isFirst,

@@ -68,6 +68,8 @@ public struct FleetTest: StressTest {
         app.addForeignKeys(random: &keys)
         var files = RandomNumbers(seed: seed, subject: "files and lines")
         app.addFilesAndLines(random: &files)
+        var extensions = RandomNumbers(seed: seed, subject: "extensions")
+        events = FleetEvent.addingExtensions(to: events, random: &extensions)
         return (app, events)
     }
 
