@@ -66,7 +66,7 @@ extension FleetDevice {
             guard let other = intrusion.withLock({ $0 }) else { return }
             hasIntruded.withLock { $0 = true }
             for manager in scene.app.managers(in: other.build) {
-                guard case .done = scene.launch(manager, build: other.build, intruder).outcome else {
+                guard case .done = scene.launch(manager, other, intruder).outcome else {
                     return
                 }
             }
@@ -79,16 +79,15 @@ extension FleetDevice {
         var model = FleetModel(app, state, build: launch.build, trouble: launch.trouble)
         for manager in app.managers(in: launch.build) {
             let intrudedBefore = hasIntruded.withLock { $0 }
-            let waits = launch.waits == true
-            let (outcome, launched) = scene.launch(manager, build: launch.build, process, waits: waits)
+            let (outcome, launched) = scene.launch(manager, launch, process)
             let isOutrun = !intrudedBefore && hasIntruded.withLock { $0 }
-            var answer: FleetModel.Answer?
+            var memory = FleetModel.Memory()
             if isOutrun, let other = launch.outrunBy {
                 // The app was asked before that.
-                _ = model.plan(manager, &answer)
+                _ = model.plan(manager, &memory)
                 model.outrun(by: other)
             }
-            let expected = waits ? model.wait(manager) : model.launch(manager, hasLock: isOutrun, answer)
+            let expected = model.play(launch, of: manager, &memory)
             if process.isDead { break }
             try Self.compare(outcome, expected)
             guard case .done = outcome, let launched else { break }
@@ -100,7 +99,7 @@ extension FleetDevice {
             }
             let intrusion = intrudedAt.flatMap { lock in launch.outrunBy.map { (lock, $0) } }
             let expectedWork =
-                waits
+                launch.waits == true
                 ? .stopped("notYetMigrated", at: nil)
                 : model.runDeferred(manager, batches: batches, outrun: intrusion)
             if process.isDead { break }
@@ -139,9 +138,9 @@ private struct Scene: Sendable {
 
     /// Launches a manager, and once more, which must find nothing to do.
     func launch(
-        _ index: Int, build: Int, _ process: FleetProcess, waits: Bool = false
+        _ index: Int, _ launch: FleetEvent.Launch, _ process: FleetProcess
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
-        SimulatedLaunch.$observer.withValue(process) { launchManager(index, build: build, process, waits) }
+        SimulatedLaunch.$observer.withValue(process) { launchManager(index, launch, process) }
     }
 
     /// Does the deferred work of a manager that was launched.
@@ -165,17 +164,21 @@ private struct Scene: Sendable {
     }
 
     private func launchManager(
-        _ index: Int, build: Int, _ process: FleetProcess, _ waits: Bool
+        _ index: Int, _ launch: FleetEvent.Launch, _ process: FleetProcess
     ) -> (outcome: FleetModel.Outcome, manager: MigrationManager?) {
         do {
             let options = MigrationOptions(
-                role: waits ? .waits : .migrates, line: app.lines[index], maximumAttempts: app.maximumAttempts
+                role: launch.waits == true ? .waits : .migrates, line: app.lines[index],
+                maximumAttempts: app.maximumAttempts
             )
             let manager = try MigrationManager(
-                name: FleetApp.managers[index], currentVersion: FleetApp.builds[build].text,
+                name: FleetApp.managers[index], currentVersion: FleetApp.builds[launch.build].text,
                 adopting: try adoption(of: index), store: FleetStore(base: store, process: process),
                 options: options)
-            try register(index, build: build, in: manager, process)
+            try register(index, build: launch.build, in: manager, process)
+            if let through = launch.through {
+                try manager.migrate(through: AppVersion(parsing: FleetApp.text(through)))
+            }
             let report = try manager.migrate()
 
             let pending = try process.immortally(manager.pendingVersions)

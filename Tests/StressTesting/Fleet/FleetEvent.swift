@@ -30,6 +30,8 @@ enum FleetEvent: Sendable, Equatable {
         var batches: Int?
         /// Whether it is one of an extension, which waits for the app to migrate; nil if not.
         var waits: Bool?
+        /// The rank through which each manager migrates first; nil when it migrates at once.
+        var through: Int?
     }
 
     /// What a backup is restored of.
@@ -41,7 +43,7 @@ enum FleetEvent: Sendable, Equatable {
     var simpler: [FleetEvent] {
         guard case .launch(let launch) = self else { return [] }
         var simpler: [Launch] = []
-        for path in [\Launch.killedAt, \.throwsIn, \.outrunBy, \.outrunAt, \.batches]
+        for path in [\Launch.killedAt, \.throwsIn, \.outrunBy, \.outrunAt, \.batches, \.through]
         where launch[keyPath: path] != nil {
             simpler.append(launch)
             simpler[simpler.count - 1][keyPath: path] = nil
@@ -129,6 +131,22 @@ enum FleetEvent: Sendable, Equatable {
         }
     }
 
+    /// Returns a history in which the app stops at a version in some launches, and goes on then.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
+    static func addingStops(to history: [FleetEvent], random: inout RandomNumbers) -> [FleetEvent] {
+        guard random.chance(30) else { return history }
+        return history.map { event in
+            // Nobody comes in between: it would have to be said in which call.
+            guard case .launch(var launch) = event, launch.waits == nil, launch.outrunBy == nil,
+                random.chance(50)
+            else { return event }
+            let release = random.pick(1...FleetApp.builds[launch.build].rank / 100)
+            launch.through = release * 100 + random.pick([50, 51, 52, 53])
+            return .launch(launch)
+        }
+    }
+
     /// Returns a history in which more steps throw, in other ways.
     ///
     /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
@@ -161,6 +179,7 @@ extension FleetEvent: CustomStringConvertible {
         switch self {
         case .launch(let launch):
             "launch \(launch.waits == true ? "an extension of " : "")\(FleetApp.builds[launch.build].text)"
+                + (launch.through.map { ", first through \(FleetApp.text($0))" } ?? "")
                 + (launch.outrunBy.map { ", outrun by a launch of \(FleetApp.builds[$0].text)" } ?? "")
                 + (launch.throwsIn.map { ", whose step no. \($0) \(launch.trouble)" } ?? "")
                 + (launch.outrunAt.map { " before lock no. \($0)" } ?? "")

@@ -127,8 +127,8 @@ extension FleetModel {
 
     /// The deferred steps that wait, or what keeps them from running.
     private func waitingSteps(of manager: Int) -> (steps: [FleetApp.Step], obstacle: Outcome?) {
-        var answer: Answer?
-        let (plan, problem) = plan(manager, &answer)
+        var memory = Memory()
+        let (plan, problem) = plan(manager, &memory)
         // Without a plan, it says why.
         guard let plan else { return ([], problem) }
         // The launch is not complete, or no longer.

@@ -155,6 +155,14 @@ struct FleetModel {
         var error: String { isObstacle ? "postponed" : "stepFailed" }
     }
 
+    /// What a manager keeps from one call to the next: what it has decided, and what it has done.
+    struct Memory {
+        fileprivate var answer: Answer?
+        fileprivate var kinds: [Home: Kind] = [:]
+        fileprivate var (returned, isFirst) = (false, false)
+        fileprivate var (completed, moved, skipped): ([Int], [Int], [Int]) = ([], [], [])
+    }
+
     /// What the app has said about an install without a record, once it was asked.
     struct Answer {
         let version: Int?
@@ -182,7 +190,8 @@ struct FleetModel {
     mutating func outrun(by other: Int) {
         var model = FleetModel(app, state, build: other)
         for manager in app.managers(in: other) {
-            guard case .done = model.launch(manager) else { break }
+            var memory = Memory()
+            guard case .done = model.migrate(manager, &memory) else { break }
         }
         timeline += model.timeline
     }
@@ -287,9 +296,13 @@ extension FleetModel {
 
     /// Plans a launch of a manager.
     ///
-    /// - Parameter answer: what the app has said, or says now.
+    /// - Parameters:
+    ///   - stop: the last rank whose work is done; nil for all of it.
+    ///   - memory: what the manager has decided, and decides now.
     /// - Returns: the plan, or why there is none.
-    func plan(_ manager: Int, _ answer: inout Answer?) -> (plan: LaunchPlan?, problem: Outcome) {
+    func plan(
+        _ manager: Int, through stop: Int? = nil, _ memory: inout Memory
+    ) -> (plan: LaunchPlan?, problem: Outcome) {
         let steps = app.steps(of: manager, in: build)
         let moves = app.moves(of: manager, in: build)
         // A database that holds a version above any known one belongs to a newer build.
@@ -306,7 +319,7 @@ extension FleetModel {
         for path in plan.places {
             let old = state[path].records[manager]
             let here = steps.filter { place(of: $0.home) == path }
-            guard let kind = kind(manager, path, among: plan.places, &answer) else {
+            guard let kind = kind(manager, path, among: plan.places, &memory) else {
                 return (nil, .stopped("undecided", at: nil))
             }
             let record = begin(old, kind, here)
@@ -333,14 +346,17 @@ extension FleetModel {
             }.filter { !$0.numbers.isEmpty }
         }
         // A launch runs no deferred steps, except those that something pending finishes.
-        let finished = Set(plan.items.flatMap(\.finishes))
+        let last = stop ?? .max
+        let finished = Set(plan.items.filter { $0.rank <= last }.flatMap(\.finishes))
         plan.items.sort { $0.order < $1.order }
         plan.waiting = plan.items.filter { $0.isDeferred && !finished.contains($0.rank) }
         plan.items.removeAll { $0.isDeferred && !finished.contains($0.rank) }
+        // What only fresh installs need comes before all that is done, whatever its version.
+        while let item = plan.items.last, item.rank > last { plan.items.removeLast() }
         for index in plan.items.indices {
             plan.items[index].isHeld = plan.items[index].finishes.contains(where: held.contains)
         }
-        if app.hasVersionChange(manager, in: build), let from = plan.kinds[store]?.raised,
+        if stop == nil, app.hasVersionChange(manager, in: build), let from = plan.kinds[store]?.raised,
             from != current.rank, from != 0
         {
             plan.items.append(Item(rank: current.rank, place: store, kind: .versionChange))
@@ -349,6 +365,10 @@ extension FleetModel {
             plan.items.allSatisfy(\.isBestEffort)
             && plan.places.allSatisfy { isWritten(manager, $0, plan) }
 
+        guard memory.kinds.isEmpty else {
+            (plan.returned, plan.isFirst) = (memory.returned, memory.isFirst)
+            return (plan, .stopped("", at: nil))
+        }
         let record = state[store].records[manager]
         let isNewer = record?.highest.map { $0 < current.rank } ?? true
         switch plan.kinds[store] {
@@ -382,13 +402,14 @@ extension FleetModel {
 
     /// Is it new? From the record, or else from evidence, strongest first; nil when that is undecided.
     private func kind(
-        _ manager: Int, _ path: Home, among places: [Home], _ answer: inout Answer?
+        _ manager: Int, _ path: Home, among places: [Home], _ memory: inout Memory
     ) -> Kind? {
         let line = app.lines[manager]
         let place = state[path]
         let hasSeenNothing = place.seen[line, default: []].isEmpty
         if let record = place.records[manager] {
             if let highest = record.highest, highest > current.rank { return .downgrade(highest) }
+            if let known = memory.kinds[path] { return known }
             if let lower = record.downgradedTo, lower < current.rank { return .upgrade(lower) }
             guard let completed = record.completed else { return .adoption(record.floor ?? 0) }
             return completed < current.rank ? .upgrade(completed) : .relaunch
@@ -405,8 +426,8 @@ extension FleetModel {
         let own = others.filter { $0.seen[line, default: []].contains { $0 < current.rank } }
             .compactMap { $0.records[manager]?.completed }
         if let rank = own.max() { return left(at: rank) }
-        if answer == nil { answer = Answer(version: baseline(of: manager)) }
-        if let rank = answer?.version { return left(at: rank) }
+        if memory.answer == nil { memory.answer = Answer(version: baseline(of: manager)) }
+        if let rank = memory.answer?.version { return left(at: rank) }
         // A store that has seen nothing believes the databases.
         let witnesses = [place] + (hasSeenNothing ? others : [])
         if let rank = version(in: line, seenBy: witnesses) { return left(at: rank) }
@@ -445,7 +466,7 @@ extension FleetModel {
         switch kind {
         case .fresh:
             // There is no old data: nothing is needed but what the app asked for, which is owed.
-            for step in steps {
+            for step in steps where !record.settled.contains(step.rank) {
                 if step.onFreshInstall == .skip {
                     record.settled.insert(step.rank)
                 } else {
@@ -476,13 +497,26 @@ extension FleetModel {
 extension FleetModel {
     /// Plays a launch of a manager.
     ///
-    /// - Parameters:
-    ///   - hasLock: whether it had something to do when it took the lock, whatever it finds now.
-    ///   - answer: what the app has said about the install before this.
-    mutating func launch(_ manager: Int, hasLock: Bool = false, _ answer: Answer? = nil) -> Outcome {
-        var answer = answer
-        let (found, problem) = plan(manager, &answer)
+    /// - Parameter memory: what the manager has decided before this.
+    mutating func play(_ launch: FleetEvent.Launch, of manager: Int, _ memory: inout Memory) -> Outcome {
+        if launch.waits == true { return wait(manager) }
+        if let through = launch.through {
+            let outcome = migrate(manager, through: through, &memory)
+            guard case .done = outcome else { return outcome }
+        }
+        return migrate(manager, &memory)
+    }
+
+    /// Plays a call of a manager.
+    ///
+    /// - Parameter stop: the rank at which it ends; nil for the call that completes the launch.
+    private mutating func migrate(
+        _ manager: Int, through stop: Int? = nil, _ memory: inout Memory
+    ) -> Outcome {
+        let (found, problem) = plan(manager, through: stop, &memory)
         guard let plan = found else { return problem }
+        memory.kinds = plan.kinds
+        (memory.returned, memory.isFirst) = (plan.returned, plan.isFirst)
         let line = app.lines[manager]
         // What the records are to say: all of it is written when something is started, and in the end.
         var records = plan.records
@@ -510,18 +544,17 @@ extension FleetModel {
             }
             model.timeline.append(next)
         }
-        func stop(_ code: String, at rank: Int?) -> Outcome {
+        func end(_ code: String, at rank: Int?) -> Outcome {
             write(&self)
             return .stopped(code, at: rank)
         }
 
-        var (completed, moved, skipped): ([Int], [Int], [Int]) = ([], [], [])
         for item in plan.items {
             let (path, work) = (item.place, item.work)
-            if item.isHeld { return stop("stepFailed", at: item.rank) }
+            if item.isHeld { return end("stepFailed", at: item.rank) }
             let isExhausted = records[path]?.isExhausted(
                 work, remaining: item.remaining, build: current.text, maximum: app.maximumAttempts)
-            if isExhausted == true { return stop("gaveUp", at: item.rank) }
+            if isExhausted == true { return end("gaveUp", at: item.rank) }
             records[path]?.start(work, remaining: item.remaining, build: current.text)
             write(&self)
             let from = plan.kinds[path]?.previous
@@ -533,34 +566,36 @@ extension FleetModel {
             records[path] = state[path].records[manager]
             guard let trouble else {
                 records[path]?.attempts[work] = nil
-                moved += item.numbers
+                memory.moved += item.numbers
                 if let step = item.step {
                     records[path]?.settle(step.rank)
-                    completed.append(step.rank)
+                    memory.completed.append(step.rank)
                 }
                 continue
             }
             records[path]?.stop(work)
-            guard let step = item.step else { return stop(trouble.error, at: nil) }
-            if !trouble.isObstacle, records[path]?.fail(step) == true { skipped.append(step.rank) }
-            guard step.isBestEffort else { return stop(trouble.error, at: item.rank) }
+            guard let step = item.step else { return end(trouble.error, at: nil) }
+            if !trouble.isObstacle, records[path]?.fail(step) == true { memory.skipped.append(step.rank) }
+            guard step.isBestEffort else { return end(trouble.error, at: item.rank) }
         }
         // A launch notes what waits.
-        for item in plan.unprepared {
+        for item in stop == nil ? plan.unprepared : [] {
             // The table may not be there yet.
             let isCounted = item.step?.batches == .rows && state[item.place].hasTables
             let total = isCounted ? FleetApp.rows : nil
             records[item.place]?.positions[item.rank] = Record.Position(total: total)
         }
-        for path in plan.places { records[path] = records[path].map { finish($0, plan.kinds[path]) } }
+        for path in plan.places where stop == nil {
+            records[path] = records[path].map { finish($0, plan.kinds[path]) }
+        }
         write(&self)
-        return end(plan, completed: completed, moved: moved, skipped: skipped)
+        return outcome(plan, memory)
     }
 
     /// Plays a launch of a manager in an extension, which writes nothing.
     func wait(_ manager: Int) -> Outcome {
-        var answer: Answer?
-        let (found, problem) = plan(manager, &answer)
+        var memory = Memory()
+        let (found, problem) = plan(manager, &memory)
         guard let plan = found else { return problem }
         for place in plan.places {
             if case .downgrade(let rank) = plan.kinds[place] {
@@ -571,16 +606,15 @@ extension FleetModel {
         guard isMigrated, state[plan.places[0]].records[manager] != nil else {
             return .stopped("notYetMigrated", at: nil)
         }
-        return end(plan)
+        return outcome(plan, memory)
     }
 
-    private func end(
-        _ plan: LaunchPlan, completed: [Int] = [], moved: [Int] = [], skipped: [Int] = []
-    ) -> Outcome {
-        let ended = Set(completed + skipped)
+    private func outcome(_ plan: LaunchPlan, _ memory: Memory) -> Outcome {
+        let ended = Set(memory.completed + memory.skipped)
         return .done(
             launch: plan.kinds[plan.places[0]]?.text ?? "", returned: plan.returned, isFirst: plan.isFirst,
-            completed: completed, moved: moved, waiting: plan.waiting.map(\.rank), skipped: skipped,
+            completed: memory.completed, moved: memory.moved, waiting: plan.waiting.map(\.rank),
+            skipped: memory.skipped,
             pending: plan.items.compactMap(\.step?.rank).filter { !ended.contains($0) })
     }
 

@@ -70,6 +70,8 @@ public struct FleetTest: StressTest {
         app.addFilesAndLines(random: &files)
         var extensions = RandomNumbers(seed: seed, subject: "extensions")
         events = FleetEvent.addingExtensions(to: events, random: &extensions)
+        var stops = RandomNumbers(seed: seed, subject: "stops")
+        events = FleetEvent.addingStops(to: events, random: &stops)
         return (app, events)
     }
 
