@@ -48,7 +48,26 @@ final class FleetDevice {
         case .launch(let launch): try play(launch)
         case .backUp: try backUp()
         case .restore(let part, let index): try restore(part, from: backups[index % backups.count])
+        case .use(let use): try play(use)
         }
+    }
+}
+
+// What the app does between its launches.
+extension FleetDevice {
+    private func play(_ use: FleetEvent.Use) throws {
+        guard let database = databases[use.home], state[use.home].hasTables else { return }
+        try database.write { db in
+            if use.deletes {
+                try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [use.row])
+            } else {
+                try db.execute(sql: "INSERT OR IGNORE INTO item VALUES (?)", arguments: [use.row])
+                guard db.changesCount == 1 else { return }
+                try db.execute(sql: "INSERT INTO part VALUES (?)", arguments: [use.row])
+            }
+        }
+        let others = state[use.home].rows.filter { $0 != use.row }
+        state[use.home].rows = use.deletes ? others : (others + [use.row]).sorted()
     }
 }
 
@@ -369,10 +388,14 @@ private struct Scene: Sendable {
         }
         func check(_ db: Database) throws {
             guard try db.tableExists("done") else { return }
-            let count = try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM done WHERE line LIKE ?",
-                arguments: [FleetModel.line(manager: manager, rank: rank) + "%"])
-            guard count == 0 || count.map({ $0 % FleetApp.rows }) == 0 else { throw NotFinished() }
+            let prefix = FleetModel.line(manager: manager, rank: rank)
+            let done = try String.fetchSet(
+                db, sql: "SELECT line FROM done WHERE line LIKE ?", arguments: [prefix + "%"])
+            let old = try Int.fetchAll(
+                db, sql: "SELECT id FROM item WHERE id <= ?", arguments: [FleetApp.rows])
+            guard done.isEmpty || old.allSatisfy({ done.contains("\(prefix)\($0)") }) else {
+                throw NotFinished()
+            }
         }
         if finished.home == home, let db { return try check(db) }
         try databases[finished.home]?.read(check)
@@ -538,10 +561,36 @@ extension FleetModel.Record {
                 }),
             failures: byRank(record.failures) { $0 }, givenUp: Set(record.givenUp.map(rank)),
             positions: byRank(record.positions) { position in
-                Position(
-                    done: position.done, total: position.total,
-                    setAside: position.setAside.compactMap { Int($0[0]) })
+                Position(position)
             })
+    }
+}
+
+extension FleetModel.Record.Position {
+    /// The cursor of a step that goes over the rows of a table.
+    private struct Cursor: Decodable {
+        struct Range: Decodable {
+            let lower: [String]
+            let isLowerDone: Bool
+            let upper: [String]
+        }
+
+        let range: Range?
+    }
+
+    fileprivate init(_ position: StepPosition) {
+        self.init(
+            done: position.done, total: position.total,
+            setAside: position.setAside.compactMap { Int($0[0]) })
+        if let cursor = try? position.cursor(as: Cursor.self) {
+            isBegun = true
+            guard let range = cursor.range, let lower = Int(range.lower[0]), let upper = Int(range.upper[0])
+            else { return }
+            rest = lower + (range.isLowerDone ? 1 : 0)...upper
+        } else if (try? position.cursor(as: Int.self)) != nil {
+            isBegun = true
+            rest = 1...FleetApp.rows
+        }
     }
 }
 

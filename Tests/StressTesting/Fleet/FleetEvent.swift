@@ -8,6 +8,8 @@ enum FleetEvent: Sendable, Equatable {
     case backUp
     /// Brings an earlier backup back; the backup is counted round, so that it exists when others are left out.
     case restore(Part, backup: Int)
+    /// The app uses its data.
+    case use(Use)
 
     /// A launch of a build.
     struct Launch: Sendable, Equatable {
@@ -32,6 +34,13 @@ enum FleetEvent: Sendable, Equatable {
         var waits: Bool?
         /// The rank through which each manager migrates first; nil when it migrates at once.
         var through: Int?
+    }
+
+    /// A row of a database that the app inserts, if there is none, or deletes.
+    struct Use: Sendable, Equatable {
+        let home: FleetApp.Home
+        let row: Int
+        let deletes: Bool
     }
 
     /// What a backup is restored of.
@@ -147,6 +156,26 @@ enum FleetEvent: Sendable, Equatable {
         }
     }
 
+    /// Returns a history in which the app inserts and deletes rows between its launches.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
+    static func addingUses(to history: [FleetEvent], random: inout RandomNumbers) -> [FleetEvent] {
+        guard random.chance(50) else { return history }
+        return history.flatMap { event -> [FleetEvent] in
+            var uses: [FleetEvent] = []
+            while random.chance(40) {
+                let deletes = random.chance(50)
+                // A row of the first build's does not come back: whoever finishes a step can tell that it was done.
+                let row = deletes ? random.pick(1...8) : random.pick(FleetApp.rows + 1...12)
+                uses.append(
+                    .use(
+                        Use(
+                            home: random.chance(70) ? .database : .archive, row: row, deletes: deletes)))
+            }
+            return [event] + uses
+        }
+    }
+
     /// Returns a history in which more steps throw, in other ways.
     ///
     /// - Parameter random: numbers of their own, so that the rest of the history stays as it is.
@@ -186,6 +215,7 @@ extension FleetEvent: CustomStringConvertible {
                 + (launch.batches.map { ", with time for \($0) batches" } ?? "")
                 + (launch.killedAt.map { ", killed at tick \($0)" } ?? "")
         case .backUp: "back up"
+        case .use(let use): "\(use.deletes ? "delete" : "insert") row \(use.row) of the \(use.home)"
         case .restore(.store, let backup): "restore the store from backup \(backup)"
         case .restore(.database, let backup): "restore the database from backup \(backup)"
         case .restore(.archive, let backup): "restore the archive from backup \(backup)"

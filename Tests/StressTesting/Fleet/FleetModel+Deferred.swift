@@ -155,36 +155,43 @@ extension FleetModel {
         guard state[step.home].hasTables else { return .trouble(.noTables) }
         var position = record.positions[step.rank] ?? Position()
         if step.batches == .cursor { return runCalls(of: step, from: position) }
-        position.total = FleetApp.rows
+        let present = state[step.home].rows
+        if !position.isBegun { position = Position(over: present) }
         while runner.retriesLeft > 0 {
             runner.retriesLeft -= 1
-            if let trouble = runBody() {
+            let row = position.setAside[runner.index]
+            // The app may have deleted it.
+            let rows = present.filter { $0 == row }
+            if !rows.isEmpty, let trouble = runBody() {
                 guard !trouble.isObstacle else { return .trouble(trouble) }
                 runner.failure = trouble
                 runner.index += 1
                 continue
             }
-            let row = position.setAside.remove(at: runner.index)
-            position.done += 1
-            return write(position, of: step, rows: [row]) ? .done : .more
+            position.setAside.remove(at: runner.index)
+            return write(position, of: step, rows: rows) ? .done : .more
         }
-        var count = min(FleetApp.rowsPerBatch, FleetApp.rows - position.last)
-        while count > 0, let trouble = runBody() {
+        // Rows above the bounds came later, and are none of the step's.
+        var rows = Array(
+            present.filter { position.rest?.contains($0) ?? false }.prefix(FleetApp.rowsPerBatch))
+        var isAside = false
+        // A batch that takes all that is left goes up to the upper bound.
+        var isLast = rows.count < FleetApp.rowsPerBatch
+        while !rows.isEmpty, let trouble = runBody() {
             guard !trouble.isObstacle else { return .trouble(trouble) }
             // A batch that fails is halved, down to a single row, which is set aside.
-            guard count == 1 else {
-                count /= 2
-                continue
+            isAside = rows.count == 1
+            if isAside {
+                runner.failure = trouble
+                break
             }
-            runner.failure = trouble
-            position.setAside.append(position.last + 1)
-            count = 0
-            break
+            rows.removeLast(rows.count - rows.count / 2)
+            isLast = false
         }
-        let rows = count > 0 ? Array(position.last + 1...position.last + count) : []
-        position.done += count
-        if write(position, of: step, rows: rows) { return .done }
-        return position.last < FleetApp.rows ? .more : .rowsLeft(runner.failure ?? .noTables)
+        position.move(behind: isLast ? nil : rows.last)
+        if isAside { position.setAside += rows }
+        if write(position, of: step, rows: isAside ? [] : rows) { return .done }
+        return position.rest == nil ? .rowsLeft(runner.failure ?? .noTables) : .more
     }
 
     /// Runs a batch of calls, each of which does a row.
@@ -199,8 +206,10 @@ extension FleetModel {
                 continue calls
             }
             var position = start
-            position.done += count
-            return write(position, of: step, rows: Array(start.done + 1...position.done)) ? .done : .more
+            let rows = Array(start.done + 1...start.done + count)
+            position.isBegun = true
+            position.rest = rows.last == FleetApp.rows ? nil : 1...FleetApp.rows
+            return write(position, of: step, rows: rows) ? .done : .more
         }
     }
 
@@ -209,10 +218,12 @@ extension FleetModel {
     /// - Returns: whether all are.
     private mutating func write(_ position: Position, of step: FleetApp.Step, rows: [Int]) -> Bool {
         guard var record = record(of: step) else { return false }
+        var position = position
+        position.done += rows.count
         let lines = rows.map { Self.line(manager: step.manager, rank: step.rank, row: $0) }
         record.positions[step.rank] = position
         record.attempts[Record.Work(rank: step.rank)]?.restart()
-        let isDone = position.done == FleetApp.rows
+        let isDone = position.rest == nil && position.setAside.isEmpty
         if isDone { record.settle(step.rank) }
         change {
             $0[step.home].done += lines

@@ -78,8 +78,33 @@ struct FleetModel {
             /// The rows that have failed, and that each run retries.
             var setAside: [Int] = []
 
-            /// The last row that a run has come to.
-            var last: Int { done + setAside.count }
+            /// Whether its bounds are known.
+            var isBegun = false
+            /// The bounds of the rows that are left, of those that there were when it began.
+            var rest: ClosedRange<Int>?
+
+            init(
+                done: Int = 0, total: Int? = nil, setAside: [Int] = [], isBegun: Bool = false,
+                rest: ClosedRange<Int>? = nil
+            ) {
+                (self.done, self.total, self.setAside) = (done, total, setAside)
+                (self.isBegun, self.rest) = (isBegun, rest)
+            }
+
+            /// Where a step begins that goes over the rows of a table.
+            init(over rows: [Int]) {
+                self.init(total: rows.count, isBegun: true)
+                if let first = rows.first, let last = rows.last { rest = first...last }
+            }
+
+            /// Leaves what comes behind a row; nothing behind nil.
+            mutating func move(behind row: Int?) {
+                guard let row, let upper = rest?.upperBound, row < upper else {
+                    rest = nil
+                    return
+                }
+                rest = row + 1...upper
+            }
         }
 
         mutating func settle(_ rank: Int) {
@@ -581,9 +606,9 @@ extension FleetModel {
         // A launch notes what waits.
         for item in stop == nil ? plan.unprepared : [] {
             // The table may not be there yet.
-            let isCounted = item.step?.batches == .rows && state[item.place].hasTables
-            let total = isCounted ? FleetApp.rows : nil
-            records[item.place]?.positions[item.rank] = Record.Position(total: total)
+            let isBegun = item.step?.batches == .rows && state[item.place].hasTables
+            records[item.place]?.positions[item.rank] =
+                isBegun ? Record.Position(over: state[item.place].rows) : Record.Position()
         }
         for path in plan.places where stop == nil {
             records[path] = records[path].map { finish($0, plan.kinds[path]) }

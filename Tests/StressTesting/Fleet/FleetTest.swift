@@ -72,6 +72,8 @@ public struct FleetTest: StressTest {
         events = FleetEvent.addingExtensions(to: events, random: &extensions)
         var stops = RandomNumbers(seed: seed, subject: "stops")
         events = FleetEvent.addingStops(to: events, random: &stops)
+        var uses = RandomNumbers(seed: seed, subject: "uses")
+        if app.storage != .store { events = FleetEvent.addingUses(to: events, random: &uses) }
         return (app, events)
     }
 
