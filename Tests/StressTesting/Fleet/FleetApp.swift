@@ -33,12 +33,15 @@ struct FleetApp: Sendable {
         var givesUpAfter: Int?
         var isInDatabase: Bool { home != .store }
         var isDeferred: Bool { batches != nil }
+        /// Whether a later step can have it run to its end: only an asynchronous launch could run a closure.
+        var isFinishable: Bool { batches.map { $0 != .closure } ?? false }
         var isBestEffort: Bool { givesUpAfter != nil }
     }
 
-    /// How a deferred step does the rows of a table: so many at a time, or by calls that say where the next begins.
+    /// How a deferred step does its rows: so many of a table at a time, by calls that say where the next begins, or
+    /// outside databases, from one checkpoint to the next.
     enum Batches: Sendable {
-        case rows, cursor
+        case rows, cursor, closure
     }
 
     /// Where work is done and recorded: the store stands for files.
@@ -161,7 +164,7 @@ struct FleetApp: Sendable {
             $0.manager == manager && $0.since <= build && $0.rank <= Self.builds[build].ceiling
                 && has($0.home, in: build)
         }.sorted { $0.rank < $1.rank }
-        let deferred = Set(known.filter(\.isDeferred).map(\.rank))
+        let deferred = Set(known.filter(\.isFinishable).map(\.rank))
         return known.map { step in
             var step = step
             step.finishes = step.finishes.filter { deferred.contains($0) && $0 < step.rank }
@@ -172,7 +175,7 @@ struct FleetApp: Sendable {
     /// The deferred steps that a manager's move finishes in a build.
     func finishes(moveOf rank: Int, of manager: Int, in build: Int) -> [Int] {
         guard finishingMoves.contains(rank / 100) else { return [] }
-        return knownSteps(of: manager, in: build).filter { $0.isDeferred && $0.rank < rank }.map(\.rank)
+        return knownSteps(of: manager, in: build).filter { $0.isFinishable && $0.rank < rank }.map(\.rank)
     }
 
     /// The moves of a manager in a build: in ascending order, and for the database before the archive.
@@ -332,6 +335,19 @@ extension FleetApp {
             baselines[manager] = .fileExists(random.pick([150, 250, 351, 450, 550]), random.chance(70))
         }
         if random.chance(20) { lines[1] = "Plugin" }
+    }
+
+    /// Has some steps be deferred closures.
+    ///
+    /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
+    mutating func addDeferredClosures(random: inout RandomNumbers) {
+        guard random.chance(40) else { return }
+        for index in steps.indices where steps[index].onFreshInstall != .only {
+            let isPlain = !steps[index].isInDatabase && steps[index].finishes.isEmpty
+            guard isPlain || steps[index].isDeferred, random.chance(25) else { continue }
+            steps[index].batches = .closure
+            steps[index].home = .store
+        }
     }
 
     private static func appearance(of release: Int, late percent: Int, _ random: inout RandomNumbers) -> Int {

@@ -114,7 +114,7 @@ extension FleetDevice {
             guard let batches = launch.batches else { continue }
             var found = FleetModel.Outcome.stopped("", at: nil)
             let intrudedAt = process.afterLaunch(batches: batches) {
-                found = Scene.runDeferred(launched, process)
+                found = scene.runDeferred(launched, of: manager, launch, process)
             }
             let intrusion = intrudedAt.flatMap { lock in launch.outrunBy.map { (lock, $0) } }
             let expectedWork =
@@ -163,10 +163,15 @@ private struct Scene: Sendable {
     }
 
     /// Does the deferred work of a manager that was launched.
-    static func runDeferred(_ manager: MigrationManager, _ process: FleetProcess) -> FleetModel.Outcome {
+    func runDeferred(
+        _ manager: MigrationManager, of index: Int, _ launch: FleetEvent.Launch, _ process: FleetProcess
+    ) -> FleetModel.Outcome {
         SimulatedLaunch.$observer.withValue(process) {
             do {
-                let report = try manager.runDeferred()
+                let steps = app.steps(of: index, in: launch.build)
+                let report =
+                    steps.contains { $0.batches == .closure }
+                    ? try Self.runDeferredClosures(manager) : try manager.runDeferred()
                 func ranks(_ versions: [AppVersion]) -> [Int] {
                     versions.map { FleetApp.rank($0.description) }
                 }
@@ -180,6 +185,13 @@ private struct Scene: Sendable {
                 return .stopped("\(error)", at: nil)
             }
         }
+    }
+
+    /// Waits on this thread for the asynchronous call, which alone runs closures.
+    private static func runDeferredClosures(_ manager: MigrationManager) throws -> DeferredReport {
+        // Nobody else uses it while this thread waits.
+        nonisolated(unsafe) let manager = manager
+        return try CallingThread.run { try await manager.runDeferred() }
     }
 
     private func launchManager(
@@ -313,7 +325,20 @@ private struct Scene: Sendable {
         }
         let finishing = try step.finishes.map { try AppVersion(parsing: FleetApp.text($0)) }
         let database = databases[step.home]
-        if step.batches == .cursor, let database {
+        if step.batches == .closure {
+            manager.afterMigratingToVersion(version, onFreshInstall: rule, onError: onError) { context in
+                let done = try context.lastCheckpoint(as: Int.self) ?? 0
+                for row in done..<FleetApp.rows {
+                    try process.body {
+                        files.withLock {
+                            $0.append(
+                                FleetModel.line(manager: step.manager, rank: step.rank, row: row + 1))
+                        }
+                    }
+                    try await context.checkpoint(row + 1)
+                }
+            }
+        } else if step.batches == .cursor, let database {
             manager.whenMigratingToVersion(
                 version, deferredIn: database, startingAt: 1, onFreshInstall: rule, onError: onError
             ) { db, row in

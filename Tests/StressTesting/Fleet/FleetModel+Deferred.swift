@@ -1,4 +1,4 @@
-// Deferred steps, all of them in databases: row by row, in order.
+// Deferred steps: row by row, in order.
 extension FleetModel {
     private typealias Position = Record.Position
 
@@ -82,9 +82,12 @@ extension FleetModel {
                     changeUnsettled(step) { record, _ in record.stop(work) }
                     break
                 }
-                locks += 1
-                if let outrun, outrun.lock == locks { self.outrun(by: outrun.build) }
-                let ending = runBatch(of: step, &runner)
+                // A closure keeps the lock with which the step began.
+                if step.batches != .closure {
+                    locks += 1
+                    if let outrun, outrun.lock == locks { self.outrun(by: outrun.build) }
+                }
+                let ending = step.batches == .closure ? runClosure(of: step) : runBatch(of: step, &runner)
                 switch ending {
                 case .more: batches += 1
                 case .done:
@@ -137,7 +140,7 @@ extension FleetModel {
     }
 
     private func record(of step: FleetApp.Step) -> Record? {
-        state[step.home].records[step.manager]
+        state[place(of: step.home)].records[step.manager]
     }
 
     /// Changes what is known of a step, unless another process has done it.
@@ -146,7 +149,8 @@ extension FleetModel {
     ) {
         guard var record = record(of: step), !record.settled.contains(step.rank) else { return }
         body(&record, current.text)
-        change { $0[step.home].records[step.manager] = record }
+        let place = place(of: step.home)
+        change { $0[place].records[step.manager] = record }
     }
 
     /// Runs a batch.
@@ -211,6 +215,25 @@ extension FleetModel {
             position.rest = rows.last == FleetApp.rows ? nil : 1...FleetApp.rows
             return write(position, of: step, rows: rows) ? .done : .more
         }
+    }
+
+    /// Runs a deferred closure from its last checkpoint to its end.
+    private mutating func runClosure(of step: FleetApp.Step) -> BatchEnding {
+        var done = record(of: step)?.positions[step.rank]?.done ?? 0
+        while done < FleetApp.rows {
+            let trouble = runBody()
+            change { [done] in
+                $0.files.append(Self.line(manager: step.manager, rank: step.rank, row: done + 1))
+            }
+            if let trouble { return .trouble(trouble) }
+            done += 1
+            changeUnsettled(step) { record, _ in
+                record.positions[step.rank] = Position(done: done, isBegun: true, rest: 1...FleetApp.rows)
+                record.attempts[Record.Work(rank: step.rank)]?.restart()
+            }
+        }
+        changeUnsettled(step) { record, _ in record.settle(step.rank) }
+        return .done
     }
 
     /// Writes down that rows are done.

@@ -74,6 +74,11 @@ public struct FleetTest: StressTest {
         events = FleetEvent.addingStops(to: events, random: &stops)
         var uses = RandomNumbers(seed: seed, subject: "uses")
         if app.storage != .store { events = FleetEvent.addingUses(to: events, random: &uses) }
+        var closures = RandomNumbers(seed: seed, subject: "deferred closures")
+        app.addDeferredClosures(random: &closures)
+        if app.storage == .store, app.steps.contains(where: \.isDeferred) {
+            events = FleetEvent.addingDeferredWork(to: events, random: &closures)
+        }
         return (app, events)
     }
 
