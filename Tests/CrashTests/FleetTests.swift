@@ -27,6 +27,11 @@ struct FleetTests {
         #expect(FleetTest().run(seeds: 5142..<5143).failures == [])
     }
 
+    @Test("has devices for every pair of features")
+    func pairs() {
+        #expect(FleetTest.missingPairs(seeds: 1..<501) == [])
+    }
+
     @Test("fails in the same way for the same seed")
     func deterministic() {
         let test = FleetTest { ForgetfulStore(base: $0) }

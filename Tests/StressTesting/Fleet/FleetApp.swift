@@ -116,6 +116,11 @@ struct FleetApp: Sendable {
     /// The releases whose move finishes the deferred steps before it.
     var finishingMoves: Set<Int> = []
 
+    /// The first build that has the steps of a release.
+    static func firstBuild(of release: Int) -> Int {
+        builds.firstIndex { $0.rank / 100 >= release } ?? 0
+    }
+
     /// The text of a version.
     static func text(_ rank: Int) -> String {
         let release = releases[rank / 100]
@@ -331,7 +336,10 @@ extension FleetApp {
     ///
     /// - Parameter random: numbers of their own, so that the rest of the app stays as it is.
     mutating func addFilesAndLines(random: inout RandomNumbers) {
-        for manager in Self.managers.indices where random.chance(15) {
+        if storage != .store, random.chance(50) {
+            baselines[random.pick(Self.managers.indices)] = .databaseHasTables(random.pick([150, 250, 450]))
+        }
+        for manager in Self.managers.indices where random.chance(25) {
             baselines[manager] = .fileExists(random.pick([150, 250, 351, 450, 550]), random.chance(70))
         }
         if random.chance(20) { lines[1] = "Plugin" }
@@ -351,7 +359,7 @@ extension FleetApp {
     }
 
     private static func appearance(of release: Int, late percent: Int, _ random: inout RandomNumbers) -> Int {
-        let first = builds.firstIndex { $0.rank / 100 >= release } ?? 0
+        let first = firstBuild(of: release)
         return random.chance(percent) ? random.pick(first..<builds.count) : first
     }
 }

@@ -21,7 +21,10 @@ public struct FleetTest: StressTest {
 
     /// Tries a hundred thousand devices, or five hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size == .short ? 1..<501 : 1..<100_001)
+        let seeds: Range<UInt64> = size == .short ? 1..<501 : 1..<100_001
+        var outcome = run(seeds: seeds)
+        outcome.notes = Self.missingPairs(seeds: seeds).map { "no device has \($0)" }
+        return outcome
     }
 
     /// Tries a device for each seed.
@@ -44,10 +47,13 @@ public struct FleetTest: StressTest {
             failures: failures.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value))
     }
 
+    /// The pairs of features that no device of these seeds has, and that have no reason to be missing.
+    package static func missingPairs(seeds: Range<UInt64>) -> [String] { FleetPairs.missing(seeds: seeds) }
+
     /// Makes up what a device has, and what happens to it.
     ///
     /// Each addition has numbers of its own, so that a later one leaves the rest as it is.
-    private static func device(seed: UInt64) -> (app: FleetApp, events: [FleetEvent]) {
+    static func device(seed: UInt64) -> (app: FleetApp, events: [FleetEvent]) {
         var random = RandomNumbers(seed: seed)
         var app = FleetApp(random: &random)
         var events = FleetEvent.history(random: &random)
