@@ -26,6 +26,14 @@ struct Effects {
         try write(Self.contents(of: name), to: "file-\(name)", O_TRUNC)
     }
 
+    /// Notes a change of the app's version.
+    func leave(changeFrom from: AppVersion, to: AppVersion) throws {
+        try write("\n\(from)-\(to) 1", to: "changes", O_APPEND)
+    }
+
+    /// What a version that kept no record has left.
+    static let old = "settings"
+
     /// What the file of a closure holds.
     static func contents(of version: String) -> String {
         String(repeating: "\(version) ", count: 20)

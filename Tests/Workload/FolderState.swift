@@ -40,6 +40,8 @@ struct FolderState: Equatable {
     var inside: [String] = []
     /// The closures that were begun, in the order of their lines in the log.
     var begun: [Beginning] = []
+    /// The changes of the version that were noted, in the order of their lines in the log.
+    var changes: [String] = []
     /// The closures of a second manager that were begun.
     var begunBySecond: Set<String> = []
     /// The counters of deferred steps by version, and by the ids of their rows.
@@ -94,6 +96,9 @@ struct FolderState: Equatable {
         if names.contains("effects") { begun = try Self.beginnings("\(folder)/effects") }
         if names.contains(Effects.second) {
             begunBySecond = Set(try Self.beginnings("\(folder)/\(Effects.second)").map(\.version))
+        }
+        if names.contains("changes") {
+            changes = try Self.beginnings("\(folder)/changes").map(\.version)
         }
         if names.contains("items") {
             items = try Self.beginnings("\(folder)/items").compactMap { Int($0.version) }

@@ -42,6 +42,7 @@ struct Judgement {
             state.begunBySecond.isSubset(of: isForSecond ? ["1.1"] : []),
             "the second manager ran \(state.begunBySecond)")
         complaints += complaintsAboutClosures(state, after: disturbances)
+        complaints += complaintsAboutChanges(state, after: disturbances)
         complaints += complaintsAboutCounters(state) + complaintsAboutItems(state, after: disturbances)
         for line in reported where line.hasPrefix("reported ") {
             let words = line.split(separator: " ").map(String.init)
@@ -60,7 +61,8 @@ struct Judgement {
     private func complaintsAboutClosures(
         _ state: FolderState, after disturbances: Disturbances
     ) -> [String] {
-        let settled = state.storeRecord.settled.intersection(Plan.versions(.closure)).sorted()
+        let closures = Plan.closures(in: reference.scenario).map(\.version.description)
+        let settled = state.storeRecord.settled.intersection(closures).sorted()
         let undone = settled.filter { version in
             keepsFiles(after: disturbances) && state.files[version] != Effects.contents(of: version)
         }
@@ -77,14 +79,20 @@ struct Judgement {
 
     private func complaintsAboutLog(_ state: FolderState, after disturbances: Disturbances) -> [String] {
         var complaints: [String] = []
-        let closures = Plan.versions(.closure)
-        let begun = Set(state.begun.map(\.version))
+        var log = state.begun
+        // A best-effort step that fails holds no other up, and comes again in the next launch.
+        let retried =
+            disturbances.faults > 0 ? Plan.steps.filter { $0.givesUpAfter != nil }.map(\.version) : []
+        log.removeAll { beginning in retried.contains { $0.description == beginning.version } }
+        let due = Plan.closures(in: reference.scenario).filter { !retried.contains($0.version) }
+        let closures = due.map(\.version.description)
+        let begun = Set(log.map(\.version))
         if begun != Set(closures.prefix(begun.count)) { complaints.append("a closure was skipped: \(begun)") }
-        let repeats = state.begun.count - begun.count
+        let repeats = log.count - begun.count
         if repeats > disturbances.kills + disturbances.faults {
-            complaints.append("\(repeats) closures were repeated: \(state.begun)")
+            complaints.append("\(repeats) closures were repeated: \(log)")
         }
-        for (first, second) in zip(state.begun, state.begun.dropFirst()) {
+        for (first, second) in zip(log, log.dropFirst()) {
             if first.version == second.version {
                 // A step that throws has not died: it need not count.
                 let isTold = second.attempt > first.attempt || disturbances.faults > 0
@@ -98,12 +106,29 @@ struct Judgement {
         for beginning in state.begun where beginning.attempt > 1 + disturbances.kills + disturbances.faults {
             complaints.append("\(beginning.version) was told of attempt \(beginning.attempt)")
         }
-        for step in Plan.steps where begun.contains(step.version.description) && step.work == .closure {
+        // What only a fresh install needs comes before its tables.
+        for step in due where begun.contains(step.version.description) && !step.isForFreshInstall {
             if state.ledger.count < Plan.schema(before: step.version) {
                 complaints.append("\(step.version) ran before its schema")
             }
         }
         return complaints
+    }
+
+    /// What is wrong with the changes of the version that were noted: each at least once, and more often only where
+    /// the process has died.
+    private func complaintsAboutChanges(
+        _ state: FolderState, after disturbances: Disturbances
+    ) -> [String] {
+        // The log is not synced.
+        guard disturbances.powerCuts == 0 else { return [] }
+        let noted = Set(state.changes)
+        let isNoted = state.storeRecord.completed == goal.storeRecord.completed
+        let repeats = state.changes.count - noted.count
+        let isWrong =
+            !noted.isSubset(of: goal.changes) || repeats > disturbances.kills + disturbances.faults
+            || isNoted && noted != Set(goal.changes)
+        return isWrong ? ["the changes of the version are \(state.changes), not \(goal.changes)"] : []
     }
 
     /// What is wrong with deferred steps in the database: a row is done once, and exactly when it is recorded.
@@ -173,6 +198,7 @@ struct Judgement {
         // Only how often closures were begun, and moves, may differ.
         end.begun = goal.begun
         end.items = goal.items
+        end.changes = goal.changes
         end.copies = goal.copies
         // What could not be removed is removed before the next copy is made.
         if disturbances.faults > 0 { end.litter = goal.litter }

@@ -86,16 +86,32 @@ struct Launch {
             case .sqlite:
                 try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
             }
-        let manager = try MigrationManager(
-            name: Self.manager, currentVersion: version ?? scenario.version, adopting: adoption(database),
-            store: store,
-            options: options(onEvent: reporting()))
-        let schema = try schema()
-        for step in Plan.steps { register(step, with: manager, schema, database) }
+        let manager = try manager(store, database, options(onEvent: reporting()))
+        if let stop = scenario.stop, version == nil { try manager.migrate(through: stop) }
         let report = try manager.migrate()
+        // An extension, in the same process.
+        try self.manager(store, database, options(role: .waits)).migrate()
         if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
         if !report.pendingDeferred.isEmpty { try runDeferred(manager) }
         return report.launch
+    }
+
+    /// Makes the app's manager.
+    private func manager(
+        _ store: any MigrationStore, _ database: any DatabaseWriter, _ options: MigrationOptions
+    ) throws -> MigrationManager {
+        let current = version ?? scenario.version
+        let manager = try MigrationManager(
+            name: Self.manager, currentVersion: current, adopting: adoption(database), store: store,
+            options: options)
+        let schema = try schema()
+        for step in Plan.steps where step.since.map({ $0 <= current }) ?? true {
+            register(step, with: manager, schema, database)
+        }
+        manager.whenVersionChanges { [folder] from, to in
+            try Effects(folder: folder).leave(changeFrom: from, to: to)
+        }
+        return manager
     }
 
     /// Runs the deferred steps to their end, even when another process that runs them dies of it.
@@ -130,20 +146,35 @@ struct Launch {
     }
 
     private func adoption(_ database: any DatabaseWriter) -> Adoption {
-        scenario.managers == .two || scenario.start == .unrecorded
-            ? .databaseHasTables(database, means: "1.0") : .newApp
+        switch (scenario.start, scenario.managers, scenario.journal) {
+        case (.unrecorded, _, .wal):
+            .fileExists(URL(fileURLWithPath: "\(folder)/\(Effects.old)"), means: "1.0")
+        case (.unrecorded, _, .rollback), (_, .two, _): .databaseHasTables(database, means: "1.0")
+        case (_, .one, _): .newApp
+        }
     }
 
-    private func options(onEvent: ((MigrationEvent) -> Void)? = nil) -> MigrationOptions {
+    /// What the second manager, which asks an old install in another way, says of it.
+    private func secondAdoption(_ database: any DatabaseWriter) -> Adoption {
+        guard scenario.start == .unrecorded, scenario.journal == .rollback else {
+            return .databaseHasTables(database, means: "1.0")
+        }
+        return Adoption { "1.0" }
+    }
+
+    private func options(
+        role: MigrationOptions.Role = .migrates, onEvent: ((MigrationEvent) -> Void)? = nil
+    ) -> MigrationOptions {
         MigrationOptions(
-            aboveCurrent: .leaveOut, maximumAttempts: 1_000, lockTimeout: patience, onEvent: onEvent)
+            aboveCurrent: .leaveOut, role: role, maximumAttempts: 1_000, lockTimeout: patience,
+            onEvent: onEvent)
     }
 
     /// Migrates a manager that came with version 2.0: by now, the first one has made tables in any case.
     private func migrateSecondManager(_ store: any MigrationStore, _ database: any DatabaseWriter) throws {
         let manager = try MigrationManager(
-            name: "Second", currentVersion: scenario.version, adopting: adoption(database), store: store,
-            options: options())
+            name: "Second", currentVersion: scenario.version, adopting: secondAdoption(database),
+            store: store, options: options())
         manager.whenMigratingToVersion("1.1") { [folder] context in
             try Effects(folder: folder).leaveForSecond(context)
         }
@@ -206,18 +237,26 @@ struct Launch {
                 step.version, migrate: schema, upTo: SchemaVersion(target), in: database)
         case .inside:
             manager.whenMigratingToVersion(
-                step.version, finishing: step.finishing, in: database, onFreshInstall: .run
+                step.version, finishing: step.finishing, in: database, onFreshInstall: .run,
+                foreignKeys: step.enforcesKeys ? .immediate : .deferred
             ) { db in
-                // Whatever this is, it is not the version of a step.
+                // Whatever these are, they are not the version of a step.
                 let isEarly = try !step.finishing.isEmpty && !Deferral.isComplete(db)
+                let isKept = try step.enforcesKeys && Schema.keepsBook(ofDeletedAuthor: db)
                 try db.execute(
                     sql: "INSERT INTO effect(version) VALUES (?)",
-                    arguments: [isEarly ? "\(step.version) came too early" : step.version.description])
+                    arguments: [
+                        "\(step.version)" + (isEarly ? " came too early" : "")
+                            + (isKept ? " kept a book without its author" : "")
+                    ])
             }
         case .closure:
             // Whoever takes an upgrade for a fresh install is found out by what has not been done.
-            let onFreshInstall: FreshInstallRule = scenario.isOldInstall ? .skip : .run
-            manager.whenMigratingToVersion(step.version, onFreshInstall: onFreshInstall) { [folder] context in
+            let rule: FreshInstallRule = scenario.isOldInstall ? .skip : .run
+            manager.whenMigratingToVersion(
+                step.version, onFreshInstall: step.isForFreshInstall ? .only : rule,
+                onError: step.givesUpAfter.map { .giveUp(after: $0) } ?? .stop
+            ) { [folder] context in
                 try Effects(folder: folder).leave(context)
             }
         case .deferred: registerDeferred(step.version, with: manager, database)

@@ -35,6 +35,11 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The version at which the launch stops, before another call completes it; nil for none.
+    ///
+    /// That version's step comes late, and then has run when the rest begins.
+    var stop: AppVersion? { journal == .wal && isOldInstall ? "1.8-2" : nil }
+
     /// Its words with hyphens, as in `wal-json-grouped-upgrade-unsaved` and `wal-json-each-fresh-unsaved-two`.
     var description: String {
         ([journal.rawValue, store.rawValue, commits.rawValue, start.rawValue, backup.rawValue]

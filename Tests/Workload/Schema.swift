@@ -1,3 +1,4 @@
+import GRDB
 import SchemaMigrations
 
 /// The migrations of the app's database, and what version 1.0 of the app has left in it.
@@ -49,6 +50,20 @@ enum Schema {
         "CREATE TRIGGER tagged AFTER INSERT ON tag BEGIN UPDATE book SET note = NEW.name; END;",
         "INSERT INTO tag(name) VALUES ('letter'); DELETE FROM book_tag WHERE book = 3;",
     ]
+
+    /// The migrations that rebuild a table to which another one refers with `ON DELETE CASCADE`.
+    static let rebuilds = [3]
+
+    /// Deletes an author with a book, and returns true if the book stays.
+    static func keepsBook(ofDeletedAuthor db: Database) throws -> Bool {
+        try db.execute(
+            sql: """
+                INSERT INTO author(id, name) VALUES (1000, 'Di');
+                INSERT INTO book(id, title, author) VALUES (1000, 'Gone', 1000);
+                DELETE FROM author WHERE id = 1000;
+                """)
+        return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM book WHERE id = 1000)") ?? false
+    }
 
     /// What the users of version 1.0 have written.
     static let rows = """

@@ -31,6 +31,7 @@ struct Template {
             let db = try PlainDatabase("\(folder)/library.sqlite")
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.old)"))
         case .upgrade, .waiting, .halfway:
             try launch("1.0")
             try PlainDatabase("\(folder)/library.sqlite").execute(Schema.rows)
