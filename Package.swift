@@ -226,6 +226,7 @@ let package = Package(
                 "MigrationTools",
                 "PlainSQLite",
                 "SchemaMigrations",
+                "SmallWorlds",
                 "TestSupport",
                 "Tracer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

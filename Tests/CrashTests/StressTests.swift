@@ -16,6 +16,11 @@ struct StressTests {
         #expect(try String(contentsOf: readme, encoding: .utf8).contains("| \(promise) |"))
     }
 
+    @Test("launch apps that have every pair of features, or a reason not to")
+    func pairs() throws {
+        #expect(try WorkloadRuns.missingPairs() == [])
+    }
+
     @Test("find no broken promise", arguments: allStressTests.map(\.name))
     func promises(_ name: String) throws {
         let test = try #require(allStressTests.first { $0.name == name })

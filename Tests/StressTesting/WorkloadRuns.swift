@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 
 /// Runs of the executable `Workload`, as many at a time as there are processors.
-struct WorkloadRuns {
+package struct WorkloadRuns {
     /// The arguments of each.
     let runs: [[String]]
 
@@ -31,6 +31,11 @@ struct WorkloadRuns {
         "rollback-json-grouped-waiting-unsaved", "wal-sqlite-grouped-waiting-unsaved",
         "wal-json-grouped-halfway-unsaved", "rollback-sqlite-grouped-halfway-unsaved",
     ]
+
+    /// The pairs of features that no scenario has, and that have no reason to be missing.
+    package static func missingPairs() throws -> [String] {
+        try WorkloadRuns(runs: [["pairs"] + scenarios], unit: "scenarios").outcome().failures
+    }
 
     /// Runs all.
     ///

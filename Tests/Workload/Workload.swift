@@ -11,6 +11,7 @@ struct Workload: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [
         SweepCommand<KillSweep>.self, SweepCommand<FaultSweep>.self, SweepCommand<AllocationSweep>.self,
         SweepCommand<LimitSweep>.self, StormCommand.self, StopCommand.self, Cut.self,
+        Pairs.self,
     ])
 
     static func main() {
