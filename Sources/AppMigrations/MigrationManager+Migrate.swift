@@ -128,7 +128,8 @@ extension MigrationManager {
     /// - Throws: ``MigrationError``, when the store cannot be read.
     public func seenVersions() throws -> [(version: AppVersion, date: Date)] {
         try exclusively {
-            try store.read(name).seen[options.line, default: []].map { ($0.version, $0.first) }
+            try store.read(name).seen[options.line, default: []].filter { $0.version != .zero }
+                .map { ($0.version, $0.first) }
         }
     }
 }

@@ -47,33 +47,37 @@ enum Verdict: Equatable {
         onStore store: PlaceState, databases: [PlaceState], _ request: LaunchRequest,
         _ answer: AdoptionAnswer?
     ) {
+        // No database is believed about the rows of another one.
+        let witnesses = store.evidence == .empty ? databases : []
         // The current version alone says nothing: the first launch may have died between two writes.
-        let completed = databases.filter { place in
+        let completed = witnesses.filter { place in
             place.seen(in: request.line).contains { $0.version < request.current }
         }.compactMap { $0.record?.completed }.max()
-        let places = store.seen(in: request.line).isEmpty ? [store] + databases : [store]
+        let seen = store.seen(in: request.line).isEmpty ? [store] + witnesses : [store]
         self =
             completed.map { .adopted($0, request) }
             ?? .answered(answer, request)
-            ?? .seen(in: places, request)
-            ?? places.firstIndex { !$0.isExplained(in: request.line) }.map { .undecided(at: $0) }
+            ?? .seen(in: seen, request)
+            ?? ([store] + databases).firstIndex { !$0.isExplained(in: request.line) }
+            .map { .undecided(at: $0) }
             ?? .decided(.freshInstall)
     }
 
     private init(
         onDatabase place: PlaceState, at index: Int, _ request: LaunchRequest, _ answer: AdoptionAnswer?
     ) {
-        let hasSeenNothing = place.seen(in: request.line).isEmpty
-        if place.evidence == .empty, hasSeenNothing {
+        if place.evidence == .empty, place.seen(in: request.line).isEmpty {
             // It is new, whatever the app answers about its other data.
             self = .decided(.freshInstall)
         } else if let verdict = Verdict.answered(answer, request) ?? .seen(in: [place], request) {
             self = verdict
-        } else if place.evidence == .ledgerOnly, hasSeenNothing {
+        } else if place.isExplained(in: request.line) {
+            self = .decided(.freshInstall)
+        } else if place.evidence == .ledgerOnly {
             // A step in a database commits together with its record. No record: none has run here.
             self = .decided(.adoption(from: .zero))
         } else {
-            self = place.isExplained(in: request.line) ? .decided(.freshInstall) : .undecided(at: index)
+            self = .undecided(at: index)
         }
     }
 
@@ -99,8 +103,13 @@ extension PlaceState {
     func seen(in line: String) -> [SeenVersion] { seen[line] ?? [] }
 
     /// Returns true if the place is new, or its data is that of a version that it has seen.
+    ///
+    /// If the app itself has had one version here, and that found nothing older, no older version of a plug-in has been
+    /// here either.
     fileprivate func isExplained(in line: String) -> Bool {
-        evidence == .empty || !seen(in: line).isEmpty
+        if evidence == .empty || !seen(in: line).isEmpty { return true }
+        let versions = seen(in: "app")
+        return evidence != .replaced && versions.count == 1 && !versions[0].isAdopted
     }
 }
 
@@ -117,6 +126,6 @@ extension [SeenVersion] {
 }
 
 extension AppVersion {
-    /// Below every version that an app has ever had.
-    static let zero: AppVersion = "0"
+    /// Below every version that an app has ever had: that of data of which nothing says how old it is.
+    package static let zero: AppVersion = "0"
 }

@@ -193,11 +193,13 @@ extension Journal.Page {
                 for change in changes { change(&record) }
                 known = record
             }
-            let versions = [plan.launch.previousVersion, request.current].compactMap { $0 }.filter {
-                $0 != .zero
+            // Without a record, evidence has named the previous version, or at least that there is one. The next manager
+            // would take what this one has found for a new install's own.
+            let previous = plan.launch.previousVersion
+            let adopted = plan.state.record == nil ? previous : nil
+            let versions = [previous, request.current].compactMap { $0 }.filter {
+                $0 != .zero || $0 == adopted
             }
-            // Without a record, evidence has named the previous version.
-            let adopted = plan.state.record == nil ? plan.launch.previousVersion : nil
             state.see(versions, in: request.line, at: Date(), adopted: adopted)
             state.newHistory = history
         }

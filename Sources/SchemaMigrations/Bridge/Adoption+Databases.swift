@@ -18,7 +18,9 @@ extension Adoption {
             do {
                 return try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                     let seen = try SQLiteStore.seenVersions(db)[question.line] ?? []
-                    if let version = seen.version(before: question.current) { return version }
+                    if let found = seen.version(before: question.current) {
+                        return found == .zero ? version : found
+                    }
                     return try seen.isEmpty && Ledger.hasOtherTables(db) ? version : nil
                 }
             } catch let error as DatabaseError {

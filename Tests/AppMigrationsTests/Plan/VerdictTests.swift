@@ -38,6 +38,16 @@ struct VerdictTests {
             on: 1, of: [store, state], request, earlier: nil, answer: AdoptionAnswer(version: answer))
     }
 
+    /// The verdict on a database for a manager in a line of its own.
+    private func plugIn(_ state: PlaceState) -> Verdict {
+        let request = LaunchRequest(
+            manager: "Importer", current: "7.0", build: "7.0", line: "Importer", oldestSupported: nil,
+            maximumAttempts: 3, retrying: nil, stop: nil, hasVersionChanges: false, date: .distantPast)
+        return Verdict(
+            on: 1, of: [self.state(hasRecord: true), state], request, earlier: nil,
+            answer: AdoptionAnswer(version: nil))
+    }
+
     @Test("the app is asked unless a record decides, in this place or in a database of the manager")
     func asking() {
         func verdict(_ places: [PlaceState], on index: Int = 0, earlier: Launch? = nil) -> Verdict {
@@ -115,6 +125,9 @@ struct VerdictTests {
         let other = state(seen: ["1.0"], .unmanaged, line: "Plugin")
         #expect(store(state(), databases: [other]) == .undecided(at: 1), "another line's versions")
         #expect(database(other) == .undecided(at: 1))
+        #expect(plugIn(state(seen: ["1.0", "2.0"], .unmanaged)) == .undecided(at: 1))
+        #expect(plugIn(state(seen: ["2.0"], .unmanaged, adopted: "2.0")) == .undecided(at: 1))
+        #expect(plugIn(state(seen: ["2.0"], .replaced)) == .undecided(at: 1))
         #expect(database(state(.unmanaged)) == .undecided(at: 1))
     }
 
@@ -124,6 +137,10 @@ struct VerdictTests {
         #expect(store(state(), databases: [state(), state()]) == .decided(.freshInstall))
         #expect(store(state(seen: ["1.0"], line: "Plugin")) == .decided(.freshInstall))
         #expect(database(state(), answer: "1.0") == .decided(.freshInstall))
+        // No older version of the app has been here, and so no older one of a plug-in.
+        for evidence in [Evidence.ledgerOnly, .unmanaged] {
+            #expect(plugIn(state(seen: ["2.0"], evidence)) == .decided(.freshInstall))
+        }
     }
 
     @Test("a database with a ledger and no record has run no step")

@@ -22,6 +22,8 @@ struct FleetModel {
         var records: [Int: Record] = [:]
         /// The versions that have been seen, by the line in which they count.
         var seen: [String: Set<Int>] = [:]
+        /// False if the app itself has had one version here, and that has found nothing older.
+        var mayBeOld: Bool { seen["app"]?.count != 1 || !adopted["app", default: []].isEmpty }
         /// Those of them that evidence has named.
         var adopted: [String: Set<Int>] = [:]
         /// The migrations of its schema: none in a store.
@@ -444,7 +446,8 @@ extension FleetModel {
             rank / 100 > current.rank / 100 ? .downgrade(rank) : .adoption(rank)
         }
         let isStore = path == places[0]
-        let others = isStore ? places.dropFirst().map { state[$0] } : []
+        // No database is believed about the rows of another one.
+        let others = isStore && place.ledger.isEmpty ? places.dropFirst().map { state[$0] } : []
         // A database that has nothing is new, whatever the app says of its other data.
         if !isStore, place.ledger.isEmpty, hasSeenNothing { return .fresh }
         // The manager's own record, which the store alone has lost.
@@ -457,10 +460,11 @@ extension FleetModel {
         let witnesses = [place] + (hasSeenNothing ? others : [])
         if let rank = version(in: line, seenBy: witnesses) { return left(at: rank) }
         // No step has ever run in a database that has a ledger and no record.
-        if !isStore, hasSeenNothing { return .adoption(0) }
+        if !isStore, hasSeenNothing, place.mayBeOld { return .adoption(0) }
         // One that is not new and cannot tell leaves it open.
         let hasUnknownData = places.map { state[$0] }.contains {
-            !$0.ledger.isEmpty && $0.seen[line, default: []].isEmpty && $0.records[manager] == nil
+            !$0.ledger.isEmpty && $0.seen[line, default: []].isEmpty && $0.mayBeOld
+                && $0.records[manager] == nil
         }
         return hasUnknownData ? nil : .fresh
     }
@@ -480,7 +484,7 @@ extension FleetModel {
         case .version(let rank): return rank
         case .databaseHasTables(let rank):
             let (place, line) = (state[.database], app.lines[manager])
-            if let rank = version(in: line, seenBy: [place]) { return rank }
+            if let found = version(in: line, seenBy: [place]) { return found == 0 ? rank : found }
             return place.seen[line, default: []].isEmpty && !place.ledger.isEmpty ? rank : nil
         case .fileExists(let rank, let exists): return exists ? rank : nil
         }
@@ -554,12 +558,15 @@ extension FleetModel {
                 else {
                     continue
                 }
-                let isAdopted = place.records[manager] == nil && previous.map { !seen.contains($0) } ?? false
+                let isFirst = place.records[manager] == nil
+                let isAdopted = isFirst && previous.map { !seen.contains($0) } ?? false
                 next[path].adopted[line, default: []]
-                    .formUnion([isAdopted ? previous : nil].compactMap { $0 }.filter { $0 != 0 })
+                    .formUnion([isAdopted ? previous : nil].compactMap { $0 })
                 next[path].records[manager] = records[path]
+                // That it is old, at least, is worth a note when it is found out.
                 next[path].seen[line, default: []]
-                    .formUnion([previous, model.current.rank].compactMap { $0 }.filter { $0 != 0 })
+                    .formUnion(
+                        [previous, model.current.rank].compactMap { $0 }.filter { $0 != 0 || isFirst })
             }
             guard next != model.state else { return }
             let store = plan.places[0]
