@@ -49,6 +49,9 @@ package struct FeaturePairs: Sendable {
         }
     }
 
+    /// Adds the counts of other apps.
+    package mutating func add(_ other: FeaturePairs) { counts.merge(other.counts, uniquingKeysWith: +) }
+
     /// The pairs that no app had, each in order, without those that have a reason to be missing.
     ///
     /// - Parameter reasons: for a feature, or for a pair, why no app has it.

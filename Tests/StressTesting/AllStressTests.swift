@@ -8,6 +8,7 @@ public let allStressTests: [any StressTest] = [
     StopTest(),
     PowerTest(),
     FleetTest(),
+    WorldsTest(),
     FuzzTest(),
     PrivacyTest(),
     ScriptTest(),

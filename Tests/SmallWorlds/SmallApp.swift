@@ -1,0 +1,263 @@
+/// A small app: what its releases register, by value.
+///
+/// It has three releases, 1.0, 2.0 and 3.0. A version is a number: twenty stands for 2.0, twenty-one for 2.0-1.
+package struct SmallApp: Hashable, Sendable {
+    package var steps: [Step] = []
+    /// Brings the first database to the second version of its schema.
+    package var move: Move?
+    /// In the order in which the app calls them.
+    package var managers = [Manager()]
+    /// True if the first database keeps the managers' records, and a JSON file otherwise.
+    package var storeInDatabase = false
+
+    package init(
+        steps: [Step] = [], move: Move? = nil, managers: [Manager] = [Manager()],
+        storeInDatabase: Bool = false
+    ) {
+        self.steps = steps
+        self.move = move
+        self.managers = managers
+        self.storeInDatabase = storeInDatabase
+    }
+
+    package static let releases = 1...3
+
+    package struct Manager: Hashable, Sendable {
+        package var adopting = Adopting.newApp
+        /// The release that has it first.
+        package var since = 1
+        package var hasOwnLine = false
+        package var hasVersionChanges = false
+
+        package init(
+            adopting: Adopting = .newApp, since: Int = 1, hasOwnLine: Bool = false,
+            hasVersionChanges: Bool = false
+        ) {
+            self.adopting = adopting
+            self.since = since
+            self.hasOwnLine = hasOwnLine
+            self.hasVersionChanges = hasVersionChanges
+        }
+    }
+
+    /// What the app says of an install without a record.
+    package enum Adopting: String, Hashable, Sendable, CaseIterable {
+        case newApp
+        /// It is at 1.0 if the first database has tables.
+        case tables
+        /// It is at 1.0 if there is a file that only older versions made.
+        case file
+        /// It is at 1.0.
+        case version
+    }
+
+    package struct Step: Hashable, Sendable {
+        package var version: Int
+        package var work: Work
+        package var place: Place
+        package var manager = 0
+        /// The release that registers it first: a later one than that of its version inserts it.
+        package var since: Int
+        package var onFreshInstall = FreshInstall.skip
+        /// After how many failures the manager gives up on it, if it is best-effort.
+        package var givesUpAfter: Int?
+        /// The version of the deferred step that it finishes.
+        package var finishes: Int?
+        /// True if foreign keys are enforced while it runs; only for `transaction`.
+        package var enforcesForeignKeys = false
+
+        package init(
+            _ version: Int, _ work: Work, in place: Place = .files, manager: Int = 0, since: Int? = nil,
+            onFreshInstall: FreshInstall = .skip, givesUpAfter: Int? = nil, finishes: Int? = nil,
+            enforcesForeignKeys: Bool = false
+        ) {
+            self.version = version
+            self.work = work
+            self.place = place
+            self.manager = manager
+            self.since = since ?? version / 10
+            self.onFreshInstall = onFreshInstall
+            self.givesUpAfter = givesUpAfter
+            self.finishes = finishes
+            self.enforcesForeignKeys = enforcesForeignKeys
+        }
+
+        package var isDeferred: Bool { work == .rows || work == .cursor || work == .deferredClosure }
+        package var isBestEffort: Bool { givesUpAfter != nil }
+    }
+
+    package enum Work: String, Hashable, Sendable {
+        /// A closure, which changes every value of the files.
+        case closure
+        /// A step `in:` a database, which rebuilds the table of the values and changes every one of them.
+        case transaction
+        case rows, cursor, deferredClosure
+    }
+
+    package enum FreshInstall: String, Hashable, Sendable { case skip, run, only }
+
+    /// Schema migrations: the first makes the tables, the second rebuilds the table of the values and changes all of them.
+    package struct Move: Hashable, Sendable {
+        package var version: Int
+        package var finishes: Int?
+
+        package init(_ version: Int, finishes: Int? = nil) {
+            self.version = version
+            self.finishes = finishes
+        }
+
+        /// Stands for the second schema migration in the trail of a value.
+        package static let mark = 1
+    }
+
+    /// Where values are.
+    package enum Place: Hashable, Sendable, Comparable {
+        /// Files of the app's, recorded in the store.
+        case files
+        case database(Int)
+    }
+
+    /// The places that the app uses, in all its releases.
+    package var places: [Place] {
+        let used = Set(steps.map(\.place)).union(move == nil && !storeInDatabase ? [] : [.database(0)])
+        return ([.files] + used.sorted()).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// The steps that a manager registers in a release, in the order of their versions.
+    package func steps(of manager: Int, in release: Int) -> [Step] {
+        steps.filter { $0.manager == manager && $0.since <= release && $0.version <= release * 10 + 9 }
+            .sorted { $0.version < $1.version }
+    }
+
+    /// The managers of a release.
+    package func managers(in release: Int) -> [Int] {
+        managers.indices.filter { managers[$0].since <= release }
+    }
+
+    /// The move that a release registers.
+    package func move(in release: Int) -> Move? {
+        move.flatMap { $0.version <= release * 10 + 9 ? $0 : nil }
+    }
+
+    /// What the app has, by the names whose pairs are counted.
+    package var features: Set<Feature> {
+        var features: Set<Feature> = []
+        for step in steps {
+            switch step.work {
+            case .closure: features.insert(.closure)
+            case .transaction: features.insert(.step)
+            case .rows: features.insert(.deferredRows)
+            case .cursor: features.insert(.deferredCursor)
+            case .deferredClosure: features.insert(.deferredClosure)
+            }
+            if step.finishes != nil { features.insert(.finishing) }
+            if step.isBestEffort { features.insert(.givesUp) }
+            if step.onFreshInstall == .run { features.insert(.runsOnFreshInstall) }
+            if step.onFreshInstall == .only { features.insert(.onlyOnFreshInstall) }
+            if step.enforcesForeignKeys { features.insert(.enforcedForeignKeys) }
+            if step.since > step.version / 10 { features.insert(.insertedLater) }
+            if step.place == .database(1) { features.insert(.secondDatabase) }
+        }
+        if let move {
+            features.formUnion([.move, .rebuildingMove])
+            if move.finishes != nil { features.insert(.finishing) }
+        }
+        for manager in managers {
+            if manager.hasOwnLine { features.insert(.line) }
+            if manager.hasVersionChanges { features.insert(.versionChange) }
+            switch manager.adopting {
+            case .newApp: features.insert(.newApp)
+            case .tables: features.insert(.adoptsByTables)
+            case .file: features.insert(.adoptsByFile)
+            case .version: features.insert(.adoptsByClosure)
+            }
+        }
+        if managers.count > 1 { features.insert(.secondManager) }
+        if storeInDatabase { features.insert(.storeInDatabase) }
+        return features
+    }
+}
+
+// MARK: - As the code of a test
+
+extension SmallApp {
+    /// The app as Swift code.
+    package var code: String {
+        var parts: [String] = []
+        if !steps.isEmpty { parts.append("steps: [\(steps.map(\.code).joined(separator: ", "))]") }
+        if let move {
+            parts.append("move: Move(\(move.version)\(move.finishes.map { ", finishes: \($0)" } ?? ""))")
+        }
+        if managers != [Manager()] {
+            parts.append("managers: [\(managers.map(\.code).joined(separator: ", "))]")
+        }
+        if storeInDatabase { parts.append("storeInDatabase: true") }
+        return "SmallApp(\(parts.joined(separator: ", ")))"
+            .replacing("Move(", with: ".init(")
+    }
+}
+
+extension SmallApp.Step {
+    fileprivate var code: String {
+        var parts = ["\(version)", ".\(work)"]
+        if case .database(let number) = place { parts.append("in: .database(\(number))") }
+        if manager != 0 { parts.append("manager: \(manager)") }
+        if since != version / 10 { parts.append("since: \(since)") }
+        if onFreshInstall != .skip { parts.append("onFreshInstall: .\(onFreshInstall)") }
+        if let givesUpAfter { parts.append("givesUpAfter: \(givesUpAfter)") }
+        if let finishes { parts.append("finishes: \(finishes)") }
+        if enforcesForeignKeys { parts.append("enforcesForeignKeys: true") }
+        return ".init(\(parts.joined(separator: ", ")))"
+    }
+}
+
+extension SmallApp.Manager {
+    fileprivate var code: String {
+        var parts: [String] = []
+        if adopting != .newApp { parts.append("adopting: .\(adopting)") }
+        if since != 1 { parts.append("since: \(since)") }
+        if hasOwnLine { parts.append("hasOwnLine: true") }
+        if hasVersionChanges { parts.append("hasVersionChanges: true") }
+        return ".init(\(parts.joined(separator: ", ")))"
+    }
+}
+
+// MARK: - Forms
+
+extension SmallApp {
+    /// The step of a version; nil for the mark of the move.
+    package func step(_ version: Int) -> Step? { steps.first { $0.version == version } }
+
+    /// Returns true if values that a release writes are in the form that a step gives them.
+    package func isInForm(_ step: Int, of release: Int) -> Bool {
+        guard let step = self.step(step) else { return move(in: release) != nil }
+        return step.since <= release && step.version <= release * 10 + 9
+            && managers[step.manager].since <= release
+    }
+
+    /// Returns how often a step is in a value: by the form that it was written in, and by what has changed it since.
+    package func count(of step: Int, in value: SmallValue) -> Int {
+        var count = isInForm(step, of: value.form) ? 1 : 0
+        for mark in value.trail where mark.step == step { count += 1 }
+        return count
+    }
+
+    /// A number that ascends in the order in which steps run; a move comes before the step of its version.
+    func order(of step: Int) -> Int { self.step(step).map { $0.version * 2 + 1 } ?? (move?.version ?? 0) * 2 }
+
+    /// The deferred step that a step finishes, or the move.
+    package func finishes(_ step: Int) -> Int? {
+        step == Move.mark ? move?.finishes : self.step(step)?.finishes
+    }
+
+    func manager(of step: Int) -> Int { self.step(step)?.manager ?? 0 }
+
+    package func place(of step: Int) -> Place { self.step(step)?.place ?? .database(0) }
+
+    /// Returns true if a step may change a value after a later one that a release has run.
+    func mayComeLate(_ step: Int, after release: Int) -> Bool {
+        guard let step = self.step(step) else { return false }
+        return step.since > release || managers[step.manager].since > release || step.isDeferred
+            || step.isBestEffort
+    }
+}

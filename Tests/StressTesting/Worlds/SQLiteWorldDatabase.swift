@@ -1,0 +1,220 @@
+import AppMigrations
+import GRDB
+import SchemaMigrations
+import SmallWorlds
+
+/// A database of a small world that is SQLite's own: cascades, keys and the numbers of rows play their part in it.
+struct SQLiteWorldDatabase: WorldDatabase {
+    let queue: DatabaseQueue
+
+    init() throws { queue = try DatabaseQueue() }
+
+    fileprivate init(_ queue: DatabaseQueue) { self.queue = queue }
+
+    static func old() throws -> Self {
+        let database = try Self()
+        try database.queue.write { db in
+            try ValueTable.make(db)
+            for (key, value) in WorldDevice.oldValues { try ValueTable.insert(value, key, db) }
+        }
+        return database
+    }
+
+    func data() throws -> SmallData { try queue.read(ValueTable.data) }
+
+    func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase {
+        let copy = try DatabaseQueue()
+        try queue.backup(to: copy)
+        copy.inDatabase { db in
+            db.add(transactionObserver: WorldCommits(process, number, db), extent: .databaseLifetime)
+        }
+        return OpenSQLiteDatabase(queue: copy, process: process)
+    }
+}
+
+/// Rolls back what a process commits from its death on.
+private final class WorldCommits: TransactionObserver {
+    private let process: WorldProcess
+    private let number: Int
+    private unowned let database: Database
+    private var changesBefore: Int
+
+    init(_ process: WorldProcess, _ number: Int, _ database: Database) {
+        self.process = process
+        self.number = number
+        self.database = database
+        changesBefore = database.totalChangesCount
+    }
+
+    func databaseWillCommit() throws {
+        let changes = database.totalChangesCount
+        defer { changesBefore = changes }
+        // GRDB reports the end of a transaction that has only read, too.
+        if changes > changesBefore { try process.willChange(.database(number)) }
+    }
+
+    func databaseDidCommit(_ db: Database) {}
+    func databaseDidRollback(_ db: Database) {}
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+}
+
+/// A SQLite database that a process has opened.
+struct OpenSQLiteDatabase: OpenWorldDatabase {
+    let queue: DatabaseQueue
+    let process: WorldProcess
+
+    var store: any MigrationStore { SQLiteStore(queue) }
+    var adoption: Adoption { .databaseHasTables(queue, means: "1.0") }
+
+    func close() -> any WorldDatabase { SQLiteWorldDatabase(queue) }
+
+    func makeTables() throws {
+        guard try !queue.read({ try $0.tableExists("value") }) else { return }
+        try process.immortally { try queue.write(ValueTable.make) }
+    }
+
+    func write(_ write: SmallEvent.Write, form: Int) throws {
+        try process.immortally {
+            guard write != .vacuum else { return try queue.vacuum() }
+            try queue.write { db in
+                let old = try ValueTable.data(db).values
+                var new = SmallData()
+                new.values = old
+                new.write(write, form: form)
+                for (key, value) in new.values where old[key] == nil { try ValueTable.insert(value, key, db) }
+                for key in old.keys where new.values[key] == nil {
+                    try db.execute(sql: "DELETE FROM value WHERE id = ?", arguments: ["k\(key)"])
+                }
+            }
+        }
+    }
+
+    func register(_ step: SmallApp.Step, with arguments: WorldRegistration, in manager: MigrationManager) {
+        let (app, release) = (process.app, arguments.release)
+        @Sendable func change(_ keys: [Int], _ db: Database) throws {
+            var data = try ValueTable.data(db)
+            for key in keys {
+                data.change(key, by: step.version, of: app, in: release)
+                try ValueTable.update(data.values[key], key, db)
+            }
+        }
+        switch step.work {
+        case .rows:
+            manager.whenMigratingToVersion(
+                arguments.version, deferredIn: queue, overRowsOf: "value",
+                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
+            ) { [process] db, rows in
+                let ids: SQLRequest<String> = "SELECT id FROM value WHERE \(rows.condition)"
+                try change(ids.fetchAll(db).map(ValueTable.key), db)
+                try process.mayFail(step.version)
+                process.didRun(step.version)
+            }
+        case .cursor:
+            manager.whenMigratingToVersion(
+                arguments.version, deferredIn: queue, startingAt: 0,
+                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
+            ) { [process] db, last in
+                let keys = try ValueTable.data(db).values.keys.filter { $0 > last }.sorted()
+                if let key = keys.first { try change([key], db) }
+                try process.mayFail(step.version)
+                process.didRun(step.version)
+                return keys.count > 1 ? .more(keys[0]) : .done
+            }
+        default:
+            manager.whenMigratingToVersion(
+                arguments.version, finishing: arguments.finishing, in: queue,
+                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError,
+                foreignKeys: step.enforcesForeignKeys ? .immediate : .deferred
+            ) { [process] db in
+                if try !db.tableExists("value") { try ValueTable.make(db) }
+                if !step.enforcesForeignKeys { try db.execute(sql: ValueTable.rebuild("trail", "lost")) }
+                try change(Array(ValueTable.data(db).values.keys), db)
+                try db.execute(sql: "INSERT INTO run VALUES (?)", arguments: [step.version])
+                try process.mayFail(step.version)
+                process.didRun(step.version)
+            }
+        }
+    }
+
+    func register(_ move: SmallApp.Move, with arguments: WorldRegistration, in manager: MigrationManager) {
+        let (app, mark) = (process.app, SmallApp.Move.mark)
+        var lost = "lost"
+        if let finishes = move.finishes, app.place(of: finishes) == .database(0) {
+            let forms = SmallApp.releases.filter { app.isInForm(finishes, of: $0) }.map(String.init)
+            lost =
+                "lost OR instr(trail, '\(finishes)@') = 0 AND form NOT IN (\(forms.joined(separator: ",")))"
+        }
+        let rebuild = ValueTable.rebuild("trail || '\(mark)@\(arguments.release) '", lost)
+        do {
+            let schema = try SchemaMigrator(
+                migrations: [
+                    SQLMigration(version: 1, name: "make", sql: ValueTable.schema),
+                    SQLMigration(
+                        version: 2, name: "rebuild", sql: "\(rebuild) INSERT INTO run VALUES (\(mark));"),
+                ], adopting: SchemaAdoption { _ in 1 })
+            manager.whenMigratingToVersion(
+                arguments.version, migrate: schema, finishing: arguments.finishing, in: queue)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+}
+
+/// The tables of the values in a SQLite database.
+private enum ValueTable {
+    static let schema = """
+        CREATE TABLE value(id TEXT PRIMARY KEY, form INTEGER NOT NULL, trail TEXT NOT NULL, lost INTEGER NOT NULL);
+        CREATE TABLE child(value TEXT NOT NULL REFERENCES value(id) ON DELETE CASCADE);
+        CREATE TABLE run(step INTEGER NOT NULL);
+        """
+
+    /// Statements that rebuild the table of the values, as SQLite's own documentation does.
+    static func rebuild(_ trail: String, _ lost: String) -> String {
+        """
+        CREATE TABLE new_value(id TEXT PRIMARY KEY, form INTEGER NOT NULL, trail TEXT NOT NULL, lost INTEGER NOT NULL);
+        INSERT INTO new_value SELECT id, form, \(trail), \(lost) FROM value ORDER BY id DESC;
+        DROP TABLE value;
+        ALTER TABLE new_value RENAME TO value;
+        """
+    }
+
+    static func make(_ db: Database) throws { try db.execute(sql: schema) }
+
+    static func key(_ id: String) -> Int { Int(id.dropFirst()) ?? 0 }
+
+    static func insert(_ value: SmallValue, _ key: Int, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO value VALUES (?, ?, '', 0)", arguments: ["k\(key)", value.form])
+        try db.execute(sql: "INSERT INTO child VALUES (?)", arguments: ["k\(key)"])
+    }
+
+    static func update(_ value: SmallValue?, _ key: Int, _ db: Database) throws {
+        guard let value else { return }
+        let trail = value.trail.map { "\($0.step)@\($0.release) " }.joined()
+        try db.execute(
+            sql: "UPDATE value SET trail = ?, lost = ? WHERE id = ?",
+            arguments: [trail, value.isLost, "k\(key)"])
+    }
+
+    static func data(_ db: Database) throws -> SmallData {
+        var data = SmallData()
+        data.hasTables = try db.tableExists("value")
+        guard data.hasTables else { return data }
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT *, EXISTS (SELECT * FROM child WHERE value = id) AS has_child FROM value")
+        while let row = try rows.next() {
+            var value = SmallValue(form: row["form"])
+            let trail: String = row["trail"]
+            value.trail = trail.split(separator: " ").map { mark in
+                let numbers = mark.split(separator: "@").map { Int($0) ?? 0 }
+                return SmallValue.Mark(step: numbers[0], release: numbers[1])
+            }
+            value.isLost = row["lost"]
+            value.hasChild = row["has_child"]
+            data.values[key(row["id"])] = value
+        }
+        for step in try Int.fetchAll(db, sql: "SELECT step FROM run") { data.runs[step, default: 0] += 1 }
+        return data
+    }
+}

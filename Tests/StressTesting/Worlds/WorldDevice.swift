@@ -1,0 +1,106 @@
+import AppMigrations
+import SmallWorlds
+
+/// What is on the device of a small world.
+struct WorldDevice {
+    /// The records of a JSON store.
+    var store = StoreState()
+    var files = SmallData()
+    /// True if there is the file that only older versions made.
+    var hasOldFile = false
+    var databases: [Int: any WorldDatabase] = [:]
+    /// The locks that have been taken, each with whether its holder has released it.
+    var locks: [String: Bool] = [:]
+
+    init(_ app: SmallApp, inSQLite: Bool) throws {
+        for case .database(let number) in app.places {
+            databases[number] = inSQLite ? try SQLiteWorldDatabase() : MemoryWorldDatabase()
+        }
+    }
+
+    /// What the places hold.
+    func data(of app: SmallApp) throws -> [SmallApp.Place: SmallData] {
+        var data: [SmallApp.Place: SmallData] = [.files: files]
+        for (number, database) in databases { data[.database(number)] = try database.data() }
+        return data
+    }
+
+    /// The values that release 1.0 has left.
+    static var oldValues: [Int: SmallValue] { [10: SmallValue(form: 1), 20: SmallValue(form: 1)] }
+}
+
+/// A database of a small world: in memory, or SQLite's.
+protocol WorldDatabase: Sendable {
+    /// Returns what the database holds.
+    func data() throws -> SmallData
+
+    /// Returns the database for a process, which changes a copy.
+    func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase
+
+    /// Returns a database that release 1.0 has left.
+    static func old() throws -> Self
+}
+
+/// A database that a process has opened.
+protocol OpenWorldDatabase: Sendable {
+    /// The store in the database, for an app that keeps its records there.
+    var store: any MigrationStore { get }
+    var adoption: Adoption { get }
+
+    /// Makes the tables that the app needs, if there are none.
+    func makeTables() throws
+    func write(_ write: SmallEvent.Write, form: Int) throws
+    func register(_ step: SmallApp.Step, with arguments: WorldRegistration, in manager: MigrationManager)
+    func register(_ move: SmallApp.Move, with arguments: WorldRegistration, in manager: MigrationManager)
+
+    /// Returns the database as it is, once the process has ended.
+    func close() throws -> any WorldDatabase
+}
+
+/// The arguments with which a step is registered.
+struct WorldRegistration {
+    let version: AppVersion
+    let finishing: [AppVersion]
+    let onFreshInstall: FreshInstallRule
+    let onError: ErrorRule
+    let process: WorldProcess
+    let release: Int
+}
+
+extension SmallData {
+    /// Changes a value as a step or the move does.
+    mutating func change(_ key: Int, by step: Int, of app: SmallApp, in release: Int) {
+        guard var value = values[key] else { return }
+        let known = app.step(step)
+        // What may run again, or on values in the new form, says itself which ones are old.
+        let looks =
+            known.map { $0.isBestEffort || $0.work == .cursor || $0.work == .deferredClosure } ?? false
+        if looks, app.count(of: step, in: value) > 0 { return }
+        value.trail.append(.init(step: step, release: release))
+        if let finishes = app.finishes(step), app.place(of: finishes) == app.place(of: step),
+            app.count(of: finishes, in: value) == 0
+        {
+            value.isLost = true
+        }
+        values[key] = value
+    }
+
+    /// Changes all values as a step or the move does, and counts it.
+    mutating func changeAll(by step: Int, of app: SmallApp, in release: Int) {
+        for key in values.keys { change(key, by: step, of: app, in: release) }
+        runs[step, default: 0] += 1
+    }
+
+    /// Writes as the app does.
+    mutating func write(_ write: SmallEvent.Write, form: Int) {
+        switch write {
+        case .append: values[(values.keys.max() ?? 0) + 10] = SmallValue(form: form)
+        case .insert:
+            var key = 15
+            while values[key] != nil { key -= 1 }
+            values[key] = SmallValue(form: form)
+        case .delete: values[values.keys.min() ?? 0] = nil
+        case .vacuum: break
+        }
+    }
+}
