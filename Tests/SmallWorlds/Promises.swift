@@ -257,10 +257,18 @@ package struct Promises: Sendable {
         return nil
     }
 
-    /// An extension changes nothing, and an older release leaves the values as a newer one has left them.
+    /// An extension changes nothing, an older release leaves the values as a newer one has left them, and tables that are
+    /// refused stay as they are, at every launch.
     private func untouched(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]
     ) -> String? {
+        if app.move?.isVerified == true, let memory = places[.database(0)], memory.isOld,
+            found[.database(0)]?.values.values.contains(where: { value in
+                value.trail.contains { $0.step == SmallApp.Move.mark }
+            }) ?? false
+        {
+            return "a database was migrated whose tables are not those that it is adopted at"
+        }
         if event.isFromExtension, outcome.changes > 0 {
             return "an extension has changed a place"
         }
@@ -284,8 +292,8 @@ package struct Promises: Sendable {
 
     /// A launch that stops has a reason that the app can see.
     ///
-    /// That is a step that fails or asks to wait, one in which the process has died too often, data of a newer release, or
-    /// data of which nothing says how old it is. An extension is also kept
+    /// That is a step that fails or asks to wait, one in which the process has died too often, data of a newer release, data
+    /// of which nothing says how old it is, or tables that are not what they are adopted as. An extension is also kept
     /// out as long as the app has something to do.
     private func explained(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ before: Promises
@@ -301,6 +309,8 @@ package struct Promises: Sendable {
                     used.contains { places[$0]?.deaths[release] ?? 0 >= Self.maximumAttempts }
                 case "undecided": used.contains { start(of: manager, in: $0, release) == nil }
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
+                case "unusableDatabase":
+                    app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
                 case "notYetMigrated": !before.isSettled || before.release != release
                 default: false
                 }

@@ -100,10 +100,13 @@ package struct SmallApp: Hashable, Sendable {
     package struct Move: Hashable, Sendable {
         package var version: Int
         package var finishes: Int?
+        /// True if old tables are compared with the schema that they are adopted at; those of release 1.0 are others.
+        package var isVerified = false
 
-        package init(_ version: Int, finishes: Int? = nil) {
+        package init(_ version: Int, finishes: Int? = nil, isVerified: Bool = false) {
             self.version = version
             self.finishes = finishes
+            self.isVerified = isVerified
         }
 
         /// Stands for the second schema migration in the trail of a value.
@@ -186,14 +189,15 @@ extension SmallApp {
         var parts: [String] = []
         if !steps.isEmpty { parts.append("steps: [\(steps.map(\.code).joined(separator: ", "))]") }
         if let move {
-            parts.append("move: Move(\(move.version)\(move.finishes.map { ", finishes: \($0)" } ?? ""))")
+            let finishes = move.finishes.map { ", finishes: \($0)" } ?? ""
+            parts.append(
+                "move: .init(\(move.version)\(finishes)\(move.isVerified ? ", isVerified: true" : ""))")
         }
         if managers != [Manager()] {
             parts.append("managers: [\(managers.map(\.code).joined(separator: ", "))]")
         }
         if storeInDatabase { parts.append("storeInDatabase: true") }
         return "SmallApp(\(parts.joined(separator: ", ")))"
-            .replacing("Move(", with: ".init(")
     }
 }
 

@@ -6,7 +6,7 @@ extension SmallApp {
     package var weight: Int {
         var weight = storeInDatabase ? 1 : 0
         for step in steps { weight += 1 + step.options }
-        if let move { weight += move.finishes == nil ? 1 : 2 }
+        if let move { weight += 1 + (move.finishes == nil ? 0 : 1) + (move.isVerified ? 1 : 0) }
         for (index, manager) in managers.enumerated() {
             weight += (index > 0 ? 1 : 0) + (manager.since > 1 ? 1 : 0) + (manager.hasOwnLine ? 1 : 0)
             weight += manager.hasVersionChanges ? 1 : 0
@@ -51,7 +51,9 @@ extension SmallApp {
             if Int.random(in: 0..<3, using: &numbers) == 0 {
                 let version = [20, 30].randomElement(using: &numbers) ?? 20
                 let finished = [nil] + app.finishable(before: version, by: 0).map(Optional.some)
-                app.move = Move(version, finishes: finished.randomElement(using: &numbers) ?? nil)
+                app.move = Move(
+                    version, finishes: finished.randomElement(using: &numbers) ?? nil,
+                    isVerified: Int.random(in: 0..<4, using: &numbers) == 0)
             }
             if app.isSound { return app }
         }
@@ -77,6 +79,7 @@ extension SmallApp {
         }
         add { $0.move = nil }
         add { $0.move?.finishes = nil }
+        add { $0.move?.isVerified = false }
         add { if $0.managers.count > 1 { $0.managers.removeLast() } }
         for index in managers.indices {
             add { $0.managers[index].adopting = .newApp }
@@ -125,6 +128,8 @@ extension SmallApp {
                 var app = self
                 app.move = version.map { Move($0, finishes: finishes) }
                 if app.weight == weight, app.isSound { apps.append(app) }
+                app.move?.isVerified = true
+                if version != nil, app.weight == weight, app.isSound { apps.append(app) }
             }
         }
     }

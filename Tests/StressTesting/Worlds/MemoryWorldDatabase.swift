@@ -10,7 +10,7 @@ struct MemoryWorldDatabase: WorldDatabase {
     var ledger: Set<Int> = []
     var contents = SmallData()
 
-    static func old() -> Self {
+    static func old(isOther: Bool) -> Self {
         var database = Self()
         database.hasTables = true
         database.contents.values = WorldDevice.oldValues

@@ -11,10 +11,11 @@ struct SQLiteWorldDatabase: WorldDatabase {
 
     fileprivate init(_ queue: DatabaseQueue) { self.queue = queue }
 
-    static func old() throws -> Self {
+    static func old(isOther: Bool) throws -> Self {
         let database = try Self()
         try database.queue.write { db in
             try ValueTable.make(db)
+            if isOther { try db.execute(sql: "DROP TABLE run; CREATE TABLE run(step)") }
             for (key, value) in WorldDevice.oldValues { try ValueTable.insert(value, key, db) }
         }
         return database
@@ -152,7 +153,8 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
                     SQLMigration(version: 1, name: "make", sql: ValueTable.schema),
                     SQLMigration(
                         version: 2, name: "rebuild", sql: "\(rebuild) INSERT INTO run VALUES (\(mark));"),
-                ], adopting: SchemaAdoption { _ in 1 })
+                ], options: SchemaOptions(differentSchemas: move.isVerified ? .refuse : nil),
+                adopting: SchemaAdoption { _ in 1 })
             manager.whenMigratingToVersion(
                 arguments.version, migrate: schema, finishing: arguments.finishing, in: queue)
         } catch {

@@ -38,7 +38,9 @@ protocol WorldDatabase: Sendable {
     func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase
 
     /// Returns a database that release 1.0 has left.
-    static func old() throws -> Self
+    ///
+    /// - Parameter isOther: true if its tables are not those that it is adopted at.
+    static func old(isOther: Bool) throws -> Self
 }
 
 /// A database that a process has opened.

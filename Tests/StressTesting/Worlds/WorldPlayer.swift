@@ -66,7 +66,9 @@ struct World {
     }
 
     private func oldDatabase() throws -> any WorldDatabase {
-        inSQLite ? try SQLiteWorldDatabase.old() : MemoryWorldDatabase.old()
+        let isOther = app.move?.isVerified ?? false
+        return inSQLite
+            ? try SQLiteWorldDatabase.old(isOther: isOther) : MemoryWorldDatabase.old(isOther: isOther)
     }
 
     private mutating func run(
