@@ -303,14 +303,14 @@ package struct Promises: Sendable {
             let used = placesUsed(by: manager)
             let isExplained =
                 switch code {
-                case "stepFailed": !outcome.failed.isEmpty || used.contains(where: isDowngrade)
+                case "stepFailed":
+                    !outcome.failed.isEmpty || used.contains(where: isDowngrade)
+                        || app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
                 case "postponed": !outcome.postponed.isEmpty
                 case "gaveUp":
                     used.contains { places[$0]?.deaths[release] ?? 0 >= Self.maximumAttempts }
                 case "undecided": used.contains { start(of: manager, in: $0, release) == nil }
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
-                case "unusableDatabase":
-                    app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
                 case "notYetMigrated": !before.isSettled || before.release != release
                 default: false
                 }
