@@ -272,8 +272,8 @@ let package = Package(
         .executableTarget(
             name: "CrashTests",
             dependencies: [
-                "AppMigrations", "DiskModel", "MigrationTesting", "MigrationTools", "StressTesting",
-                "TestTraits",
+                "AppMigrations", "DiskModel", "MigrationTesting", "MigrationTools", "SmallWorlds",
+                "StressTesting", "TestTraits",
             ],
             path: "Tests/CrashTests",
             swiftSettings: settings),

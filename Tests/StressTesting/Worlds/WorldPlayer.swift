@@ -1,9 +1,9 @@
 import AppMigrations
 import Foundation
-import SmallWorlds
+package import SmallWorlds
 
 /// A small world as far as it has been played: the device, the states that it can be restored to, and what is promised.
-struct World {
+package struct World {
     let app: SmallApp
     private let inSQLite: Bool
     private(set) var promises: Promises
@@ -13,7 +13,7 @@ struct World {
     private(set) var history: [SmallEvent] = []
 
     /// Makes the world of a new device.
-    init(_ app: SmallApp, inSQLite: Bool = false) throws {
+    package init(_ app: SmallApp, inSQLite: Bool = false) throws {
         self.app = app
         self.inSQLite = inSQLite
         promises = Promises(app)
@@ -26,7 +26,9 @@ struct World {
     /// Plays an event, with the package's own managers.
     ///
     /// - Returns: what it was seen to do, and the first promise that does not hold.
-    mutating func play(_ event: SmallEvent) throws -> (outcome: SmallOutcome, problem: String?) {
+    package mutating func play(
+        _ event: SmallEvent
+    ) throws -> (outcome: SmallOutcome, problem: String?) {
         var outcome = SmallOutcome(managers: app.managers.count)
         switch event {
         case .oldInstall:
