@@ -63,6 +63,64 @@ struct RehearseTests {
         #expect(try tool.folder.fileNames == ["Migrations", "app.sqlite"])
     }
 
+    @Test("counts the values that change in each column, and shows one only if asked to")
+    func values() async throws {
+        let tool = try Tool([
+            "1_a.sql": """
+            CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, mail TEXT);
+            CREATE TABLE pet(id INTEGER PRIMARY KEY, owner INTEGER NOT NULL REFERENCES person(id), name TEXT);
+            """,
+            "2_b.sql": """
+            CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT, mail TEXT);
+            INSERT INTO new(name) SELECT name FROM person;
+            DROP TABLE person;
+            ALTER TABLE new RENAME TO person;
+            ALTER TABLE pet RENAME COLUMN name TO title;
+            UPDATE pet SET title = upper(title);
+            """,
+        ])
+        _ = try await tool("migrate --database app.sqlite --up-to 1")
+        try tool.execute(
+            """
+            INSERT INTO person VALUES (1, 'Ada', 'ada@example.com'), (3, 'Bo', 'bo@example.com'), (4, 'Cy', NULL);
+            INSERT INTO pet VALUES (1, 1, 'Rex'), (2, 3, 'Tom');
+            """)
+        func values(_ arguments: String) async throws -> String {
+            let output = try await tool("rehearse --database app.sqlite\(arguments)").output
+            return output.components(separatedBy: "\n\n").first { $0.hasPrefix("Values") } ?? output
+        }
+        #expect(
+            try await values("") == """
+                Values
+                  person.id    2 of 3 rows
+                  person.mail  2 of 3 rows, 2 to NULL
+                  pet.name     2 of 2 rows
+                  pet.owner    1 of 2 rows refer to another row
+                """)
+        #expect(
+            try await values(" --show-values") == """
+                Values
+                  person.id    2 of 3 rows: where id = 3, 3 becomes 2
+                  person.mail  2 of 3 rows, 2 to NULL: where id = 1, 'ada@example.com' becomes NULL
+                  pet.name     2 of 2 rows: where id = 1, 'Rex' becomes 'REX'
+                  pet.owner    1 of 2 rows refer to another row: where id = 2, 3 is the key of another row now
+                """)
+        let json = try await tool("rehearse --database app.sqlite --json").output
+        #expect(
+            json.contains(
+                """
+                    {
+                      "changed" : 1,
+                      "column" : "owner",
+                      "lost" : 0,
+                      "refersToOtherRows" : true,
+                      "rows" : 2,
+                      "table" : "pet"
+                    }
+                """))
+        #expect(!json.contains("example"))
+    }
+
     @Test("prints JSON")
     func json() async throws {
         let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "ALTER TABLE a ADD COLUMN y TEXT;"])
@@ -99,6 +157,9 @@ struct RehearseTests {
                   "sizeAfter" : 20480,
                   "sizeAtMost" : SIZE,
                   "sizeBefore" : 20480,
+                  "values" : [
+
+                  ],
                   "warnings" : [
 
                   ]

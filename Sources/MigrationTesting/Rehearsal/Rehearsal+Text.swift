@@ -6,8 +6,8 @@ extension Rehearsal {
 
     /// The losses that a test should reject, one sentence each.
     ///
-    /// A loss is a table that lost rows, a foreign key that more rows violate than before, or an `AUTOINCREMENT`
-    /// sequence that went back.
+    /// A loss is a table that lost rows, a column in which values became null or refer to other rows, a foreign key
+    /// that more rows violate than before, or an `AUTOINCREMENT` sequence that went back.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")
@@ -26,7 +26,10 @@ extension Rehearsal {
             \($0.before) before
             """
         }
-        return fewer + orphans + lostSequences
+        let lost = values.filter { $0.lost > 0 || $0.refersToOtherRows }.map {
+            "column \("\($0.table).\($0.column)".quoted) has changed: \($0.sentence)"
+        }
+        return fewer + lost + orphans + lostSequences
     }
 
     /// Returns the summary with the database's name, in colour on a terminal.
@@ -46,6 +49,7 @@ extension Rehearsal {
         lines += ["", style.heading("Schema")]
         lines += schemaChanges.isEmpty ? ["  unchanged"] : schemaChanges.map { "  \($0)" }
         lines += ["", style.heading("Rows")] + rowLines(style)
+        if !values.isEmpty { lines += ["", style.heading("Values")] + valueLines(style) }
         lines += ["", style.heading("Foreign keys")]
         if violations.isEmpty { lines.append("  no row refers to a missing row") }
         lines += violations.map {
@@ -56,6 +60,19 @@ extension Rehearsal {
         lines += ["", style.heading("Size"), "  \(sizeBefore.asSize) → \(sizeAfter.asSize)"]
         lines.append("  at most \(sizeAtMost.asSize) meanwhile, with the journal and temporary files")
         return lines.joined(separator: "\n")
+    }
+
+    private func valueLines(_ style: Style) -> [String] {
+        var table = Table(.left, .left)
+        for value in values {
+            var text = value.sentence
+            if let example = value.example { text += ": " + example.inOneLine }
+            let isLoss = value.lost > 0 || value.refersToOtherRows
+            table.add(
+                .init(text: "\(value.table).\(value.column)"),
+                isLoss ? .init(text: text, highlight: style.bad) : .init(text: text))
+        }
+        return table.lines()
     }
 
     private func rowLines(_ style: Style) -> [String] {
@@ -69,4 +86,17 @@ extension Rehearsal {
         }
         return counts.lines()
     }
+}
+
+extension Rehearsal.ValueChange {
+    /// The counts in a clause, such as `3 of 12 rows, 3 to NULL`.
+    fileprivate var sentence: String {
+        let count = "\(changed) of \(rows.counting("row"))"
+        if refersToOtherRows { return "\(count) refer to another row" }
+        return lost == 0 ? count : "\(count), \(lost) to NULL"
+    }
+}
+
+extension String {
+    fileprivate var inOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
 }

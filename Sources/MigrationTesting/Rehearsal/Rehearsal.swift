@@ -43,6 +43,32 @@ public struct Rehearsal: Sendable {
         public let after: Int
     }
 
+    /// The rows of a table in which the value of a column changed, or a foreign key came to refer to another row.
+    public struct ValueChange: Sendable, Hashable {
+        /// The table's name before.
+        public let table: String
+        /// The column's name before.
+        public let column: String
+        /// The number of rows before that are still there.
+        public let rows: Int
+        /// The number of them in which the value changed.
+        public let changed: Int
+        /// The number of them in which the value is null, and was not.
+        public let lost: Int
+        /// Whether the values are the same, and refer to other rows, which have got other keys.
+        public let refersToOtherRows: Bool
+        /// One of the changes in a sentence, if the rehearsal shows values: `where id = 3, 'a' becomes NULL`.
+        public let example: String?
+    }
+
+    /// What a rehearsal says about changed values.
+    public enum ShownValues: Sendable {
+        /// The number of changed values in each column.
+        case none
+        /// One of the changed values in each column as well.
+        case examples
+    }
+
     /// The migrations that were applied, in order.
     public let steps: [Step]
     /// The time that all migrations took together, with their commits but without making the copy.
@@ -53,6 +79,8 @@ public struct Rehearsal: Sendable {
     package let lostSequences: [String]
     /// The number of rows in each table, by name.
     public let rows: [RowCount]
+    /// The columns whose values changed, by table.
+    public let values: [ValueChange]
     /// The foreign keys that are violated, before or after.
     public let violations: [Violation]
     /// Pre-existing problems in the database, a sentence each.
@@ -76,9 +104,12 @@ public struct Rehearsal: Sendable {
 extension Rehearsal {
     /// Migrates a copy, and compares its contents before and after.
     init(
-        of migrator: SchemaMigrator, on copy: DatabaseQueue, migrate: () throws -> SchemaReport
+        of migrator: SchemaMigrator, on copy: DatabaseQueue, showing shown: ShownValues,
+        migrate: () throws -> SchemaReport
     ) throws {
         let before = try copy.read(Inventory.init)
+        let keepsValues = shown == .examples
+        let oldValues = try copy.read { try DatabaseValues($0, keepingValues: keepsValues) }
         var report: SchemaReport?
         var duration = Duration.zero
         let peak = try SpaceWatch.peak(of: copy) {
@@ -89,6 +120,17 @@ extension Rehearsal {
         let applied = Set(report?.applied ?? [])
         steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
             .map { Step(version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero) }
+        let scripts = try migrator.migrations.filter { applied.contains($0.version) }
+            .compactMap { try ($0 as? any SQLSource)?.script() }
+        let newValues = try copy.read { try DatabaseValues($0, keepingValues: keepsValues) }
+        let comparison = ValueComparison(from: oldValues, to: newValues, ScriptRenames(scripts))
+        values = comparison.changes.map { change in
+            ValueChange(
+                table: change.table.text, column: change.column.text, rows: change.compared,
+                changed: change.count, lost: change.nulled,
+                refersToOtherRows: change.renumberedParent != nil,
+                example: comparison.example(of: change)?.sentence)
+        }.sorted { ($0.table, $0.column) < ($1.table, $1.column) }
         schema = before.schema.difference(to: after.schema)
         rows = Set(after.rows.keys).union(before.rows.keys).sorted().map {
             RowCount(table: $0.text, before: before.rows[$0], after: after.rows[$0])

@@ -14,11 +14,12 @@ extension SchemaMigrator {
     ///   - database: the database, which may be open for reading only.
     ///   - version: the version of a known migration, inclusive; nil for the latest.
     ///   - folder: the folder for the copy; nil for the temporary folder.
+    ///   - values: whether the report holds examples of changed values.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
-        progress: Progress? = nil
+        showing values: Rehearsal.ShownValues = .none, progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
             try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
@@ -27,7 +28,7 @@ extension SchemaMigrator {
                 let queue = try DatabaseQueue(path: file.path, configuration: configuration)
                 try database.backup(to: queue, progress: progress)
                 let result = Result {
-                    try Rehearsal(of: self, on: queue) {
+                    try Rehearsal(of: self, on: queue, showing: values) {
                         try migrateCopy(queue, upTo: version, progress: progress)
                     }
                 }
@@ -47,15 +48,16 @@ extension SchemaMigrator {
     ///   - configuration: how the app opens its database, with the passphrase of an encrypted one; used for the copy
     ///     as well.
     ///   - version: the version of a known migration, inclusive; nil for the latest.
+    ///   - values: whether the report holds examples of changed values.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
-        progress: Progress? = nil
+        showing values: Rehearsal.ShownValues = .none, progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
             let database = try DatabaseFile(path: path, configuration: configuration).openReadOnly()
-            let result = Result { try rehearse(database, upTo: version, progress: progress) }
+            let result = Result { try rehearse(database, upTo: version, showing: values, progress: progress) }
             try database.close()
             return try result.get()
         }

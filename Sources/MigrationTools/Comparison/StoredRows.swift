@@ -4,7 +4,7 @@ package import SchemaMigrations
 /// The rows of a table, value by value, as SQLite stores them.
 package struct StoredRows: Sendable {
     /// The rows, in the order in which SQLite returns them: their values, and for texts their bytes.
-    package let rows: [[StoredValue]]
+    package private(set) var rows: [[StoredValue]] = []
     /// The columns that the values belong to; `rowid` first, where it is not a column of the table.
     package let columns: [SQLName]
 
@@ -28,6 +28,15 @@ package struct StoredRows: Sendable {
             columns.insert("rowid", at: 0)
         }
         self.columns = columns
+        var rows: [[StoredValue]] = []
+        try Self.forEach(db, table, columns) { rows.append($0) }
+        self.rows = rows
+    }
+
+    /// Calls a closure with the values of each row in some columns.
+    static func forEach(
+        _ db: Database, _ table: SQLName, _ columns: [SQLName], _ body: ([StoredValue]) -> Void
+    ) throws {
         // A text is read as a blob: GRDB ends it at a NUL, and repairs what is not UTF-8.
         let values = columns.map {
             "CASE typeof(\($0.sql)) WHEN 'text' THEN CAST(\($0.sql) AS BLOB) ELSE \($0.sql) END"
@@ -35,14 +44,12 @@ package struct StoredRows: Sendable {
         let types = columns.map { "typeof(\($0.sql)) = 'text'" }
         let cursor = try Row.fetchCursor(
             db, sql: "SELECT \((values + types).joined(separator: ", ")) FROM \(table.inMain)")
-        var rows: [[StoredValue]] = []
         while let row = try cursor.next() {
             let all = Array(row.databaseValues)
-            rows.append(
+            body(
                 zip(all.prefix(columns.count), all.suffix(columns.count)).map { value, isText in
                     StoredValue(value, isText: isText == 1.databaseValue)
                 })
         }
-        self.rows = rows
     }
 }

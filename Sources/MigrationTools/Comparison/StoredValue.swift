@@ -57,6 +57,25 @@ package enum StoredValue: Hashable, Sendable {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
+    /// A number that values share only if they mean the same, such as 1, 1.0 and `'1'`; 0 for null.
+    var meaning: Int {
+        switch self {
+        case .null: return 0
+        case .real(let bits):
+            let number = Double(bitPattern: bits)
+            return Int64(exactly: number).map { StoredValue.integer($0).hashValue } ?? hashValue
+        case .text(let bytes):
+            // Only a text that SQLite writes for a number means that number.
+            guard let first = bytes.first, (0x2d...0x39).contains(first),
+                let text = String(validUTF8: bytes)
+            else { return hashValue }
+            if let number = Int64(text), "\(number)" == text { return StoredValue.integer(number).hashValue }
+            guard let number = Double(text), "\(number)" == text else { return hashValue }
+            return StoredValue.real(number.bitPattern).meaning
+        case .integer, .blob: return hashValue
+        }
+    }
+
     /// The value with the letters of a text in lower case.
     package var inLowerCase: StoredValue {
         guard case .text(let bytes) = self else { return self }

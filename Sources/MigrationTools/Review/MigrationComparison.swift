@@ -31,7 +31,17 @@ struct MigrationComparison {
             if let rows { compareRows(rebuild, rows) }
         }
         compareViews()
-        if let rows { compareFullText(rows) }
+        if let rows {
+            compareFullText(rows)
+            // Where a table's rows get other keys, the columns that refer to them show it.
+            let renumbered = Set(rows.changedColumns.compactMap(\.renumberedParent))
+            for column in rows.changedColumns
+            where !renumbered.contains(column.table)
+                || before.tables[column.table]?.primaryKey.contains(column.column) != true
+            {
+                compareValues(column)
+            }
+        }
     }
 
     private mutating func report(
@@ -217,13 +227,72 @@ struct MigrationComparison {
                     """
                 })
         }
-        for merged in rows.mergedValues where merged.table == rebuild.table {
+    }
+
+    /// Judges a column that loses values: by mistake in a rebuild, or because a statement says so.
+    private mutating func compareValues(_ column: ChangedColumn) {
+        let rebuild = outline.rebuilds.first { $0.table == column.table }
+        let names = Set([column.table, rebuild?.creation.createdTable].compactMap(\.self))
+        let (table, name) = (column.table.text.quoted, column.column.text.quoted)
+        if let parent = column.renumberedParent {
+            reportRenumbered(parent, column)
+        } else if let update = outline.update(of: column.column, in: names) {
+            reportOverwritten(column, update)
+        } else if let rebuild, let old = before.tables[rebuild.table], let new = after.tables[rebuild.table] {
+            let (source, statement) = rebuild.source(of: column.column, from: old, to: new)
+            switch source {
+            case .omitted:
+                report(
+                    .lostValues, statement,
+                    "Rebuilding table \(table) leaves out the values of column \(name): \(column.example.sentence).",
+                    "Copy the column.")
+            case .column(let other) where other != column.column:
+                report(
+                    .lostValues, statement,
+                    """
+                    Rebuilding table \(table) puts the values of column \(other.text.quoted) into column \(name): \
+                    \(column.example.sentence).
+                    """, "Name the columns after INSERT INTO and after SELECT, in the same order.")
+            case .column:
+                guard let merge = column.merge else { return }
+                report(
+                    .changedValues, rebuild.creation,
+                    "Column \(name) of table \(table) changes its type: \(merge.sentence).",
+                    "Convert the values explicitly, or keep the type.")
+            case .expression: reportOverwritten(column, statement)
+            }
+        } else if let statement = outline.statements.last(where: { $0.writes && $0.mentions(column.table) })
+            ?? outline.statements.last(where: \.writes)
+        {
+            reportOverwritten(column, statement)
+        }
+    }
+
+    private mutating func reportOverwritten(_ column: ChangedColumn, _ statement: ScriptOutline.Statement) {
+        guard column.isLossy || column.source != nil else { return }
+        let effect =
+            column.example.after == .null
+            ? column.example.sentence : column.merge?.sentence ?? column.example.sentence
+        report(
+            .changedValues, statement,
+            "Column \(column.column.text.quoted) of table \(column.table.text.quoted) loses values: \(effect)."
+        )
+    }
+
+    private mutating func reportRenumbered(_ parent: SQLName, _ column: ChangedColumn) {
+        let reference = """
+            column \(column.column.text.quoted) of table \(column.table.text.quoted) refers to other rows: \
+            \(column.example.sentence).
+            """
+        if let rebuild = outline.rebuilds.first(where: { $0.table == parent }) {
             report(
-                .lostValues, rebuild.creation,
-                """
-                Column \(merged.column.text.quoted) of table \(table) changes its type: \(merged.first.sql) and \
-                \(merged.second.sql) both become \(merged.result.sql).
-                """)
+                .lostValues, rebuild.copies[rebuild.copies.count - 1],
+                "Rebuilding table \(parent.text.quoted) gives its rows other keys, and \(reference)",
+                "Copy the key.")
+        } else if let statement = outline.statements.last(where: { $0.writes && $0.mentions(parent) }) {
+            report(
+                .changedValues, statement, "Table \(parent.text.quoted) gets other keys, and \(reference)",
+                "Update the rows that refer to it as well.")
         }
     }
 
@@ -313,5 +382,17 @@ extension SchemaObject {
     fileprivate func creationRemedy(_ remedy: String) -> String {
         sql.contains(where: \.isNewline) || sql.contains("--") || sql.utf8.count > 150
             ? "\(remedy)." : "\(remedy): \(sql);"
+    }
+}
+
+extension ChangedColumn.Merge {
+    /// The merge in a sentence, such as `'a' and 'A' both become 'a'`.
+    fileprivate var sentence: String { "\(first.sql) and \(second.sql) both become \(result.sql)" }
+}
+
+extension ScriptOutline.Statement {
+    /// Whether the statement writes or deletes rows.
+    fileprivate var writes: Bool {
+        ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].contains(tokens.first?.keyword ?? "")
     }
 }

@@ -68,11 +68,18 @@ struct MigrationRun {
         guard !tables.isEmpty else { return (nil, []) }
         let trial = RowTrial(
             database: database, migrator: migrator, migration: migration,
-            rebuilt: Set(outline.rebuilds.map(\.table)), tables: tables)
+            renames: ScriptRenames(outline), tables: tables)
         do {
             return (try trial.run(over: .awkward), [])
         } catch let error as SchemaMigrationError {
-            return (try? trial.run(over: .typical), brokenConstraint(error, outline).map { [$0] } ?? [])
+            let problem = brokenConstraint(error, outline)
+            guard problem?.rule == .orphans else {
+                return (try? trial.run(over: .distinct), problem.map { [$0] } ?? [])
+            }
+            let facts = try? trial.run(over: .awkward, unchecked: outline.script)
+            // Rows refer to missing rows as well if the rows that they refer to have got other keys.
+            let isRenumbered = facts?.changedColumns.contains { $0.renumberedParent != nil } == true
+            return (facts, isRenumbered ? [] : problem.map { [$0] } ?? [])
         } catch {
             return (nil, [])
         }

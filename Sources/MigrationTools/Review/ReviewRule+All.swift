@@ -91,6 +91,7 @@ extension ReviewRule {
         lostIndex, lostTrigger, lostForeignKey, lostCheck, lostNotNull, lostUnique, lostPrimaryKey,
         lostDefault,
         lostCollation, lostGenerated, lostAutoincrement, lostSequence, lostStrict, lostWithoutRowID, lostRows,
+        lostValues,
     ]
 
     static let lostIndex = ReviewRule(
@@ -138,19 +139,22 @@ extension ReviewRule {
     static let lostRows = ReviewRule(
         "lost-rows", .error, "a rebuild does not copy every row",
         remedy: "Copy every row, or delete rows with a DELETE that says which.")
+    static let lostValues = ReviewRule(
+        "lost-values", .error, "a rebuild loses or exchanges values",
+        remedy: "Copy every column into the one of its name.")
 
     // MARK: What rows show
 
     private static let rows = [
-        addColumn, lostValues, newUnique, newNotNull, newCheck, orphans, staleFullText,
+        addColumn, changedValues, newUnique, newNotNull, newCheck, orphans, staleFullText,
     ]
 
     static let addColumn = ReviewRule(
         "add-column", .error, "a column cannot be added to a table that has rows",
         remedy: "Give the column a constant DEFAULT, or rebuild the table.")
-    static let lostValues = ReviewRule(
-        "lost-values", .warning, "a change of type makes different values the same",
-        remedy: "Convert the values explicitly, or keep the type.")
+    static let changedValues = ReviewRule(
+        "changed-values", .warning, "a statement or a change of type loses values",
+        remedy: "Copy the values first, or change only those that are meant.")
     static let newUnique = ReviewRule(
         "new-unique", .warning, "existing rows may break a new UNIQUE",
         remedy: "Merge or delete the duplicates first.")

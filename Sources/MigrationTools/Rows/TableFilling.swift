@@ -11,8 +11,10 @@ package struct TableFilling {
         /// Rows that the schema accepts, and few authors expect.
         ///
         /// Values repeat wherever they may, every column that may be null is null in some row, and texts look like
-        /// numbers.
+        /// numbers. The first rows are distinct, so that a migration cannot exchange them unnoticed.
         case awkward
+        /// Rows that differ in every value, without nulls and with gaps between their ids.
+        case distinct
     }
 
     /// Adds rows to tables, and fills a table before those that refer to it.
@@ -131,10 +133,15 @@ package struct TableFilling {
     /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
         let number = Int64(index + attempt * count + 1)
-        if style == .awkward, !index.isMultiple(of: 2), attempt <= table.columns.count {
+        if style == .awkward, !isDistinct(index), !index.isMultiple(of: 2), attempt <= table.columns.count {
             return repeated(index, attempt, number: number)
         }
-        var values = table.columns.indices.map { value(at: $0, index: index, number: number) }
+        var values = table.columns.indices.map { position in
+            if isDistinct(index), attempt <= table.columns.count {
+                return distinctValue(at: position, number: number)
+            }
+            return value(at: position, index: index, number: number)
+        }
         for (key, reference) in table.references.enumerated() {
             let positions = reference.columns.map(position)
             guard let found = target(of: key, index + attempt, positions, values) else { return nil }
@@ -170,9 +177,36 @@ package struct TableFilling {
         return values
     }
 
+    /// The number of distinct rows before those that repeat values.
+    private static let distinctRows = 8
+
+    private func isDistinct(_ index: Int) -> Bool {
+        switch style {
+        case .typical: false
+        case .awkward: index < Self.distinctRows
+        case .distinct: true
+        }
+    }
+
+    /// Returns a value that no other column has, as far as the constraints allow.
+    private mutating func distinctValue(at position: Int, number: Int64) -> DatabaseValue {
+        let column = table.columns[position]
+        guard !column.isRowID, table.checks(of: column).isEmpty else {
+            return value(at: position, index: 0, number: number)
+        }
+        let kind = GeneratedValue(column)
+        if kind == .boolean, !column.isUnique { return (number % 2).databaseValue }
+        return kind.value(number: number + Int64(position + 1) * 1_000, isUnique: true, using: &random)
+    }
+
+    /// Returns the id of a row. Awkward ids have gaps, as if rows had been deleted.
+    private func id(_ number: Int64) -> DatabaseValue {
+        (style == .typical ? nextID + number - 1 : nextID + number * 7).databaseValue
+    }
+
     private mutating func value(at position: Int, index: Int, number: Int64) -> DatabaseValue {
         let column = table.columns[position]
-        if column.isRowID { return (nextID + number - 1).databaseValue }
+        if column.isRowID { return id(number) }
         if style == .awkward, !column.isUnique, table.checks(of: column).isEmpty {
             let values = GeneratedValue(column).awkwardValues + (column.isRequired ? [] : [.null])
             return values[(index / 2 + position) % values.count]

@@ -116,7 +116,7 @@ package struct SQLScript {
         package let isWord: Bool
         private let text: String
 
-        init(_ kind: SQLLexer.Kind, _ text: String) {
+        package init(_ kind: SQLLexer.Kind, _ text: String) {
             self.text = text
             isWord = kind == .word
             keyword = isWord ? text.uppercasedASCII : text

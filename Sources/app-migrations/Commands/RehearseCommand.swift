@@ -13,8 +13,10 @@ struct RehearseCommand: ParsableCommand {
         discussion: """
             SQLite's backup reads the database; nothing writes to it. The copy is made in the temporary folder, and \
             removed in the end, also after Control-C, SIGTERM or SIGHUP; only its owner can read it. The report has the \
-            time of each migration, the changes of the schema, the number of rows in each table, violated foreign keys, \
-            the size, and the most space that the database took meanwhile. Run it on the biggest database that you have.
+            time of each migration, the changes of the schema, the number of rows in each table, the number of changed \
+            values in each column, violated foreign keys, the size, and the most space that the database took \
+            meanwhile. Run it on the biggest database that you have. It prints no value of the database without \
+            --show-values.
 
             EXAMPLE
               app-migrations rehearse --database library.sqlite
@@ -22,6 +24,9 @@ struct RehearseCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption
     @OptionGroup var folder: DirectoryOption
+
+    @Flag(help: "Show one of the changed values in each column.")
+    var showValues = false
 
     @OptionGroup var format: JSONOption
 
@@ -35,7 +40,8 @@ struct RehearseCommand: ParsableCommand {
                 bar: format.json ? nil : ProgressBar(on: .standardError), temporaryFolder: folder
             )
             .run {
-                try migrator.rehearse(queue, in: folder, progress: $0)
+                try migrator.rehearse(
+                    queue, in: folder, showing: showValues ? .examples : .none, progress: $0)
             }
         }
         if format.json {
@@ -53,6 +59,7 @@ private struct RehearseOutput: Encodable {
     let migrations: [Step]
     let schema: [Change]
     let rows: [RowCount]
+    let values: [ValueChange]
     let foreignKeyViolations: [Violation]
     let warnings: [String]
     let sizeBefore: Int64
@@ -78,6 +85,16 @@ private struct RehearseOutput: Encodable {
         let after: Int?
     }
 
+    struct ValueChange: Encodable {
+        let table: String
+        let column: String
+        let rows: Int
+        let changed: Int
+        let lost: Int
+        let refersToOtherRows: Bool
+        let example: String?
+    }
+
     struct Violation: Encodable {
         let table: String
         let parent: String
@@ -95,6 +112,11 @@ private struct RehearseOutput: Encodable {
             Change(subject: $0.subject, before: $0.before, after: $0.after, sentence: $0.sentence)
         }
         rows = rehearsal.rows.map { RowCount(table: $0.table, before: $0.before, after: $0.after) }
+        values = rehearsal.values.map {
+            ValueChange(
+                table: $0.table, column: $0.column, rows: $0.rows, changed: $0.changed, lost: $0.lost,
+                refersToOtherRows: $0.refersToOtherRows, example: $0.example)
+        }
         foreignKeyViolations = rehearsal.violations.map {
             Violation(table: $0.table, parent: $0.parent, before: $0.before, after: $0.after)
         }

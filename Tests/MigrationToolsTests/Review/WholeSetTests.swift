@@ -24,6 +24,7 @@ struct WholeSetTests {
                 "20220228235959_rebuild_bed.sql:12 lost-sequence",
                 "20230704160000_harvests.sql:1 unindexed-foreign-key",
                 "20240110090000000_tags.sql:2 unindexed-foreign-key",
+                "20240110090000000_tags.sql:15 changed-values",
                 "20240922101112345_rebuild_watering.sql:2 lost-default",
             ])
     }

@@ -1,0 +1,140 @@
+package import SchemaMigrations
+
+/// The values that a migration changes, column by column and row by row.
+///
+/// A foreign key is compared by the row that it refers to: where a migration gives a row another key and writes that
+/// into the rows that refer to it, nothing changes; where it does not, the foreign keys change, though their values
+/// stay.
+package struct ValueComparison: Sendable {
+    /// The rows of a table in which a column changes.
+    package struct Change: Sendable {
+        /// The table's name before.
+        package let table: SQLName
+        /// The column's name before.
+        package let column: SQLName
+        /// The table whose rows have got other keys, if that alone makes the column refer to other rows.
+        package let renumberedParent: SQLName?
+        /// The number of rows that were compared.
+        package let compared: Int
+        /// The number of rows in which the value is null, and was not.
+        package let nulled: Int
+        /// The positions of the changed rows before and after.
+        let rows: [(old: Int, new: Int)]
+
+        /// The number of rows in which the value changes.
+        package var count: Int { rows.count }
+    }
+
+    /// A table before and after a migration.
+    struct Pair: Sendable {
+        let old: TableValues
+        /// The table after, with foreign keys that hold the keys which their rows had before.
+        var new: TableValues
+        /// The table after, as it is.
+        let stored: TableValues
+        /// The columns that both have, by their positions.
+        let columns: [(old: Int, new: Int)]
+        var rows: [(old: Int, new: Int)]
+    }
+
+    private(set) var pairs: [Pair] = []
+    /// The changed columns, by table and column.
+    package private(set) var changes: [Change] = []
+
+    /// Compares the values before and after migrations that rename as they do.
+    package init(from before: DatabaseValues, to after: DatabaseValues, _ renames: ScriptRenames) {
+        for old in before.tables {
+            guard
+                let new = renames.table(old.layout.name).flatMap(after.table) ?? after.table(old.layout.name)
+            else { continue }
+            let columns = old.layout.columns.enumerated().compactMap { position, column in
+                new.columns.firstIndex(of: renames.column(column.name, of: old.layout.name)).map {
+                    (old: position, new: $0)
+                }
+            }
+            let plain = RowMatching(old, new, columns: columns)
+            let translated = translated(new, of: old, columns)
+            var pair = Pair(old: old, new: new, stored: new, columns: columns, rows: plain.pairs)
+            if let translated {
+                let other = RowMatching(old, translated, columns: columns)
+                if Self.kept(other.pairs, old, translated, columns)
+                    > Self.kept(plain.pairs, old, new, columns)
+                {
+                    pair.rows = other.pairs
+                }
+            }
+            pairs.append(pair)
+        }
+        // Tables may refer to each other, so that only now all rows are known.
+        pairs = pairs.map { pair in
+            var pair = pair
+            pair.new = translated(pair.stored, of: pair.old, pair.columns) ?? pair.stored
+            return pair
+        }
+        changes = pairs.flatMap { pair in pair.columns.compactMap { Self.change(of: $0, in: pair) } }
+    }
+
+    private static func kept(
+        _ rows: [(old: Int, new: Int)], _ old: TableValues, _ new: TableValues,
+        _ columns: [(old: Int, new: Int)]
+    ) -> Int {
+        rows.reduce(0) { count, row in
+            count
+                + columns.count { old.meaning(row.old, $0.old) == new.meaning(row.new, $0.new) }
+        }
+    }
+
+    /// Returns a table after the migration, with the keys in its foreign keys that the rows had before.
+    ///
+    /// - Returns: nil, if no such key changes.
+    private func translated(
+        _ new: TableValues, of old: TableValues, _ columns: [(old: Int, new: Int)]
+    ) -> TableValues? {
+        var result: TableValues?
+        for reference in old.layout.references {
+            guard let parent = pairs.first(where: { $0.old.layout.name == reference.parent }),
+                let ownOld = old.positions(of: reference.columns),
+                let oldKey = parent.old.positions(of: reference.parentColumns)
+            else { continue }
+            let own = ownOld.compactMap { position in columns.first { $0.old == position }?.new }
+            let newKey =
+                new.layout.references.first { kept in
+                    kept.parent == parent.stored.layout.name
+                        && new.positions(of: kept.columns).map(Set.init) == Set(own)
+                }.flatMap { parent.stored.positions(of: $0.parentColumns) }
+                ?? oldKey.compactMap { position in parent.columns.first { $0.old == position }?.new }
+            guard own.count == ownOld.count, newKey.count == oldKey.count,
+                parent.rows.contains(where: {
+                    parent.old.key($0.old, oldKey) != parent.stored.key($0.new, newKey)
+                })
+            else { continue }
+            let byKey = parent.stored.rows(by: newKey)
+            let oldByNew = Dictionary(parent.rows.map { ($0.new, $0.old) }, uniquingKeysWith: { $1 })
+            result = (result ?? new).replacing(own) { row in
+                guard let key = new.key(row, own), let target = byKey[key], let source = oldByNew[target]
+                else { return nil }
+                return oldKey.map { parent.old.meaning(source, $0) }
+            }
+        }
+        return result
+    }
+
+    private static func change(of column: (old: Int, new: Int), in pair: Pair) -> Change? {
+        var rows: [(old: Int, new: Int)] = []
+        var nulled = 0
+        var isStored = false
+        for row in pair.rows {
+            let (old, new) = (pair.old.meaning(row.old, column.old), pair.new.meaning(row.new, column.new))
+            guard old != new else { continue }
+            rows.append(row)
+            if new == 0 { nulled += 1 }
+            if pair.stored.meaning(row.new, column.new) != old { isStored = true }
+        }
+        guard !rows.isEmpty else { return nil }
+        let name = pair.old.columns[column.old]
+        let parent = pair.old.layout.references.first { $0.columns.contains(name) }?.parent
+        return Change(
+            table: pair.old.layout.name, column: name, renumberedParent: isStored ? nil : parent,
+            compared: pair.rows.count, nulled: nulled, rows: rows)
+    }
+}

@@ -1,0 +1,102 @@
+import SchemaMigrations
+
+extension ScriptOutline {
+    /// The origin of a column's values in a rebuild.
+    enum ValueSource {
+        /// The rebuild writes nothing into the column.
+        case omitted
+        /// The rebuild copies a column, as it is.
+        case column(SQLName)
+        /// The rebuild computes the values.
+        case expression
+    }
+
+    /// Returns the last statement that updates a column, or a whole table if it names no column of it.
+    func update(of column: SQLName, in tables: Set<SQLName>) -> Statement? {
+        statements.last { statement in
+            statement.updatedTable.map(tables.contains) == true && statement.mentions(column)
+        }
+    }
+}
+
+extension ScriptOutline.Rebuild {
+    /// Returns where the values of a column come from, and the statement that copies them.
+    func source(
+        of column: SQLName, from old: TableLayout, to new: TableLayout
+    ) -> (source: ScriptOutline.ValueSource, statement: ScriptOutline.Statement) {
+        let target = creation.createdTable
+        let statement = copies.last { $0.insertion?.table == target } ?? copies[copies.count - 1]
+        guard let insertion = statement.insertion, insertion.table == target else {
+            return (.expression, statement)
+        }
+        let columns = insertion.columns ?? new.columns.map(\.name)
+        guard let position = columns.firstIndex(of: column) else { return (.omitted, statement) }
+        // A star stands for the columns of the old table.
+        let values = insertion.values.flatMap { value -> [[SQLScript.Token]] in
+            guard value.last?.keyword == "*", value.count == 1 || value.count == 3 else { return [value] }
+            return old.columns.map { [SQLScript.Token(name: $0.name)] }
+        }
+        guard position < values.count else { return (.expression, statement) }
+        let value = values[position]
+        if value.count == 3, value[1].keyword == "." { return (.column(value[2].name), statement) }
+        guard value.count == 1, old.column(named: value[0].name) != nil else {
+            return (.expression, statement)
+        }
+        return (.column(value[0].name), statement)
+    }
+}
+
+extension ScriptOutline.Statement {
+    /// The table that the statement updates.
+    var updatedTable: SQLName? {
+        guard tokens.opens(with: "UPDATE") || tokens.opens(with: "WITH"),
+            let update = tokens.outside.firstIndex(where: { $0.isWord("UPDATE") })
+        else { return nil }
+        var rest = tokens.outside[(update + 1)...]
+        if rest.first?.keyword == "OR" { rest = rest.dropFirst(2) }
+        return rest.qualifiedName
+    }
+
+    /// The parts of an `INSERT … SELECT`: the table, its columns if the statement names them, and what they get.
+    var insertion: (table: SQLName, columns: [SQLName]?, values: [[SQLScript.Token]])? {
+        guard tokens.opens(with: "INSERT") || tokens.opens(with: "REPLACE"),
+            let into = tokens.firstIndex(where: { $0.isWord("INTO") }),
+            let table = tokens[(into + 1)...].qualifiedName,
+            let select = tokens.firstIndex(where: { $0.isWord("SELECT") })
+        else { return nil }
+        let end = into + 1 + (tokens[(into + 1)...].dropFirst().first?.keyword == "." ? 3 : 1)
+        var columns: [SQLName]?
+        if end < select, let open = tokens[end..<select].firstIndex(where: { $0.keyword == "(" }),
+            let close = tokens[open..<select].firstIndex(where: { $0.keyword == ")" })
+        {
+            columns = tokens[(open + 1)..<close].filter { $0.keyword != "," }.map(\.name)
+        }
+        var values: [[SQLScript.Token]] = [[]]
+        var depth = 0
+        for token in tokens[(select + 1)...] {
+            if depth == 0, ["FROM", "WHERE", ";", "UNION", "ORDER", ")"].contains(token.keyword) { break }
+            if token.keyword == "(" { depth += 1 }
+            if token.keyword == ")" { depth -= 1 }
+            if depth == 0, token.keyword == "," {
+                values.append([])
+            } else {
+                values[values.count - 1].append(token)
+            }
+        }
+        if values[0].first?.isWord("DISTINCT") == true || values[0].first?.isWord("ALL") == true {
+            values[0].removeFirst()
+        }
+        // A name after an expression is another name for it.
+        values = values.map { value in
+            let alias = value.lastIndex { $0.isWord("AS") }
+            return alias.map { $0 == value.count - 2 ? Array(value[..<$0]) : value } ?? value
+        }
+        return (table, columns, values)
+    }
+}
+
+extension SQLScript.Token {
+    fileprivate init(name: SQLName) {
+        self.init(.quotedName, name.sql)
+    }
+}

@@ -1,0 +1,192 @@
+import TestSupport
+import Testing
+
+@testable import MigrationTools
+
+@Suite("A review of values", .timed)
+struct ValueTests {
+    private static let people = """
+        CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT);
+        CREATE TABLE pet(id INTEGER PRIMARY KEY, owner INTEGER NOT NULL REFERENCES person(id), name TEXT);
+        CREATE INDEX pet_owner ON pet(owner);
+        """
+
+    /// Rebuilds table `person`.
+    private static func rebuild(_ columns: String, _ copy: String) -> String {
+        """
+        CREATE TABLE new(\(columns));
+        INSERT INTO new\(copy) FROM person;
+        DROP TABLE person;
+        ALTER TABLE new RENAME TO person;
+        """
+    }
+
+    private static let same = "id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT"
+
+    /// Returns the findings, with `ROW` and `VALUE` for what is generated.
+    private func findings(_ sql: String, after first: String = people) throws -> [String] {
+        try ReviewedMigrations(sql, after: first).findings.map {
+            $0.replacing(
+                #/where .+?, (?:'[^']*'|[\d.]+) becomes (?:'[^']*'|NULL|\d+)/#,
+                with: "where ROW, VALUE changes"
+            )
+            .replacing(#/where .+?, (?:'[^']*'|[\d.]+) is the key/#, with: "where ROW, VALUE is the key")
+        }
+    }
+
+    @Test("finds a column that a rebuild leaves out")
+    func omitted() throws {
+        #expect(
+            try findings(Self.rebuild(Self.same, "(id, name) SELECT id, name")) == [
+                """
+                2_b.sql:2: Rebuilding table `person` leaves out the values of column `mail`: where ROW, VALUE changes. Copy \
+                the column. [lost-values]
+                """
+            ])
+    }
+
+    @Test("shows a row as an example")
+    func example() throws {
+        let finding = try #require(
+            try ReviewedMigrations(
+                Self.rebuild(Self.same, "(id, name) SELECT id, name"), after: Self.people
+            ).findings.first)
+        #expect(finding.contains(#/where id = \d+, '.*' becomes NULL/#))
+    }
+
+    @Test("finds values that a rebuild puts into other columns, with and without a key")
+    func exchanged() throws {
+        let sql = Self.rebuild("id INTEGER PRIMARY KEY, mail TEXT, name TEXT", " SELECT *")
+        let found = [("mail", "name"), ("name", "mail")].map { from, to in
+            """
+            2_b.sql:2: Rebuilding table `person` puts the values of column `\(from)` into column `\(to)`: where ROW, \
+            VALUE changes. Name the columns after INSERT INTO and after SELECT, in the same order. [lost-values]
+            """
+        }
+        let first = "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, mail TEXT)"
+        #expect(try findings(sql, after: first) == found)
+        #expect(
+            try ReviewedMigrations(
+                Self.rebuild("mail TEXT, name TEXT", " SELECT *"),
+                after: "CREATE TABLE person(name TEXT, mail TEXT)"
+            ).rules == ["2 lost-values", "2 lost-values"])
+        #expect(
+            try findings(
+                Self.rebuild("id INTEGER PRIMARY KEY, mail TEXT, name TEXT", "(id, name, mail) SELECT *"),
+                after: first) == [])
+        // The columns have one type, so that nothing but the values shows it.
+        #expect(
+            try ReviewedMigrations(
+                Self.rebuild("id INTEGER PRIMARY KEY, updated INTEGER, created INTEGER", " SELECT *"),
+                after: "CREATE TABLE person(id INTEGER PRIMARY KEY, created INTEGER, updated INTEGER)"
+            ).rules == ["2 lost-values", "2 lost-values"])
+    }
+
+    @Test("finds foreign keys that refer to other rows, since a rebuild does not copy the ids")
+    func renumbered() throws {
+        for order in ["", " ORDER BY name"] {
+            let sql = Self.rebuild(Self.same, "(name, mail) SELECT name, mail")
+                .replacing("FROM person", with: "FROM person\(order)")
+            #expect(
+                try findings(sql) == [
+                    """
+                    2_b.sql:2: Rebuilding table `person` gives its rows other keys, and column `owner` of table `pet` refers \
+                    to other rows: where ROW, VALUE is the key of another row now. Copy the key. [lost-values]
+                    """
+                ])
+        }
+        #expect(
+            try findings(
+                Self.rebuild(
+                    "id INTEGER PRIMARY KEY, name TEXT, mail TEXT", "(name, mail) SELECT name, mail"),
+                after: "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, mail TEXT)") == [
+                    """
+                    2_b.sql:2: Rebuilding table `person` leaves out the values of column `id`: where ROW, VALUE changes. Copy \
+                    the column. [lost-values]
+                    """
+                ])
+    }
+
+    @Test("finds nothing if foreign keys follow the rows to which they refer")
+    func followed() throws {
+        #expect(
+            try findings("UPDATE person SET id = id + 1000; UPDATE pet SET owner = owner + 1000;") == [])
+        #expect(
+            try findings(
+                """
+                CREATE TABLE new(id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, name TEXT);
+                INSERT INTO new(uuid, name) SELECT uuid, name FROM person ORDER BY name;
+                CREATE TABLE pets(uuid TEXT PRIMARY KEY NOT NULL, owner INTEGER NOT NULL REFERENCES person(id));
+                INSERT INTO pets SELECT uuid, (SELECT id FROM new WHERE new.uuid = owner) FROM pet;
+                DROP TABLE pet;
+                ALTER TABLE pets RENAME TO pet;
+                CREATE INDEX pet_owner ON pet(owner);
+                DROP TABLE person;
+                ALTER TABLE new RENAME TO person;
+                """,
+                after: """
+                    CREATE TABLE person(uuid TEXT PRIMARY KEY NOT NULL, name TEXT);
+                    CREATE TABLE pet(uuid TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL REFERENCES person(uuid));
+                    CREATE INDEX pet_owner ON pet(owner);
+                    """) == [])
+    }
+
+    @Test(
+        "warns of a statement that loses values",
+        arguments: [
+            "UPDATE person SET mail = NULL;",
+            "UPDATE person SET mail = name;",
+            "UPDATE person SET mail = lower(mail);",
+            "ALTER TABLE person RENAME COLUMN mail TO address; UPDATE person SET address = '';",
+            "INSERT OR REPLACE INTO person(id, name) SELECT id, name FROM person;",
+        ])
+    func statements(sql: String) throws {
+        let reviewed = try ReviewedMigrations(sql, after: Self.people)
+        #expect(reviewed.rules == ["1 changed-values"])
+        #expect(
+            reviewed.findings.first?.hasPrefix("2_b.sql:1: Column `mail` of table `person` loses values: ")
+                == true)
+    }
+
+    @Test("says what an UPDATE loses")
+    func update() throws {
+        #expect(
+            try findings("UPDATE person SET mail = NULL;") == [
+                """
+                2_b.sql:1: Column `mail` of table `person` loses values: where ROW, VALUE changes. Copy the values first, or \
+                change only those that are meant. [changed-values]
+                """
+            ])
+    }
+
+    @Test(
+        "finds nothing if no value is lost",
+        arguments: [
+            "UPDATE person SET mail = '' WHERE mail IS NULL;",
+            "UPDATE person SET mail = 'mailto:' || mail;",
+            "ALTER TABLE person ADD COLUMN address TEXT; UPDATE person SET address = mail; UPDATE person SET mail = NULL;",
+            "ALTER TABLE person RENAME COLUMN mail TO address;",
+            "ALTER TABLE person RENAME TO human; ALTER TABLE human RENAME COLUMN mail TO address;",
+        ])
+    func harmless(sql: String) throws {
+        #expect(try ReviewedMigrations(sql, after: Self.people).findings == [])
+    }
+
+    @Test("finds nothing in a rebuild that copies rows in another order, or fills nulls")
+    func correct() throws {
+        for copy in [
+            " SELECT id, name, mail", "(mail, name, id) SELECT p.mail, p.name, p.id",
+            " SELECT id, name, coalesce(mail, '')",
+        ] {
+            let sql = Self.rebuild(Self.same, copy).replacing(
+                "FROM person", with: "FROM person AS p ORDER BY mail")
+            #expect(try findings(sql) == [])
+        }
+        #expect(
+            try ReviewedMigrations(
+                Self.rebuild("mail TEXT, name TEXT", "(name, mail) SELECT * ").replacing(
+                    "FROM person", with: "FROM person ORDER BY mail"),
+                after: "CREATE TABLE person(name TEXT, mail TEXT)"
+            ).findings == [])
+    }
+}
