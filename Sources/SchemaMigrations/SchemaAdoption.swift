@@ -20,14 +20,39 @@ public import GRDB
 /// Databases of FMDBMigrationManager and SQLiteMigrationManager.swift need no adoption: their
 /// `schema_migrations` table is this package's own.
 public struct SchemaAdoption: Sendable {
-    package let version: @Sendable (Database) throws -> SchemaVersion?
+    private let find: @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?
 
     /// Creates an adoption from a closure.
     ///
     /// - Parameter version: returns the version of a database that has tables but no ledger, or nil if it is
     ///   unknown, which makes migrating an error.
     public init(_ version: @escaping @Sendable (_ db: Database) throws -> SchemaVersion?) {
-        self.version = version
+        find = { db, _ in try version(db) }
+    }
+
+    private init(comparing find: @escaping @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?) {
+        self.find = find
+    }
+
+    /// Returns the version of a database that has tables but no ledger; nil if it is unknown.
+    package func version(_ db: Database, for migrator: SchemaMigrator) throws -> SchemaVersion? {
+        try find(db, migrator)
+    }
+
+    /// Finds the version whose migrations make exactly the schema that the database has.
+    ///
+    /// The migrator runs its migrations on an empty database in memory, and compares the schema after each. If several
+    /// versions fit, because a migration changes only rows, it takes the latest. If none fits, migrating is an error that
+    /// names the differences from the nearest version.
+    ///
+    /// Numbers that apps keep can be wrong: an update that failed half-way may have raised `user_version`. The schema
+    /// cannot.
+    ///
+    /// ```swift
+    /// let schema = try SchemaMigrator(directory: folder, adopting: .matchingSchema)
+    /// ```
+    public static var matchingSchema: SchemaAdoption {
+        SchemaAdoption(comparing: { db, migrator in try migrator.version(fitting: db) })
     }
 
     /// Reads the number in the table `schema_info` of fmdb-migration-manager.
@@ -55,6 +80,19 @@ public struct SchemaAdoption: Sendable {
             let number = try db.pragma("main.user_version")
             return number == 0 ? nil : try version(number, in: versions, of: "user_version says")
         }
+    }
+
+    /// Reads the number in `PRAGMA user_version`, which is the version of a migration.
+    ///
+    /// Use it if the app has counted as its migrations do. To map other numbers, use ``userVersion(means:)``.
+    public static var userVersion: SchemaAdoption {
+        SchemaAdoption(comparing: { db, migrator in
+            let number = try db.pragma("main.user_version")
+            guard number != 0 else { return nil }
+            let known = Dictionary(
+                migrator.versions.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
+            return try version("\(number)", in: known, of: "user_version says")
+        })
     }
 
     /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.

@@ -21,6 +21,30 @@ extension SchemaMigrator {
         }
     }
 
+    /// Takes back an adoption, if nothing has been applied since.
+    ///
+    /// - Returns: the versions that were marked as applied.
+    /// - Throws: ``SchemaMigrationError``, if a migration was applied, or nothing was marked.
+    package func undoAdoption(_ database: any DatabaseWriter) throws -> [SchemaVersion] {
+        var versions: [SchemaVersion] = []
+        try changeLedger(database) { db in
+            let applied = try AppliedMigration.fetchAll(db)
+            if let first = applied.first(where: { $0.origin != .marked }) {
+                throw SchemaMigrationError(
+                    .invalidRequest, "Migration \(first.version) was applied, and builds on the baseline",
+                    remedy: "Restore the database from a backup. Nothing was changed.")
+            }
+            guard !applied.isEmpty else {
+                throw SchemaMigrationError(
+                    .invalidRequest, "The database was not adopted",
+                    remedy: "Look at it with `app-migrations status`. Nothing was changed.")
+            }
+            versions = applied.map(\.version)
+            try Ledger.drop(db)
+        }
+        return versions
+    }
+
     /// Accepts edits to migrations that were already applied, without running anything.
     ///
     /// - Throws: ``SchemaMigrationError``, for instance when no migration has one of the versions.

@@ -67,7 +67,7 @@ extension SchemaMigrator {
         try checkIsOurs(ledger)
         if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
-        guard let version = try adopting?.version(db) else {
+        guard let version = try adopting?.version(db, for: self) else {
             throw SchemaMigrationError(
                 .unmanagedDatabase,
                 "The database has tables, but there is no `schema_migrations` table",

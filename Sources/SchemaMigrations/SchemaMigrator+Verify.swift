@@ -72,6 +72,40 @@ extension SchemaMigrator {
                 """)
     }
 
+    /// Returns the latest version whose migrations make the schema of a database without a ledger.
+    ///
+    /// - Throws: ``SchemaMigrationError``, with the differences from the nearest version, if none does.
+    package func version(fitting db: Database) throws -> SchemaVersion {
+        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        defer { try? queue.close() }
+        let replayed = with(snapshot: nil)
+        var fitting: SchemaVersion?
+        var nearest: (version: SchemaVersion, sentences: [String])?
+        for version in versions {
+            try replayed.migrate(queue, upTo: version)
+            let sentences = try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
+            if sentences.isEmpty { fitting = version }
+            if sentences.count < nearest?.sentences.count ?? .max { nearest = (version, sentences) }
+        }
+        if let fitting { return fitting }
+        throw SchemaMigrationError(
+            .unmanagedDatabase,
+            """
+            The schema of the database is that of no version\
+            \(nearest.map { "; the nearest is \($0.version), from which it differs: \($0.sentences.joined(separator: "; "))" } ?? "")
+            """,
+            remedy: "Bring the database to the schema of a version, or name the version. Nothing was changed.")
+    }
+
+    /// Returns the objects in which a database differs from the schema that the migrations up to a version make.
+    package func differences(of db: Database, from version: SchemaVersion) throws -> [String] {
+        try check(version)
+        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        defer { try? queue.close() }
+        try with(snapshot: nil).migrate(queue, upTo: version)
+        return try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
+    }
+
     private func differences(
         of db: Database, in ledger: Ledger, ignoringAdditions: Bool = false
     ) throws -> [String] {

@@ -75,6 +75,34 @@ struct SchemaAdoptionTests {
         try expectAdopted(adopting)
     }
 
+    @Test("finds the version whose schema the database has, whatever numbers say")
+    func matchingSchema() throws {
+        try queue.execute("PRAGMA user_version = 30")
+        try expectAdopted(.matchingSchema)
+    }
+
+    @Test("finds no version for a schema that no migrations make")
+    func noMatchingSchema() throws {
+        try queue.execute("DROP TABLE b; CREATE TABLE b(x, y)")
+        try expectRefusal(
+            .matchingSchema,
+            """
+            The schema of the database is that of no version; the nearest is 10, from which it differs: table `b` should not \
+            be there. Bring the database to the schema of a version, or name the version. Nothing was changed.
+            """)
+    }
+
+    @Test("takes PRAGMA user_version for a version")
+    func plainUserVersion() throws {
+        try expectRefusal(.userVersion, Self.unmanaged)
+        try queue.execute("PRAGMA user_version = 25")
+        try expectRefusal(
+            .userVersion,
+            "user_version says 25, which has no version. Pass the version that it means to the adoption. Nothing was changed.")
+        try queue.execute("PRAGMA user_version = 20")
+        try expectAdopted(.userVersion)
+    }
+
     @Test("reads PRAGMA user_version")
     func userVersion() throws {
         let adopting = SchemaAdoption.userVersion(means: [1: 10, 7: 20])

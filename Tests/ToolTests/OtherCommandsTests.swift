@@ -115,6 +115,54 @@ struct OtherCommandsTests {
                 """)
     }
 
+    @Test("adopt refuses a schema that is not that of the version, finds the one that fits, and takes it back")
+    func adoptFitting() async throws {
+        let tool = try Tool(Tool.books)
+        try tool.execute("CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL); PRAGMA user_version = 2")
+        let wrong = "adopt --database app.sqlite --from user_version --map 2=20240601120000000"
+        #expect(
+            try await tool(wrong).errors == """
+                error: app.sqlite does not have the schema that the migrations up to 20240601120000000 make: table `book` is \
+                different; table `shelf` is missing.
+                Pass --version latest-that-fits with --from version, or --allow-differences if a later migration makes up \
+                for them. Nothing was changed.
+
+                """)
+        #expect(try tool.strings("SELECT name FROM sqlite_master") == ["book"])
+        #expect(try await tool("\(wrong) --allow-differences").status == 0)
+        #expect(
+            try await tool("adopt --database app.sqlite --undo").output
+                == "app.sqlite: 2 migrations no longer marked as applied\n")
+        #expect(try tool.strings("SELECT name FROM sqlite_master") == ["book"])
+        let fits = "adopt --database app.sqlite --from version --version latest-that-fits"
+        #expect(
+            try await tool(fits).output == """
+                app.sqlite: 1 migration marked as applied, and none was run
+                  ✓  20240110090000000  create_books
+
+                """)
+        _ = try await tool("migrate --database app.sqlite")
+        #expect(
+            try await tool("adopt --database app.sqlite --undo").errors == """
+                error: Migration 20240601120000000 was applied, and builds on the baseline.
+                Restore the database from a backup. Nothing was changed.
+
+                """)
+    }
+
+    @Test("adopt says which version is nearest if none fits")
+    func adoptNearest() async throws {
+        let tool = try Tool(Tool.books)
+        try tool.execute("CREATE TABLE book(id INTEGER PRIMARY KEY)")
+        #expect(
+            try await tool("adopt --database app.sqlite --from version --version latest-that-fits").errors == """
+                error: The schema of the database is that of no version; the nearest is 20240110090000000, from which it \
+                differs: table `book` is different.
+                Bring the database to the schema of a version, or name the version. Nothing was changed.
+
+                """)
+    }
+
     @Test("adopt refuses a database without tables")
     func adoptEmpty() async throws {
         let tool = try Tool(Tool.books)

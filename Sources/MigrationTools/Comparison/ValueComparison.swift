@@ -18,6 +18,8 @@ package struct ValueComparison: Sendable {
         package let compared: Int
         /// The number of rows in which the value is null, and was not.
         package let nulled: Int
+        /// The number of rows in which a value that was not null is another one.
+        package let lost: Int
         /// The positions of the changed rows before and after.
         let rows: [(old: Int, new: Int)]
 
@@ -122,12 +124,14 @@ package struct ValueComparison: Sendable {
     private static func change(of column: (old: Int, new: Int), in pair: Pair) -> Change? {
         var rows: [(old: Int, new: Int)] = []
         var nulled = 0
+        var lost = 0
         var isStored = false
         for row in pair.rows {
             let (old, new) = (pair.old.meaning(row.old, column.old), pair.new.meaning(row.new, column.new))
             guard old != new else { continue }
             rows.append(row)
             if new == 0 { nulled += 1 }
+            if old != 0 { lost += 1 }
             if pair.stored.meaning(row.new, column.new) != old { isStored = true }
         }
         guard !rows.isEmpty else { return nil }
@@ -135,6 +139,6 @@ package struct ValueComparison: Sendable {
         let parent = pair.old.layout.references.first { $0.columns.contains(name) }?.parent
         return Change(
             table: pair.old.layout.name, column: name, renumberedParent: isStored ? nil : parent,
-            compared: pair.rows.count, nulled: nulled, rows: rows)
+            compared: pair.rows.count, nulled: nulled, lost: lost, rows: rows)
     }
 }

@@ -98,7 +98,8 @@ struct AlterationPlan {
         tableChanges.append(
             .rebuild(
                 TableRebuild(
-                    table: object.name, temporaryName: temporary, sql: new.sql(named: temporary),
+                    table: object.name, oldName: earlier.name, temporaryName: temporary,
+                    sql: new.sql(named: temporary),
                     copies: copies, rowID: rowID,
                     keepsSequence: old.hasSequence && new.hasSequence, reasons: reasons)))
         summary.append("~ \(object.title), rebuilt: \(reasons.joined(separator: ", "))")
@@ -162,6 +163,9 @@ struct AlterationPlan {
 
     private static func copies(from old: TableOutline, to new: TableOutline) -> [TableRebuild.Copy] {
         new.columns.compactMap { column in
+            if column.name == new.rowIDAlias, old.column(column.name) == nil, let rowID = old.rowIDNames.first {
+                return .init(column: column.name, expression: rowID.plain, converts: true)
+            }
             guard column.generation == nil, let before = old.column(column.name) else { return nil }
             let converts =
                 old.isStrict != new.isStrict
@@ -176,11 +180,8 @@ struct AlterationPlan {
 
     /// Returns the name of the rows' ids in both tables, if they have to be copied apart from the columns.
     private static func rowID(from old: TableOutline, to new: TableOutline) -> SQLName? {
-        guard old.hasRowID, new.hasRowID, new.rowIDAlias == nil else { return nil }
-        // rowidtable.html: a column of the name hides it.
-        return (["rowid", "_rowid_", "oid"] as [SQLName]).first {
-            old.column($0) == nil && new.column($0) == nil
-        }
+        guard new.hasRowID, new.rowIDAlias == nil else { return nil }
+        return old.rowIDNames.first { new.column($0) == nil }
     }
 
     private func temporaryName(for table: SQLName) -> SQLName {
@@ -215,7 +216,7 @@ struct AlterationPlan {
         tableChanges.append(
             .rebuild(
                 TableRebuild(
-                    table: object.name, temporaryName: temporary,
+                    table: object.name, oldName: earlier.name, temporaryName: temporary,
                     sql: sql.text(replacing: name.map { [$0: temporary.plain] } ?? [:]), copies: copies,
                     rowID: nil, keepsSequence: false, reasons: ["its definition changes"])))
         summary.append("~ \(object.title), rebuilt: its definition changes")

@@ -14,6 +14,8 @@ struct ColumnOutline {
     let type: String
     /// The type and the constraints, in an order that does not depend on the SQL's.
     let clauses: [[[UInt8]]]
+    /// The constraints by keyword, without their names.
+    let constraints: [String: Set<[[UInt8]]>]
     /// The keywords outside parentheses.
     let words: Set<String>
     /// The default as SQL, which can stand in an expression; nil if there is none, or it is null.
@@ -47,6 +49,11 @@ struct ColumnOutline {
         self.clauses = clauses.map { tokens[$0].map(\.key) }.sorted { first, second in
             first.lexicographicallyPrecedes(second) { $0.lexicographicallyPrecedes($1) }
         }
+        constraints = Dictionary(
+            clauses.dropFirst(typeClause == nil ? 0 : 1).map { clause in
+                let isNamed = tokens[clause.lowerBound].word == "CONSTRAINT" && clause.count > 2
+                return (keyword(clause), [tokens[clause.dropFirst(isNamed ? 2 : 0)].map(\.key)])
+            }, uniquingKeysWith: { $0.union($1) })
         words = Set(
             clauses.dropFirst(typeClause == nil ? 0 : 1).flatMap {
                 tokens[$0].prefix { $0.word != "(" }.map(\.word)

@@ -14,8 +14,17 @@ struct FittingRows {
         names = generated.result.names
     }
 
-    /// Deletes rows until both schemas accept all that are left.
-    func keep(in db: Database) throws {
+    /// The rows of a table that do not fit.
+    struct Misfits: Sendable {
+        let table: SQLName
+        var count = 0
+        /// The reason why the first of them does not fit.
+        let reason: String
+    }
+
+    /// Deletes rows until both schemas accept all that are left, and returns the tables that lose some.
+    func keep(in db: Database) throws -> [Misfits] {
+        var found: [SQLName: Misfits] = [:]
         // Each round deletes rows, or is the last.
         for _ in 0..<1_000 {
             var misfits = try misfits(among: db)
@@ -25,20 +34,24 @@ struct FittingRows {
                 }
                     ?? Misfit(table: orphan.table, condition: "1", values: [])
             }
-            if misfits.isEmpty { return }
+            if misfits.isEmpty { break }
             for misfit in misfits {
                 // A trigger may object.
                 try? db.execute(
                     sql: "DELETE FROM \(misfit.table.inMain) WHERE \(misfit.condition)",
                     arguments: StatementArguments(misfit.values))
+                found[misfit.table, default: Misfits(table: misfit.table, reason: misfit.reason)].count +=
+                    db.changesCount
             }
         }
+        return found.values.sorted { $0.table < $1.table }
     }
 
     private struct Misfit {
         let table: SQLName
         let condition: String
         let values: [DatabaseValue]
+        var reason = "FOREIGN KEY constraint failed"
     }
 
     /// Inserts the rows into an empty database of the new schema, and returns those that it refuses.
@@ -57,7 +70,7 @@ struct FittingRows {
             var inserted: [SQLName: [Int64: Misfit]] = [:]
             for object in generated.result.objects where object.type == "table" && !object.isVirtual {
                 guard let copies = generated.copies[object.name] else { continue }
-                for (row, values) in try rows(of: object.name, copies, db) {
+                for (var row, values) in try rows(of: object.name, copies, db) {
                     do {
                         try scratch.execute(
                             sql: """
@@ -68,6 +81,7 @@ struct FittingRows {
                     } catch let error as DatabaseError
                         where error.resultCode == .SQLITE_CONSTRAINT || error.resultCode == .SQLITE_MISMATCH
                     {
+                        row.reason = error.message ?? "a constraint failed"
                         misfits.append(row)
                     }
                 }

@@ -41,7 +41,7 @@ package struct GeneratedSQL: Sendable {
     }
 
     private static func lines(of rebuild: TableRebuild) -> [String] {
-        let (old, new) = (rebuild.table.plain, rebuild.temporaryName.plain)
+        let (old, new) = (rebuild.oldName.plain, rebuild.temporaryName.plain)
         let rowID = rebuild.rowID.map { [$0.plain] } ?? []
         let columns = (rowID + rebuild.copies.map(\.column.plain)).joined(separator: ", ")
         let values = (rowID + rebuild.copies.map(\.expression)).joined(separator: ", ")
@@ -50,7 +50,7 @@ package struct GeneratedSQL: Sendable {
         ]
         lines.append(rebuild.sql.contains("--") ? "\(rebuild.sql)\n;" : "\(rebuild.sql);")
         if rebuild.keepsSequence {
-            let (from, to) = (rebuild.table.literal, rebuild.temporaryName.literal)
+            let (from, to) = (rebuild.oldName.literal, rebuild.temporaryName.literal)
             lines += [
                 "-- No id is given twice.",
                 "INSERT INTO sqlite_sequence(name, seq) SELECT \(to), seq FROM sqlite_sequence WHERE name = \(from);",
@@ -61,7 +61,7 @@ package struct GeneratedSQL: Sendable {
         let insert = "INSERT\(or) INTO \(new)(\(columns))"
         let select = "SELECT \(values) FROM \(old);"
         lines += insert.count + select.count < 100 ? ["\(insert) \(select)"] : [insert, "    \(select)"]
-        return lines + ["DROP TABLE \(old);", "ALTER TABLE \(new) RENAME TO \(old);"]
+        return lines + ["DROP TABLE \(old);", "ALTER TABLE \(new) RENAME TO \(rebuild.table.plain);"]
     }
 }
 

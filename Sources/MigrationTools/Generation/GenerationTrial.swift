@@ -9,6 +9,8 @@ struct GenerationTrial {
     private let rows: [SQLName: Rows]
     /// The number of rows that the migration ran on.
     let count: Int
+    /// The rows that were left out, because the new schema does not accept them.
+    let misfits: [FittingRows.Misfits]
     /// The number of tables with rows.
     var tableCount: Int { rows.values.count { $0.count > 0 } }
 
@@ -33,16 +35,16 @@ struct GenerationTrial {
         configuration.foreignKeysEnabled = false
         queue = try DatabaseQueue(configuration: configuration)
         try migrator?.migrate(queue)
-        (before, rows) = try queue.writeWithoutTransaction { db in
+        (before, rows, misfits) = try queue.writeWithoutTransaction { db in
             try fill(db)
             // The renames are tried with the migration; here they only give the rows their new names.
             var found: [SQLName: Rows] = [:]
             let before = try SchemaDescription(db)
             try db.execute(sql: GeneratedSQL(renames).text)
-            try FittingRows(generated).keep(in: db)
+            let misfits = try FittingRows(generated).keep(in: db)
             for table in generated.copies.keys { found[table] = try Self.rows(db, table) }
             try db.execute(sql: GeneratedSQL(renames.reversed().map(\.reversed)).text)
-            return (before, found)
+            return (before, found, misfits)
         }
         count = rows.values.reduce(0) { $0 + $1.count }
     }
@@ -70,7 +72,7 @@ struct GenerationTrial {
         with migrator: SchemaMigrator, to version: SchemaVersion, _ generated: GeneratedMigration
     ) throws -> [String] {
         // The migration has changed values: two nulls are one default now, which may have to be unique again.
-        try queue.writeWithoutTransaction { try FittingRows(generated).keep(in: $0) }
+        try queue.writeWithoutTransaction { _ = try FittingRows(generated).keep(in: $0) }
         try migrator.rollback(queue, to: version)
         return try queue.read { db in
             try Self.differences(SchemaDescription(db), before, "the schema before")

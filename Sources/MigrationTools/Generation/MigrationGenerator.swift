@@ -31,13 +31,19 @@ package struct MigrationGenerator {
                 changes, generated, try GeneratedMigration(from: generated.result, to: old, losses: .accept)
             )
         }
+        let plain = GeneratedSQL(self.renames + generated.changes).text
+        // If the migration does not run, its check says so.
+        let losses = plain.isEmpty ? nil : try? AllowedLosses(plain, after: self.migrator)
+        sql = losses?.allow(in: plain, askedForBy: name) ?? plain
     }
 
     /// Whether both schemas are the same.
     package var isEmpty: Bool { sql.isEmpty && questions.isEmpty }
 
     /// The statements of the migration; empty if there is nothing to do, or only questions.
-    package var sql: String { GeneratedSQL(renames + generated.changes).text }
+    ///
+    /// Comments allow what `check` would find, and the wanted schema asks for.
+    package let sql: String
 
     /// The statements of the down migration.
     package var downSQL: String {
@@ -71,6 +77,10 @@ package struct MigrationGenerator {
     package struct Trial: Sendable {
         package let rows: Int
         package let tables: Int
+        /// The number of rows that were left out, because the new schema does not accept them.
+        package let misfits: Int
+        /// The tables of those rows with the reason, a clause each.
+        package let misfitReasons: [String]
     }
 
     /// Runs the migration on rows, and back if asked to, and compares the result with the wanted schema.
@@ -94,7 +104,11 @@ package struct MigrationGenerator {
                 problems = try trial.rollBack(with: all, to: version - 1, back).map { "going back, \($0)" }
             }
             guard problems.isEmpty else { throw failure(problems.joined(separator: "; ")) }
-            return Trial(rows: trial.count, tables: trial.tableCount)
+            return Trial(
+                rows: trial.count, tables: trial.tableCount, misfits: trial.misfits.reduce(0) { $0 + $1.count },
+                misfitReasons: trial.misfits.map {
+                    "\($0.count.counting("row")) of table \($0.table.text.quoted): \($0.reason)"
+                })
         } catch let error as SchemaMigrationError where error.code != .invalidRequest || error.version != nil
         {
             throw failure(error.diagnostic.problem)

@@ -27,6 +27,8 @@ package struct TableRebuild: Sendable {
     }
 
     package let table: SQLName
+    /// The old table's name, which may be written in another case.
+    package let oldName: SQLName
     /// The new table's name, until it takes the old one's.
     package let temporaryName: SQLName
     /// The SQL that creates the new table under that name.

@@ -13,6 +13,8 @@ struct SchemaMerge {
     private let names: Set<SQLName>
     /// The changes of each table that rows may not fit, in words.
     private var tightenedTables: [SQLName: [String]] = [:]
+    /// The columns of each table that compare other values as equal.
+    private var recollated: [SQLName: Set<SQLName>] = [:]
     /// The columns of wanted tables that are left out.
     private var missing: [SQLName: Set<SQLName>] = [:]
     /// The old tables that stay though the wanted schema has none of their name.
@@ -45,6 +47,7 @@ struct SchemaMerge {
                 objects.append(merge.object)
                 missing[object.name] = merge.missing
                 tightenedTables[object.name] = merge.tightened
+                recollated[object.name] = merge.recollated
                 if !merge.questions.isEmpty { asked[object.name] = questions.count }
                 questions += merge.questions
             }
@@ -60,8 +63,9 @@ struct SchemaMerge {
     /// The changes that rows may not fit, in words.
     var tightened: [String] {
         let indexes = objects.filter { object in
-            isUniqueIndex(object) && before[object.key] == nil
-                && before[.init(type: "table", name: object.table)] != nil
+            guard isUniqueIndex(object), before[.init(type: "table", name: object.table)] != nil else { return false }
+            let tokens = SQLTokens(object, names: names)
+            return !isAsBefore(object) || recollated[object.table, default: []].contains(where: tokens.mention)
         }
         return wanted.objects.filter { $0.type == "table" }.flatMap { tightenedTables[$0.name] ?? [] }
             + indexes.map { "\($0.key.title) is UNIQUE" }
@@ -69,8 +73,6 @@ struct SchemaMerge {
 
     /// Keeps a table that the wanted schema does not have.
     private mutating func keep(_ table: SchemaObject, _ wanted: [DatabaseSchema.Key: SchemaObject]) {
-        // An index of texts that other tables hold loses nothing.
-        if FullTextTable(table)?.content == .external { return }
         kept.insert(table.name)
         asked[table.name] = questions.count
         let added = wanted.values.filter { $0.type == "table" }.map(\.name)
@@ -80,10 +82,11 @@ struct SchemaMerge {
             added.first.map {
                 " If it is \($0.text.quoted) now, pass --rename-table \("\(table.name)=\($0)".shellWord)."
             } ?? ""
+        let loss = FullTextTable(table)?.content == .external ? "the index" : "its rows"
         questions.append(
             SchemaQuestion(
                 "table \(table.name.text.quoted)",
-                "The schema has no such table. It stays, because dropping it loses its rows.\(rename)",
+                "The schema has no such table. It stays, because dropping it loses \(loss).\(rename)",
                 statements: ["-- allow: drop-table", "DROP TABLE \(table.name.plain);"]))
         objects.append(table)
         objects += old.objects.filter {

@@ -10,6 +10,8 @@ struct TableMerge {
     private(set) var missing: Set<SQLName> = []
     /// The changes that rows may not fit, in words.
     private(set) var tightened: [String] = []
+    /// The columns that compare other values as equal.
+    private(set) var recollated: Set<SQLName> = []
 
     private let old: TableOutline
     private let wanted: TableOutline
@@ -97,8 +99,7 @@ struct TableMerge {
         if losses == .ask,
             let column = merged.columns.first(where: { column in
                 old.column(column.name).map {
-                    column.generation == nil
-                        && !old.affinity(of: $0).keepsValues(in: merged.affinity(of: column))
+                    column.generation == nil && !old.keepsValues(of: $0, as: column, in: merged)
                 } ?? false
             })
         {
@@ -118,15 +119,52 @@ struct TableMerge {
         if !Set(merged.constraints).isSubset(of: old.constraints) {
             tightened.append("\(title) gets other constraints")
         }
+        if let key = merged.rowIDAlias, old.rowIDAlias != key, old.column(key) != nil {
+            tightened.append("\(self.title(key)) becomes the row's id, and takes only integers")
+        }
         for column in merged.columns {
-            guard let before = old.column(column.name) else { continue }
-            let words = ["PRIMARY", "UNIQUE", "CHECK", "REFERENCES"].filter {
-                column.words.contains($0) && !before.words.contains($0)
-            }.map { $0 == "PRIMARY" ? "PRIMARY KEY" : $0 }
-            if !words.isEmpty {
-                tightened.append("\(self.title(column.name)) gets \(words.asList)")
+            guard let before = old.column(column.name) else {
+                noteConstraints(ofNew: column, in: merged)
+                continue
+            }
+            let isComputedAnew =
+                column.generation != nil
+                && column.constraints["GENERATED"] ?? column.constraints["AS"]
+                    != before.constraints["GENERATED"] ?? before.constraints["AS"]
+            let words = Self.restrictions(of: column).filter { word in
+                isComputedAnew || column.constraints[word]?.isSubset(of: before.constraints[word] ?? []) == false
+            }
+            note(words.filter { isComputedAnew || $0 != "NOT" }, of: column, "gets")
+            if column.constraints["COLLATE"] != before.constraints["COLLATE"] {
+                recollated.insert(column.name)
+                if merged.isUnique(column) || column.words.contains("CHECK") || merged.uses(column.name) {
+                    tightened.append("\(self.title(column.name)) compares other values as equal")
+                }
             }
         }
+    }
+
+    /// Notes the constraints of a new column that the value breaks which it gets in every row.
+    private mutating func noteConstraints(ofNew column: ColumnOutline, in merged: TableOutline) {
+        if column.generation != nil { return note(Self.restrictions(of: column), of: column, "is generated, and gets") }
+        guard column.defaultValue != nil, merged.rowIDAlias != column.name else { return }
+        if merged.isUnique(column) {
+            tightened.append("\(title(column.name)) takes its default in every row, and is unique")
+        }
+        note(
+            Self.restrictions(of: column).filter { ["CHECK", "REFERENCES"].contains($0) }, of: column,
+            "takes its default in every row, and gets")
+    }
+
+    private mutating func note(_ words: [String], of column: ColumnOutline, _ verb: String) {
+        guard !words.isEmpty else { return }
+        let names = words.map { ["PRIMARY": "PRIMARY KEY", "NOT": "NOT NULL"][$0] ?? $0 }
+        tightened.append("\(title(column.name)) \(verb) \(names.asList)")
+    }
+
+    /// The keywords of the constraints that may refuse a value.
+    private static func restrictions(of column: ColumnOutline) -> [String] {
+        ["PRIMARY", "UNIQUE", "NOT", "CHECK", "REFERENCES"].filter { column.constraints[$0] != nil }
     }
 
     // MARK: Columns
@@ -159,7 +197,7 @@ struct TableMerge {
                 ))
             return true
         }
-        if !old.affinity(of: before).keepsValues(in: wanted.affinity(of: after)) {
+        if !old.keepsValues(of: before, as: after, in: wanted) {
             if losses == .ask {
                 questions.append(
                     SchemaQuestion(
@@ -214,14 +252,18 @@ struct TableMerge {
     }
 }
 
-extension Affinity {
-    /// Returns whether values of this affinity stay what they are in a column of another one.
+extension TableOutline {
+    /// Returns whether the values of a column stay what they are in another table's column.
     ///
-    /// An integer becomes the text of its digits, which means the same.
-    fileprivate func keepsValues(in other: Affinity) -> Bool {
-        switch (self, other) {
-        case _ where self == other, (_, .blob), (.integer, .numeric), (.numeric, .integer), (.integer, .text):
-            true
+    /// A column that is not `STRICT` holds values of any type, so that an `INTEGER` may hold reals, which lose digits as
+    /// texts.
+    fileprivate func keepsValues(
+        of column: ColumnOutline, as newColumn: ColumnOutline, in new: TableOutline
+    ) -> Bool {
+        switch (affinity(of: column), new.affinity(of: newColumn)) {
+        case (let old, let new) where old == new: true
+        case (_, .blob), (.integer, .numeric), (.numeric, .integer): true
+        case (.integer, .text): isStrict
         default: false
         }
     }

@@ -79,8 +79,16 @@ struct TableOutline {
         return SQLName(column.type) == "integer" ? column.name : nil
     }
 
+    /// The names of the row's id that no column hides (rowidtable.html).
+    var rowIDNames: [SQLName] {
+        hasRowID ? (["rowid", "_rowid_", "oid"] as [SQLName]).filter { column($0) == nil } : []
+    }
+
     /// Whether the ids of deleted rows are never given again.
-    var hasSequence: Bool { columns.contains { $0.words.contains("AUTOINCREMENT") } }
+    var hasSequence: Bool {
+        columns.contains { $0.words.contains("AUTOINCREMENT") }
+            || constraints.contains { $0.contains(Array("autoincrement".utf8)) }
+    }
 
     /// Returns whether two tables differ in nothing but the order of their columns.
     func isSame(as other: TableOutline) -> Bool {

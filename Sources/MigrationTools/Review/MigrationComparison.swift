@@ -49,7 +49,7 @@ struct MigrationComparison {
     ) {
         findings.append(
             ReviewFinding(
-                file: outline.script.fileName, line: statement.line, rule: rule,
+                file: outline.script.fileName, line: statement.line, rule: rule, problem: problem,
                 reason: "\(problem) \(remedy ?? rule.remedy)"))
     }
 

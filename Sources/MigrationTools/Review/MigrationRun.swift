@@ -109,8 +109,16 @@ struct MigrationRun {
                 "\(error.diagnostic.sentence) \(ReviewRule.addColumn.remedy)"
             )
         }
-        guard let rule = ReviewRule.newConstraint(code),
-            let statement = outline.statements.last(where: { $0.line <= error.line ?? 0 }),
+        let statement = outline.statements.last { $0.line <= error.line ?? 0 }
+        // Of a default that breaks the column's own constraint, SQLite says no more than "error".
+        if statement?.alteration != nil, code == ResultCode.SQLITE_ERROR.rawValue,
+            error.message.contains("constraint failed")
+        {
+            return finding(
+                .addColumn, outline, error.line,
+                "\(error.diagnostic.sentence) Give the column a DEFAULT that satisfies its constraints.")
+        }
+        guard let rule = ReviewRule.newConstraint(code), let statement,
             statement.addsConstraint || statement.tokens.contains(where: { outline.creates($0.name) })
         else { return nil }
         return finding(

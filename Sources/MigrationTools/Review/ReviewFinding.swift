@@ -8,4 +8,14 @@ package struct ReviewFinding: Sendable, Hashable {
     package let rule: ReviewRule
     /// The problem and the remedy.
     package let reason: String
+    /// The problem alone.
+    let problem: String
+
+    init(file: String, line: Int, rule: ReviewRule, problem: String? = nil, reason: String) {
+        self.file = file
+        self.line = line
+        self.rule = rule
+        self.reason = reason
+        self.problem = problem ?? reason
+    }
 }

@@ -53,6 +53,19 @@ enum GeneratedValue {
         }
     }
 
+    /// Values that a column can hold, though its type does not suggest them (datatype3.html, 3).
+    var surprisingValues: [DatabaseValue] {
+        switch self {
+        // Two reals that differ only in digits that a text has not.
+        case .integer:
+            [1_700_000_000.123456, 1_700_000_000.123457].map { (number: Double) in number.databaseValue }
+                + ["x".databaseValue]
+        case .real: ["x".databaseValue]
+        case .text, .json: [Data("x".utf8).databaseValue]
+        default: []
+        }
+    }
+
     /// Few values, of which some are easily taken for the same: a conversion that loses values makes two of them one.
     var awkwardValues: [DatabaseValue] {
         switch self {

@@ -208,7 +208,10 @@ package struct TableFilling {
         let column = table.columns[position]
         if column.isRowID { return id(number) }
         if style == .awkward, !column.isUnique, table.checks(of: column).isEmpty {
-            let values = GeneratedValue(column).awkwardValues + (column.isRequired ? [] : [.null])
+            let kind = GeneratedValue(column)
+            let values =
+                kind.awkwardValues + (table.isStrict ? [] : kind.surprisingValues)
+                + (column.isRequired ? [] : [.null])
             return values[(index / 2 + position) % values.count]
         }
         if !column.isRequired, random.oneIn(6) { return .null }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GRDB
 import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
 import TextOutput
 
@@ -18,13 +19,19 @@ struct AdoptCommand: ParsableCommand {
               user_version  PRAGMA user_version
               version       the version that you pass as --version
 
-            --map says which version such a number or identifier stands for; pass it once for each.
+            --map says which version such a number or identifier stands for; pass it once for each. Without --map, \
+            user_version is the version itself. --version latest-that-fits is the latest version whose migrations make \
+            the schema of the database.
+
+            The command compares the schema with the one that the migrations up to the version make, and changes \
+            nothing if they differ. --undo takes back an adoption, as long as no migration was applied after it.
 
             EXAMPLE
               app-migrations adopt --database library.sqlite \\
                 --from user_version --map 1=20240110090000000
               app-migrations adopt --database library.sqlite \\
-                --from version --version 20240110090000000
+                --from version --version latest-that-fits
+              app-migrations adopt --database library.sqlite --undo
             """)
 
     /// The source from which the command reads the database's version.
@@ -53,23 +60,49 @@ struct AdoptCommand: ParsableCommand {
     @OptionGroup var folder: DirectoryOption
 
     @Option(help: "Where the version is read from.")
-    var from: Origin
+    var from: Origin?
 
     @Option(
         help: ArgumentHelp("What another tool's number or identifier stands for.", valueName: "key=version"))
     var map: [Mapping] = []
 
-    @Option(help: "The version that the database is at, with --from version.")
-    var version: SchemaVersion?
+    /// The version that a person names.
+    enum NamedVersion: ExpressibleByArgument {
+        case version(SchemaVersion)
+        case latestThatFits
+
+        init?(argument: String) {
+            if argument == "latest-that-fits" {
+                self = .latestThatFits
+            } else {
+                guard let version = SchemaVersion(argument) else { return nil }
+                self = .version(version)
+            }
+        }
+    }
+
+    @Option(help: "The version that the database is at, or latest-that-fits, with --from version.")
+    var version: NamedVersion?
+
+    @Flag(help: "Adopt the database though its schema differs from that of the version.")
+    var allowDifferences = false
+
+    @Flag(help: "Take back an adoption after which nothing was applied.")
+    var undo = false
 
     func validate() throws {
+        guard let from else {
+            guard undo, version == nil, map.isEmpty else { throw ValidationError("Pass --from, or --undo alone.") }
+            return
+        }
+        if undo { throw ValidationError("Pass --from, or --undo alone.") }
         switch from {
         case .version:
             guard version != nil, map.isEmpty else {
                 throw ValidationError("--from version needs --version, and no --map.")
             }
         case .schemaInfo, .userVersion, .grdb:
-            guard version == nil, !map.isEmpty else {
+            guard version == nil, !map.isEmpty || from == .userVersion else {
                 throw ValidationError("--from \(from.rawValue) needs --map, and no --version.")
             }
             if from != .grdb, let odd = map.first(where: { Int($0.key) == nil }) {
@@ -81,8 +114,14 @@ struct AdoptCommand: ParsableCommand {
 
     func run() throws {
         let migrator = try folder.migrator()
+        if undo {
+            let versions = try database.writing(migrator.undoAdoption)
+            print(
+                "\(Style().heading(database.database)): \(versions.count.counting("migration")) no longer marked as applied")
+            return
+        }
         let marked = try database.writing { queue in
-            let (status, version) = try queue.read { db in (try migrator.status(db), try found(db)) }
+            let (status, version) = try queue.read { db in (try migrator.status(db), try found(db, migrator)) }
             guard !status.hasMigrationsTable else {
                 throw Failure(
                     "\(database.database) was already migrated by this package",
@@ -95,12 +134,13 @@ struct AdoptCommand: ParsableCommand {
             }
             guard let version else {
                 throw Failure(
-                    "\(database.database) has no \(from.rawValue) to read the version from",
+                    "\(database.database) has no \(from?.rawValue ?? "version") to read the version from",
                     remedy: """
                         Find out which tool has migrated it, or pass the version with --from version. Nothing was \
                         changed.
                         """)
             }
+            try compare(queue, migrator, version)
             try migrator.markApplied(queue, upTo: version)
             return try queue.read(migrator.history)
         }
@@ -117,19 +157,42 @@ struct AdoptCommand: ParsableCommand {
         table.print()
     }
 
+    /// Refuses a database whose schema is not that of the version.
+    private func compare(_ queue: DatabaseQueue, _ migrator: SchemaMigrator, _ version: SchemaVersion) throws {
+        // Only the app can run a migration in Swift.
+        let isKnown = !migrator.migrations.contains { $0.version <= version && $0 is CodeFile }
+        guard !allowDifferences, isKnown else { return }
+        let differences = try queue.read { try migrator.differences(of: $0, from: version) }
+        guard !differences.isEmpty else { return }
+        throw Failure(
+            """
+            \(database.database) does not have the schema that the migrations up to \(version) make: \
+            \(differences.joined(separator: "; "))
+            """,
+            remedy: """
+                Pass --version latest-that-fits with --from version, or --allow-differences if a later migration makes \
+                up for them. Nothing was changed.
+                """)
+    }
+
     /// Returns the database's version; nil if the database has no source for it.
-    private func found(_ db: Database) throws -> SchemaVersion? {
+    private func found(_ db: Database, _ migrator: SchemaMigrator) throws -> SchemaVersion? {
         let identifiers = Dictionary(map.map { ($0.key, $0.version) }, uniquingKeysWith: { $1 })
         let numbers = Dictionary(map.map { (Int($0.key) ?? 0, $0.version) }, uniquingKeysWith: { $1 })
         do {
+            let adoption: SchemaAdoption
             switch from {
-            case .version: return version
-            case .schemaInfo: return try SchemaAdoption.schemaInfo(means: numbers).version(db)
-            case .userVersion: return try SchemaAdoption.userVersion(means: numbers).version(db)
-            case .grdb: return try SchemaAdoption.grdbMigrations(means: identifiers).version(db)
+            case .version, nil:
+                if case .version(let version) = version { return version }
+                return try migrator.version(fitting: db)
+            case .schemaInfo: adoption = .schemaInfo(means: numbers)
+            case .userVersion: adoption = map.isEmpty ? .userVersion : .userVersion(means: numbers)
+            case .grdb: adoption = .grdbMigrations(means: identifiers)
             }
+            return try adoption.version(db, for: migrator)
         } catch let error as SchemaMigrationError where error.code == .unmanagedDatabase {
             // Other commands advise this command for such a database.
+            guard from != .version else { throw Failure(error.diagnostic) }
             throw Failure(
                 at: error.diagnostic.place, error.diagnostic.problem,
                 remedy:

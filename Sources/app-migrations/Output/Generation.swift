@@ -22,7 +22,9 @@ struct Generation {
             renaming: renames.renames)
         trial =
             generator.sql.isEmpty
-            ? nil : try generator.check(goingBack: goesBack) { _ = try RowGenerator().fill($0) }
+            ? nil : try generator.check(goingBack: goesBack) {
+                try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
+            }
     }
 
     /// Whether the migrations make the schema of the file already.
@@ -75,9 +77,13 @@ struct Generation {
                 style.good("✓")
                     + (trial.rows == 0
                         ? " Tried: it makes \(result)."
-                        : " Tried \(rows): it makes \(result), and every row stays."))
+                        : " Tried \(rows): it makes \(result), and every row stays.")
+                    + (trial.misfits == 0
+                        ? "" : " \(trial.misfits.counting("more row")) \(trial.misfits == 1 ? "does" : "do") not fit it."))
         }
-        lines += list(generator.tightened, of: "migration", style)
+        lines += list(
+            generator.tightened + (trial?.misfitReasons.map { "of the generated rows, \($0)" } ?? []),
+            of: "migration", style)
         lines += list(
             generator.questions, "Left out, because it would lose data or cannot be decided:", style)
         if goesBack {

@@ -489,4 +489,119 @@ struct MigrationGeneratorTests {
             "\($0)" == "schema.sql:2: table a already exists (SQLite 1). Correct it. Nothing was written."
         }
     }
+
+    @Test(
+        "names every change that rows may not fit",
+        arguments: [
+            ("(a)", "(a, b TEXT UNIQUE DEFAULT 'x')", "column `t.b` takes its default in every row, and is unique"),
+            (
+                "(a)", "(a, b INTEGER DEFAULT 0 CHECK (b > 0))",
+                "column `t.b` takes its default in every row, and gets CHECK"
+            ),
+            (
+                "(a)", "(a, b INTEGER DEFAULT 5 REFERENCES t(a), UNIQUE (a))",
+                "table `t` gets other constraints; column `t.b` takes its default in every row, and gets REFERENCES"
+            ),
+            ("(a CHECK (a > 0))", "(a CHECK (a > 1))", "column `t.a` gets CHECK"),
+            ("(a TEXT UNIQUE)", "(a TEXT COLLATE NOCASE UNIQUE)", "column `t.a` compares other values as equal"),
+            ("(a REFERENCES t(rowid))", "(a REFERENCES u(id))", "column `t.a` gets REFERENCES"),
+            ("(a)", "(a, b AS (a) UNIQUE)", "column `t.b` is generated, and gets UNIQUE"),
+            ("(a INT NOT NULL PRIMARY KEY)", "(a INTEGER NOT NULL PRIMARY KEY)", "column `t.a` becomes the row's id, and takes only integers"),
+            ("(a); CREATE INDEX i ON t(a)", "(a); CREATE UNIQUE INDEX i ON t(a)", "index `i` is UNIQUE"),
+            (
+                "(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 5", "(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 1",
+                "index `i` is UNIQUE"
+            ),
+            (
+                "(a TEXT); CREATE UNIQUE INDEX i ON t(a)", "(a TEXT COLLATE NOCASE); CREATE UNIQUE INDEX i ON t(a)",
+                "index `i` is UNIQUE"
+            ),
+        ])
+    func tightened(old: String, new: String, sentences: String) throws {
+        let rest = "; CREATE TABLE u(id INTEGER PRIMARY KEY)"
+        let generator = try generator("CREATE TABLE t\(old)\(rest)", "CREATE TABLE t\(new)\(rest)")
+        #expect(generator.tightened.joined(separator: "; ") == sentences)
+    }
+
+    @Test("counts the rows that do not fit, and says why")
+    func misfits() throws {
+        let trial = try generator("CREATE TABLE t(a)", "CREATE TABLE t(a, b TEXT UNIQUE DEFAULT 'x')")
+            .check(goingBack: false) { try $0.execute(sql: "INSERT INTO t VALUES (1), (2), (3)") }
+        #expect(trial.rows == 1)
+        #expect(trial.misfits == 2)
+        #expect(trial.misfitReasons == ["2 rows of table `t`: UNIQUE constraint failed: t.b"])
+    }
+
+    @Test(
+        "keeps a sequence that a constraint of the table declares, or whose table is written in another case",
+        arguments: [
+            (
+                #"CREATE TABLE note("id" INTEGER, a INTEGER, PRIMARY KEY("id" AUTOINCREMENT))"#,
+                #"CREATE TABLE note("id" INTEGER, a INTEGER NOT NULL DEFAULT 0, PRIMARY KEY("id" AUTOINCREMENT))"#
+            ),
+            (
+                "CREATE TABLE Note(id INTEGER PRIMARY KEY AUTOINCREMENT, a INTEGER)",
+                "CREATE TABLE note(id INTEGER PRIMARY KEY AUTOINCREMENT, a INTEGER NOT NULL DEFAULT 0)"
+            ),
+        ])
+    func sequenceOfConstraint(old: String, new: String) throws {
+        let generator = try generator(old, new)
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(sql: "\(old); INSERT INTO note(a) VALUES (1), (2); DELETE FROM note WHERE id = 2")
+            try db.execute(sql: generator.sql)
+            try db.execute(sql: "INSERT INTO note(a) VALUES (3)")
+            #expect(try Int.fetchAll(db, sql: "SELECT id FROM note") == [1, 3])
+        }
+    }
+
+    @Test("asks before an INTEGER becomes TEXT, since it may hold reals")
+    func integerAsText() throws {
+        let asked = try generator("CREATE TABLE t(a INTEGER)", "CREATE TABLE t(a TEXT)")
+        #expect(asked.questions.map(\.subject) == ["column `t.a`"])
+        // A STRICT table holds only integers there.
+        let strict = try generator("CREATE TABLE t(a INTEGER) STRICT", "CREATE TABLE t(a TEXT) STRICT")
+        #expect(strict.questions == [])
+    }
+
+    @Test("allows what the wanted schema asks for, in comments that say so")
+    func allowed() throws {
+        let generator = try generator(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (a <> '')); CREATE INDEX i ON t(a)",
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)")
+        #expect(
+            generator.sql == """
+                -- Rebuild t: column `a` changes.
+                -- As in schema.sql: rebuilding table `t` loses `CHECK (a <> '')`.
+                -- As in schema.sql: rebuilding table `t` loses the NOT NULL of column `a`.
+                -- allow: lost-check, lost-not-null
+                CREATE TABLE t_new(id INTEGER PRIMARY KEY, a TEXT);
+                INSERT INTO t_new(id, a) SELECT id, a FROM t;
+                -- As in schema.sql: rebuilding table `t` loses index `i`, which goes with the old table.
+                -- allow: lost-index
+                DROP TABLE t;
+                ALTER TABLE t_new RENAME TO t;
+
+                """)
+        let first = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (a <> '')); CREATE INDEX i ON t(a);"
+        #expect(try ReviewedMigrations(generator.sql, after: first).findings == [])
+    }
+
+    @Test("asks before it drops a search index whose texts another table holds")
+    func searchIndex() throws {
+        let generator = try generator(
+            "CREATE TABLE t(a); CREATE VIRTUAL TABLE search USING fts5(a, content='t')", "CREATE TABLE t(a)")
+        #expect(generator.sql == "")
+        #expect(
+            generator.questions.map(\.text) == [
+                "The schema has no such table. It stays, because dropping it loses the index."
+            ])
+    }
+
+    @Test("copies the rows' ids into a new key that names them")
+    func newRowID() throws {
+        let generator = try generator("CREATE TABLE t(a)", "CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
+        #expect(generator.sql.contains("INSERT INTO t_new(id, a) SELECT rowid, a FROM t;"))
+        _ = try generator.check(goingBack: true) { try $0.execute(sql: "INSERT INTO t(rowid, a) VALUES (5, 1), (9, 2)") }
+    }
 }

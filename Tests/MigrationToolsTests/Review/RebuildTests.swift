@@ -287,7 +287,10 @@ struct RebuildTests {
                 "a INTEGER", "a REAL", "a",
                 "9007199254740992 and 9007199254740993 both become 9007199254740992.0."
             ),
-            ("a INTEGER", "a TEXT", "a", nil),
+            (
+                "a INTEGER", "a TEXT", "a",
+                "1700000000.123456 and 1700000000.123457 both become '1700000000.12346'."
+            ),
             ("a DATETIME", "a INTEGER", "unixepoch(a)", nil),
             ("a", "a INTEGER", "a", "'007' and '7' both become 7."),
         ] as [(String, String, String, String?)])

@@ -39,6 +39,13 @@ struct RowTests {
                 """
             ),
             (
+                "ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 0 CHECK (c > 0);",
+                """
+                2_b.sql:1: CHECK constraint failed (SQLite 1). Give the column a DEFAULT that satisfies its constraints. \
+                [add-column]
+                """
+            ),
+            (
                 "ALTER TABLE t ADD COLUMN c TEXT DEFAULT (datetime('now'));",
                 """
                 2_b.sql:1: Cannot add a column with non-constant default (SQLite 1). Give the column a constant DEFAULT, or \

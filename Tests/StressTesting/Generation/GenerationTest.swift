@@ -61,10 +61,12 @@ public struct GenerationTest: StressTest {
 /// One pair of schemas.
 private struct GenerationCase {
     let first: SQLMigration
+    let old: String
     let wanted: String
 
     init(_ old: [String], _ new: [String]) {
-        first = SQLMigration(version: 1, name: "first", sql: old.map { "\($0);\n" }.joined())
+        self.old = old.map { "\($0);\n" }.joined()
+        first = SQLMigration(version: 1, name: "first", sql: self.old)
         wanted = new.map { "\($0);\n" }.joined()
     }
 
@@ -74,23 +76,50 @@ private struct GenerationCase {
         let generator = try MigrationGenerator(
             before, to: SchemaFile(Data(wanted.utf8), name: "schema.sql"), renaming: SchemaRenames())
         guard !generator.sql.isEmpty else { return nil }
+        let trial: MigrationGenerator.Trial
         do {
-            _ = try generator.check(goingBack: true) { _ = try RowGenerator(rowsPerTable: 8).fill($0) }
+            trial = try generator.check(goingBack: true) {
+                try TableFilling.fillAll($0, rowsPerTable: 16, seed: 1, style: .awkward)
+            }
         } catch {
             return "check: \(error) \(generator.sql)"
         }
         // The check above is the generator's own. Look at the result with other eyes.
-        return try result(of: generator).map { "result: \($0) \(generator.sql)" }
+        let isListed = !generator.tightened.isEmpty || trial.misfits > 0
+        for style in [TableFilling.Style.typical, .awkward, .distinct] {
+            if let problem = try result(of: generator, over: style, mayFail: isListed) {
+                return "result: \(problem) \(generator.sql)"
+            }
+        }
+        return try review(generator).map { "review: \($0) \(generator.sql)" }
     }
 
-    private func result(of generator: MigrationGenerator) throws -> String? {
+    /// Returns an error that `check` finds in the migration.
+    private func review(_ generator: MigrationGenerator) throws -> String? {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("generate-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(old.utf8).write(to: folder.appendingPathComponent("1_first.sql"))
+        try Data(generator.sql.utf8).write(to: folder.appendingPathComponent("2_generated.sql"))
+        return try MigrationReview(directory: folder).findings
+            .first { $0.file == "2_generated.sql" && $0.rule.severity == .error }
+            .map { "\($0.rule.name): \($0.reason)" }
+    }
+
+    private func result(
+        of generator: MigrationGenerator, over style: TableFilling.Style, mayFail isListed: Bool
+    ) throws -> String? {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let queue = try DatabaseQueue(configuration: configuration)
         try SchemaMigrator(migrations: [first]).migrate(queue)
-        let before = try queue.writeWithoutTransaction { db -> (orphans: Int, rows: [SQLName: Int]) in
-            _ = try RowGenerator(rowsPerTable: 5).fill(db)
-            return (try self.orphans(db), try self.counts(db))
+        let before = try queue.writeWithoutTransaction { db in
+            try TableFilling.fillAll(db, rowsPerTable: 12, seed: 7, style: style)
+            try AutoincrementSequences.raise(db, by: 1_000)
+            return (
+                orphans: try self.orphans(db), rows: try self.counts(db),
+                values: try DatabaseValues(db, keepingValues: false), sequences: try AutoincrementSequences(db)
+            )
         }
         do {
             try SchemaMigrator(
@@ -98,13 +127,29 @@ private struct GenerationCase {
             ).migrate(queue)
         } catch let error as SchemaMigrationError {
             // Rows may break a new constraint; then nothing changes.
-            return isConstraint(error) ? nil : "\(error)"
+            guard isConstraint(error) else { return "\(error)" }
+            return isListed ? nil : "fails unlisted over \(style) rows: \(error)"
         }
         return try queue.read { db in
             if try orphans(db) > before.orphans { return "rows refer to missing rows" }
             let after = try counts(db)
             for (table, count) in before.rows where after[table] != count {
                 return "table \(table) has \(after[table].map(String.init) ?? "no") rows, and had \(count)"
+            }
+            let values = try DatabaseValues(db, keepingValues: false)
+            let renames = ScriptRenames([try SQLScript(Data(generator.sql.utf8), fileName: "2")])
+            for change in ValueComparison(from: before.values, to: values, renames).changes
+            where change.lost > 0 {
+                return "column \(change.table).\(change.column) has lost \(change.lost) values over \(style) rows"
+            }
+            for (table, number, other) in try AutoincrementSequences(db).differences(from: before.sequences)
+            where number < other {
+                // A table that is no longer AUTOINCREMENT has no sequence.
+                let sql = try String.fetchOne(
+                    db, sql: "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", arguments: [table])
+                if sql?.uppercased().contains("AUTOINCREMENT") == true {
+                    return "the sequence of table \(table) is at \(number), and was at \(other)"
+                }
             }
             guard generator.questions.isEmpty else { return nil }
             let expected = try DatabaseQueue(configuration: configuration)

@@ -134,7 +134,11 @@ struct RandomSchema: Sendable {
         case 0...2: table.columns.append(Column(name: "id", definition: "INTEGER PRIMARY KEY"))
         case 3: table.columns.append(Column(name: "id", definition: "INTEGER PRIMARY KEY AUTOINCREMENT"))
         case 4: table.columns.append(Column(name: "key", definition: "TEXT PRIMARY KEY"))
-        default: break
+        default:
+            if random.chance(30) {
+                table.columns.append(Column(name: "id", definition: "INTEGER"))
+                table.constraints.append("PRIMARY KEY (\"id\" AUTOINCREMENT)")
+            }
         }
         let isStrict = random.chance(20)
         for name in columnNames.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)) {
