@@ -94,7 +94,8 @@ extension SchemaMigrator {
             The schema of the database is that of no version\
             \(nearest.map { "; the nearest is \($0.version), from which it differs: \($0.sentences.joined(separator: "; "))" } ?? "")
             """,
-            remedy: "Bring the database to the schema of a version, or name the version. Nothing was changed.")
+            remedy: "Bring the database to the schema of a version, or name the version. Nothing was changed."
+        )
     }
 
     /// Returns the objects in which a database differs from the schema that the migrations up to a version make.

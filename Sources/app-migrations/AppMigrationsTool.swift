@@ -1,4 +1,5 @@
 import ArgumentParser
+import MigrationTools
 
 /// The command line tool, which makes, reviews and runs migrations of SQLite databases.
 @main
@@ -20,6 +21,7 @@ struct AppMigrationsTool: ParsableCommand {
               app-migrations migrate --database library.sqlite
               app-migrations status --database library.sqlite
             """,
+        version: "app-migrations, unreleased, with SQLite \(SQLiteVersion.running)",
         subcommands: [
             NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self,
             RollbackCommand.self,
@@ -41,7 +43,7 @@ struct AppMigrationsTool: ParsableCommand {
 
     private static func exit(after error: any Error) -> Never {
         if let failure = Failure(error) {
-            failure.print()
+            if CommandLine.arguments.contains("--json") { failure.printJSON() } else { failure.print() }
             exit(withError: ExitCode.failure)
         }
         do {

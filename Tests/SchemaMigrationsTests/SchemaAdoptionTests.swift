@@ -98,7 +98,8 @@ struct SchemaAdoptionTests {
         try queue.execute("PRAGMA user_version = 25")
         try expectRefusal(
             .userVersion,
-            "user_version says 25, which has no version. Pass the version that it means to the adoption. Nothing was changed.")
+            "user_version says 25, which has no version. Pass the version that it means to the adoption. Nothing was changed."
+        )
         try queue.execute("PRAGMA user_version = 20")
         try expectAdopted(.userVersion)
     }

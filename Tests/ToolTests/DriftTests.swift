@@ -37,6 +37,27 @@ struct DriftTests {
                 """)
     }
 
+    @Test("finds every difference of a table")
+    func severalInOne() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x TEXT, y INTEGER, CHECK (y > 0));"])
+        _ = try await tool("migrate --database app.sqlite")
+        try tool.execute(
+            """
+            DROP TABLE a;
+            CREATE TABLE a(x TEXT COLLATE NOCASE, y INTEGER NOT NULL, CHECK (y > 1)) STRICT;
+            """)
+        #expect(
+            try await tool("drift --database app.sqlite").output == """
+                app.sqlite: 5 differences from what its migrations make
+                  ! table `a`: column `y` is INTEGER NOT NULL in app.sqlite, INTEGER in its migrations
+                  ! table `a`: definition of column `x` is x TEXT COLLATE NOCASE in app.sqlite, x TEXT in its migrations
+                  ! table `a`: `STRICT` is missing in its migrations
+                  ! table `a`: `CHECK (y > 0)` is missing in app.sqlite
+                  ! table `a`: `CHECK (y > 1)` is missing in its migrations
+
+                """)
+    }
+
     @Test("refuses a database of other migrations")
     func others() async throws {
         let tool = try Tool(Tool.books)

@@ -46,10 +46,12 @@ struct GenerateTests {
                   + column `shelf.color`
                   ~ table `book`, rebuilt: column `title` changes
                   + index `book_by_shelf`
-                ✓ Tried on ROWS in 2 tables: it makes the schema of schema.sql, and every row stays.
+                ✓ Tried on ROWS in 2 tables: it makes the schema of schema.sql, and every row stays. 4 more rows do not \
+                fit it.
 
                 Rows may not fit, and then the migration fails and changes nothing:
                   ! column `book.title` gets CHECK
+                  ! of the generated rows, 4 rows of table `book`: CHECK constraint failed: title <> ''
 
                 """)
         #expect(
@@ -115,13 +117,9 @@ struct GenerateTests {
                     Left out with it: index `by_label`.
                   ? column `shelf.name`: The schema has no such column. It stays, because dropping it loses its values. If it is \
                 `label` now, pass --rename shelf.name=label.
-                    To drop it, add to the file:
-                      -- allow: drop-column
-                      ALTER TABLE shelf DROP COLUMN name;
+                    To drop it, pass --drop shelf.name.
                   ? table `book`: The schema has no such table. It stays, because dropping it loses its rows.
-                    To drop it, add to the file:
-                      -- allow: drop-table
-                      DROP TABLE book;
+                    To drop it, pass --drop book.
 
                 """)
         let new = try await tool("new less --from schema.sql")
@@ -182,6 +180,6 @@ struct GenerateTests {
         let tool = try Tool()
         let run = try await tool("new first --rename a.b=c")
         #expect(run.status == 64)
-        #expect(run.errors.hasPrefix("Error: --rename and --rename-table need --from."))
+        #expect(run.errors.hasPrefix("Error: --rename, --rename-table and --drop need --from."))
     }
 }

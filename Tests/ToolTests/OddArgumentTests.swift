@@ -85,8 +85,11 @@ struct OddArgumentTests {
                 _ = try await tool("migrate --database app.sqlite --up-to 20240110090000000")
             }
             let run = try await shell("TOOL \(arguments) > /dev/full", in: tool)
+            let problem = "The output could not be written: No space left on device."
             #expect(
-                run.errors.hasPrefix("error: The output could not be written: No space left on device.\n"))
+                run.errors.hasPrefix(
+                    arguments.contains("--json")
+                        ? "{\n  \"error\" : \"\(problem)\"" : "error: \(problem)\n"))
             #expect(run.status == 1)
         }
     #endif

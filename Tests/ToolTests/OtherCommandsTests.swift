@@ -115,10 +115,12 @@ struct OtherCommandsTests {
                 """)
     }
 
-    @Test("adopt refuses a schema that is not that of the version, finds the one that fits, and takes it back")
+    @Test(
+        "adopt refuses a schema that is not that of the version, finds the one that fits, and takes it back")
     func adoptFitting() async throws {
         let tool = try Tool(Tool.books)
-        try tool.execute("CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL); PRAGMA user_version = 2")
+        try tool.execute(
+            "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL); PRAGMA user_version = 2")
         let wrong = "adopt --database app.sqlite --from user_version --map 2=20240601120000000"
         #expect(
             try await tool(wrong).errors == """
@@ -155,12 +157,36 @@ struct OtherCommandsTests {
         let tool = try Tool(Tool.books)
         try tool.execute("CREATE TABLE book(id INTEGER PRIMARY KEY)")
         #expect(
-            try await tool("adopt --database app.sqlite --from version --version latest-that-fits").errors == """
+            try await tool("adopt --database app.sqlite --from version --version latest-that-fits").errors
+                == """
                 error: The schema of the database is that of no version; the nearest is 20240110090000000, from which it \
                 differs: table `book` is different.
                 Bring the database to the schema of a version, or name the version. Nothing was changed.
 
                 """)
+    }
+
+    @Test("prints its version, and errors as JSON if asked for JSON")
+    func versionAndErrors() async throws {
+        let tool = try Tool(Tool.books)
+        #expect(try await tool("--version").output.hasPrefix("app-migrations, unreleased, with SQLite 3."))
+        let run = try await tool("status --database nowhere --json")
+        #expect(
+            run.errors == """
+                {
+                  "error" : "There is no database nowhere.",
+                  "remedy" : "Pass the path of a SQLite database as --database; only `app-migrations migrate` creates one."
+                }
+
+                """)
+        #expect(run.status == 1)
+    }
+
+    @Test("a first migrate that fails leaves no database")
+    func failedFirst() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABEL a(x);"])
+        #expect(try await tool("migrate --database app.sqlite").status == 1)
+        #expect(try tool.folder.fileNames == ["Migrations"])
     }
 
     @Test("adopt refuses a database without tables")

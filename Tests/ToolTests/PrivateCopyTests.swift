@@ -144,4 +144,23 @@ struct PrivateCopyTests {
         #expect(try permissions(tool.folder.file("1.0.sqlite")) == mode)
         #expect(try tool.folder.fileNames == ["1.0.sqlite", "Migrations", "app.sqlite"])
     }
+
+    @Test("that a killed rehearsal has left are removed by the next one")
+    func leftovers() async throws {
+        let tool = try await tool(["1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);"])
+        let temporary = tool.folder.file("temporary")
+        let left = temporary.appendingPathComponent("app-migrations-\(UUID().uuidString)/rehearsal-1")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+        try Data("copy".utf8).write(to: left.appendingPathComponent("copy.sqlite"))
+        let others = temporary.appendingPathComponent("app-migrations-notes")
+        try FileManager.default.createDirectory(at: others, withIntermediateDirectories: true)
+        let run = try await BuiltProcess(
+            running: Products.executable("app-migrations"), ["rehearse", "--database", "app.sqlite"],
+            in: tool.folder.url,
+            environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 }
+        ).result()
+        #expect(run.status == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: temporary.path) == ["app-migrations-notes"])
+    }
 }

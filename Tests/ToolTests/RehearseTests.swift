@@ -189,6 +189,38 @@ struct RehearseTests {
         return (try? DatabaseQueue(path: "file::memory:", configuration: configuration)) != nil
     }()
 
+    private static func leaveJournal(in folder: TemporaryFolder) throws {
+        // The copies are what a crash would leave: pages of the transaction in the file, and its journal.
+        let queue = try DatabaseQueue(path: folder.file("app.sqlite").path)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA cache_size = 1;
+                    BEGIN IMMEDIATE;
+                    WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+                    INSERT INTO junk SELECT hex(randomblob(1000)) FROM n;
+                    """)
+            for end in ["", "-journal"] {
+                try Data(contentsOf: folder.file("app.sqlite\(end)")).write(
+                    to: folder.file("killed.sqlite\(end)"))
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+    }
+
+    @Test("rolls a transaction back that a crash has interrupted, before it reads")
+    func hotJournal() async throws {
+        let tool = try await tool()
+        try tool.execute("PRAGMA journal_mode = DELETE")
+        try Self.leaveJournal(in: tool.folder)
+        let run = try await tool("status --database killed.sqlite")
+        #expect(run.status == 0)
+        #expect(
+            run.errors == "Rolled back a transaction of killed.sqlite that a crash has interrupted.\n")
+        #expect(try await tool("rehearse --database killed.sqlite").errors == "")
+    }
+
     @Test("reads a database in WAL mode, and leaves no files beside it")
     func writeAheadLog() async throws {
         let tool = try await tool()

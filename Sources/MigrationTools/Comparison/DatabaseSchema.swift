@@ -70,7 +70,9 @@ package struct DatabaseSchema: Sendable {
             switch (objects[key], other.objects[key]) {
             case (let old?, let new?):
                 guard old.comparable(names(in: old)) != new.comparable(other.names(in: new)) else { continue }
-                let finer = columnChanges(of: old.name, in: other, title)
+                let finer =
+                    columnChanges(of: old.name, in: other, title)
+                    + constraintChanges(from: old, to: new, names(in: old).union(other.names(in: new)), title)
                 changes += finer.isEmpty ? [.init(subject: title, before: old.sql, after: new.sql)] : finer
             case (let old, let new):
                 changes.append(.init(subject: title, before: old?.sql, after: new?.sql, isObject: true))
@@ -102,6 +104,39 @@ package struct DatabaseSchema: Sendable {
                     subject: "\(title): order of the columns", before: before.joined(separator: ", "),
                     after: after.joined(separator: ", ")))
         }
+        return changes
+    }
+
+    /// Compares what the columns' types, defaults and foreign keys do not show.
+    private func constraintChanges(
+        from old: SchemaObject, to new: SchemaObject, _ names: Set<SQLName>, _ title: String
+    ) -> [SchemaDifference.Change] {
+        guard old.type == "table", !old.isVirtual, !new.isVirtual else { return [] }
+        let (one, other) = (TableOutline(old, names: names), TableOutline(new, names: names))
+        let shown: Set<String> = ["PRIMARY", "NOT", "DEFAULT", "REFERENCES", "NULL"]
+        func hidden(_ column: ColumnOutline) -> [String: Set<[[UInt8]]>] {
+            column.constraints.filter { !shown.contains($0.key) }
+        }
+        var changes = one.columns.compactMap { column -> SchemaDifference.Change? in
+            guard let found = other.column(column.name), hidden(column) != hidden(found) else { return nil }
+            return .init(
+                subject: "\(title): definition of column \(column.name.text.quoted)", before: column.text,
+                after: found.text)
+        }
+        func texts(_ table: TableOutline) -> [String: String] {
+            var texts = Dictionary(
+                table.constraintTexts.filter { !$0.isForeignKey }.map { ($0.key, $0.text) },
+                uniquingKeysWith: { $1 })
+            for option in table.options { texts[option] = option == "WITHOUT" ? "WITHOUT ROWID" : option }
+            return texts
+        }
+        let (before, after) = (texts(one), texts(other))
+        changes += before.merging(after) { $1 }.sorted { $0.key < $1.key }
+            .filter { before[$0.key] == nil || after[$0.key] == nil }.map { key, text in
+                .init(
+                    subject: "\(title): \(text.quoted)", before: before[key], after: after[key],
+                    isObject: true)
+            }
         return changes
     }
 

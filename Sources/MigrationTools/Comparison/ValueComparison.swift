@@ -76,6 +76,9 @@ package struct ValueComparison: Sendable {
         changes = pairs.flatMap { pair in pair.columns.compactMap { Self.change(of: $0, in: pair) } }
     }
 
+    /// A number that means no value.
+    private static let noRow = -1
+
     private static func kept(
         _ rows: [(old: Int, new: Int)], _ old: TableValues, _ new: TableValues,
         _ columns: [(old: Int, new: Int)]
@@ -113,8 +116,10 @@ package struct ValueComparison: Sendable {
             let byKey = parent.stored.rows(by: newKey)
             let oldByNew = Dictionary(parent.rows.map { ($0.new, $0.old) }, uniquingKeysWith: { $1 })
             result = (result ?? new).replacing(own) { row in
-                guard let key = new.key(row, own), let target = byKey[key], let source = oldByNew[target]
-                else { return nil }
+                guard let key = new.key(row, own) else { return nil }
+                // A key that no row has any more refers to nothing.
+                guard let target = byKey[key] else { return oldKey.map { _ in Self.noRow } }
+                guard let source = oldByNew[target] else { return nil }
                 return oldKey.map { parent.old.meaning(source, $0) }
             }
         }

@@ -19,14 +19,17 @@ struct AllowedLosses {
         defer { try? database.close() }
         try migrator?.migrate(database)
         var run = MigrationRun(all, database)
+        let found = run.apply(migration, outline)
+        let schema = run.schemas[outline.script.fileName]
         findings =
-            run.apply(migration, outline).filter { Self.rules.contains($0.rule) }
-            + StatementReview(outline, parents: []).findings
+            (found + StatementReview(outline, parents: [], schema: schema).findings)
+            .filter { Self.rules.contains($0.rule) }
     }
 
     private static let rules: Set<ReviewRule> = [
         .lostIndex, .lostTrigger, .lostForeignKey, .lostCheck, .lostNotNull, .lostUnique, .lostPrimaryKey,
-        .lostDefault, .lostCollation, .lostGenerated, .lostAutoincrement, .lostStrict, .lostWithoutRowID,
+        .lostDefault, .dropTable, .dropColumn, .lostCollation, .lostGenerated, .lostAutoincrement,
+        .lostStrict, .lostWithoutRowID,
     ]
 
     /// Returns the statements with comments above those that lose something.

@@ -163,7 +163,8 @@ struct AlterationPlan {
 
     private static func copies(from old: TableOutline, to new: TableOutline) -> [TableRebuild.Copy] {
         new.columns.compactMap { column in
-            if column.name == new.rowIDAlias, old.column(column.name) == nil, let rowID = old.rowIDNames.first {
+            if column.name == new.rowIDAlias, old.column(column.name) == nil, let rowID = old.rowIDNames.first
+            {
                 return .init(column: column.name, expression: rowID.plain, converts: true)
             }
             guard column.generation == nil, let before = old.column(column.name) else { return nil }

@@ -28,9 +28,14 @@ package struct GeneratedMigration: Sendable {
     package let summary: [String]
 
     /// Compares two schemas.
-    package init(from old: SchemaDescription, to wanted: SchemaDescription, losses: Losses) throws {
+    ///
+    /// - Parameter drops: what to drop though it loses data.
+    package init(
+        from old: SchemaDescription, to wanted: SchemaDescription, losses: Losses,
+        dropping drops: SchemaRenames = SchemaRenames()
+    ) throws {
         let names = old.names.union(wanted.names)
-        var merge = SchemaMerge(old, wanted, losses, names: names)
+        var merge = SchemaMerge(old, wanted, losses, names: names, dropping: drops)
         try merge.settle()
         result = SchemaDescription(merge.objects, names: names)
         questions = merge.questions

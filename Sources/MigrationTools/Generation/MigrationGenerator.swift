@@ -24,9 +24,11 @@ package struct MigrationGenerator {
         let queue = try DatabaseQueue(configuration: configuration)
         try self.migrator?.migrate(queue)
         (self.renames, generated, back) = try queue.writeWithoutTransaction { db in
-            let changes = try renames.apply(to: db)
+            let all = try renames.adding(file.renames, to: db)
+            let changes = try all.apply(to: db)
+            let drops = try all.namingDrops(in: db)
             let old = try SchemaDescription(db)
-            let generated = try GeneratedMigration(from: old, to: wanted, losses: .ask)
+            let generated = try GeneratedMigration(from: old, to: wanted, losses: .ask, dropping: drops)
             return (
                 changes, generated, try GeneratedMigration(from: generated.result, to: old, losses: .accept)
             )
@@ -105,7 +107,8 @@ package struct MigrationGenerator {
             }
             guard problems.isEmpty else { throw failure(problems.joined(separator: "; ")) }
             return Trial(
-                rows: trial.count, tables: trial.tableCount, misfits: trial.misfits.reduce(0) { $0 + $1.count },
+                rows: trial.count, tables: trial.tableCount,
+                misfits: trial.misfits.reduce(0) { $0 + $1.count },
                 misfitReasons: trial.misfits.map {
                     "\($0.count.counting("row")) of table \($0.table.text.quoted): \($0.reason)"
                 })

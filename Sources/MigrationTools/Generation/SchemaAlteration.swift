@@ -50,14 +50,14 @@ package struct SchemaQuestion: Sendable, Hashable {
     package let subject: String
     /// The reason, and what to do.
     package let text: String
-    /// Statements that do it, for people to add to the file.
-    package let statements: [String]
+    /// The argument of `--drop` that answers the question; nil if it is about something else.
+    package let drop: String?
     /// Other objects that are left out with it.
     package internal(set) var waiting: [String] = []
 
-    init(_ subject: String, _ text: String, statements: [String] = []) {
+    init(_ subject: String, _ text: String, drop: String? = nil) {
         self.subject = subject
         self.text = text
-        self.statements = statements
+        self.drop = drop
     }
 }

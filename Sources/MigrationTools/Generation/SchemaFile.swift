@@ -31,8 +31,28 @@ package struct SchemaFile: Sendable {
     /// Reads the contents of a file.
     package init(_ data: Data, name: String) throws {
         self.name = name
-        script = try SQLScript(data, fileName: name)
+        do {
+            script = try SQLScript(data, fileName: name)
+        } catch var error as SchemaMigrationError where error.code == .refusedStatement {
+            error.remedy = Self.dumpRemedy
+            throw error
+        }
     }
+
+    /// The renames that comments record, such as `note.body=text` in `-- renamed: note.body=text`.
+    var renames: [String] {
+        script.comments.compactMap { comment in
+            let mark = "-- renamed:"
+            guard comment.text.hasPrefix(mark) else { return nil }
+            return comment.text.dropFirst(mark.count).trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// The remedy for a file that `sqlite3` has written, with a transaction or SQLite's own tables.
+    private static let dumpRemedy = """
+        `app-migrations dump --database FILE` writes a schema that fits, other than .schema and .dump do. Nothing was \
+        written.
+        """
 
     /// Creates the schema in an empty database in memory.
     ///
@@ -41,7 +61,10 @@ package struct SchemaFile: Sendable {
         let queue = try DatabaseQueue(configuration: configuration)
         try SchemaMigrationError.mapErrors {
             try queue.writeWithoutTransaction {
-                try script.run($0, fixing: "Correct it. Nothing was written.")
+                try script.run(
+                    $0,
+                    fixing: script.sql.contains("sqlite_")
+                        ? Self.dumpRemedy : "Correct it. Nothing was written.")
             }
         }
         return queue

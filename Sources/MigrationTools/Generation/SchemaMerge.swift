@@ -26,7 +26,7 @@ struct SchemaMerge {
 
     init(
         _ old: SchemaDescription, _ wanted: SchemaDescription, _ losses: GeneratedMigration.Losses,
-        names: Set<SQLName>
+        names: Set<SQLName>, dropping drops: SchemaRenames
     ) {
         self.old = old
         self.wanted = wanted
@@ -43,7 +43,7 @@ struct SchemaMerge {
             } else {
                 let merge = TableMerge(
                     TableOutline(earlier, names: names), TableOutline(object, names: names), losses,
-                    names: names)
+                    names: names, dropping: drops.droppedColumns[object.name] ?? [])
                 objects.append(merge.object)
                 missing[object.name] = merge.missing
                 tightenedTables[object.name] = merge.tightened
@@ -53,7 +53,10 @@ struct SchemaMerge {
             }
         }
         if losses == .ask {
-            for object in old.objects where object.type == "table" && after[object.key] == nil {
+            for object in old.objects
+            where object.type == "table" && after[object.key] == nil
+                && !drops.droppedTables.contains(object.name)
+            {
                 keep(object, after)
             }
             keepWhatKeptTriggersName(after)
@@ -63,9 +66,12 @@ struct SchemaMerge {
     /// The changes that rows may not fit, in words.
     var tightened: [String] {
         let indexes = objects.filter { object in
-            guard isUniqueIndex(object), before[.init(type: "table", name: object.table)] != nil else { return false }
+            guard isUniqueIndex(object), before[.init(type: "table", name: object.table)] != nil else {
+                return false
+            }
             let tokens = SQLTokens(object, names: names)
-            return !isAsBefore(object) || recollated[object.table, default: []].contains(where: tokens.mention)
+            return !isAsBefore(object)
+                || recollated[object.table, default: []].contains(where: tokens.mention)
         }
         return wanted.objects.filter { $0.type == "table" }.flatMap { tightenedTables[$0.name] ?? [] }
             + indexes.map { "\($0.key.title) is UNIQUE" }
@@ -87,7 +93,7 @@ struct SchemaMerge {
             SchemaQuestion(
                 "table \(table.name.text.quoted)",
                 "The schema has no such table. It stays, because dropping it loses \(loss).\(rename)",
-                statements: ["-- allow: drop-table", "DROP TABLE \(table.name.plain);"]))
+                drop: table.name.text))
         objects.append(table)
         objects += old.objects.filter {
             $0.type != "table" && $0.table == table.name && wanted[$0.key] == nil

@@ -6,11 +6,67 @@ import TextOutput
 package struct SchemaRenames: Sendable {
     private let tables: [String]
     private let columns: [String]
+    private let drops: [String]
+    /// The tables to drop with their rows.
+    private(set) var droppedTables: Set<SQLName> = []
+    /// The columns to drop with their values, by table.
+    private(set) var droppedColumns: [SQLName: Set<SQLName>] = [:]
 
     /// Creates renames from texts such as `note=entry` and `note.body=text`.
-    package init(tables: [String] = [], columns: [String] = []) {
+    ///
+    /// - Parameter drops: what to drop though it loses data, in texts such as `note` and `note.body`.
+    package init(tables: [String] = [], columns: [String] = [], drops: [String] = []) {
         self.tables = tables
         self.columns = columns
+        self.drops = drops
+    }
+
+    /// Returns the renames with those that the comments of a schema record.
+    ///
+    /// `-- renamed: note.body=text` stays in the schema: once a migration has done it, there is nothing to rename.
+    func adding(_ comments: [String], to db: Database) throws -> SchemaRenames {
+        let schema = try SchemaDescription(db)
+        var (tables, columns) = (tables, columns)
+        for text in comments {
+            let isColumn = text.prefix { $0 != "=" }.contains(".")
+            let probe = isColumn ? SchemaRenames(columns: [text]) : SchemaRenames(tables: [text])
+            var isPending = false
+            try db.inSavepoint {
+                isPending = (try? probe.apply(to: db)) != nil
+                return .rollback
+            }
+            guard isPending, !schema.objects.isEmpty else { continue }
+            if isColumn { columns.append(text) } else { tables.append(text) }
+        }
+        return SchemaRenames(tables: tables, columns: columns, drops: drops)
+    }
+
+    /// Returns the renames with the names of what is dropped.
+    ///
+    /// - Throws: `SchemaMigrationError`, if a text names nothing that exists.
+    func namingDrops(in db: Database) throws -> SchemaRenames {
+        var copy = self
+        let tables = Set(try SchemaObject.fetchAll(db).filter { $0.type == "table" }.map(\.name))
+        for text in drops {
+            if tables.contains(SQLName(text)) {
+                copy.droppedTables.insert(SQLName(text))
+                continue
+            }
+            let found = try text.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1)) }.first {
+                try Bool.fetchOne(
+                    db,
+                    sql:
+                        "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
+                    arguments: [$0.table, $0.column]) == true
+            }
+            guard let found else {
+                throw Self.failure(
+                    "--drop \(text)", "names no table and no column that the migrations make",
+                    "table or table.column")
+            }
+            copy.droppedColumns[found.table, default: []].insert(found.column)
+        }
+        return copy
     }
 
     /// Renames what the texts name in a scratch database.

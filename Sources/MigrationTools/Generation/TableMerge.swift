@@ -18,7 +18,8 @@ struct TableMerge {
     private let losses: GeneratedMigration.Losses
 
     init(
-        _ old: TableOutline, _ wanted: TableOutline, _ losses: GeneratedMigration.Losses, names: Set<SQLName>
+        _ old: TableOutline, _ wanted: TableOutline, _ losses: GeneratedMigration.Losses, names: Set<SQLName>,
+        dropping drops: Set<SQLName> = []
     ) {
         self.old = old
         self.wanted = wanted
@@ -39,7 +40,9 @@ struct TableMerge {
             }
         }
         for (index, column) in old.columns.enumerated()
-        where losses == .ask && column.generation == nil && wanted.column(column.name) == nil {
+        where losses == .ask && column.generation == nil && wanted.column(column.name) == nil
+            && !drops.contains(column.name)
+        {
             askAboutDropping(column)
             let place = old.columns[..<index].last { before in texts.contains { $0.name == before.name } }
             let position = place.flatMap { before in texts.firstIndex { $0.name == before.name } }
@@ -132,7 +135,8 @@ struct TableMerge {
                 && column.constraints["GENERATED"] ?? column.constraints["AS"]
                     != before.constraints["GENERATED"] ?? before.constraints["AS"]
             let words = Self.restrictions(of: column).filter { word in
-                isComputedAnew || column.constraints[word]?.isSubset(of: before.constraints[word] ?? []) == false
+                isComputedAnew
+                    || column.constraints[word]?.isSubset(of: before.constraints[word] ?? []) == false
             }
             note(words.filter { isComputedAnew || $0 != "NOT" }, of: column, "gets")
             if column.constraints["COLLATE"] != before.constraints["COLLATE"] {
@@ -146,7 +150,9 @@ struct TableMerge {
 
     /// Notes the constraints of a new column that the value breaks which it gets in every row.
     private mutating func noteConstraints(ofNew column: ColumnOutline, in merged: TableOutline) {
-        if column.generation != nil { return note(Self.restrictions(of: column), of: column, "is generated, and gets") }
+        if column.generation != nil {
+            return note(Self.restrictions(of: column), of: column, "is generated, and gets")
+        }
         guard column.defaultValue != nil, merged.rowIDAlias != column.name else { return }
         if merged.isUnique(column) {
             tightened.append("\(title(column.name)) takes its default in every row, and is unique")
@@ -245,10 +251,7 @@ struct TableMerge {
             SchemaQuestion(
                 title(column.name),
                 "The schema has no such column. It stays, because dropping it loses its values.\(rename)",
-                statements: [
-                    "-- allow: drop-column",
-                    "ALTER TABLE \(old.name.plain) DROP COLUMN \(column.name.plain);",
-                ]))
+                drop: path))
     }
 }
 

@@ -10,6 +10,8 @@ struct TableOutline {
     let options: Set<String>
     private let sql: SQLTokens
     private let constraintTokens: Range<Int>
+    /// The constraints that belong to no column, as they are written.
+    let constraintTexts: [(key: String, text: String, isForeignKey: Bool)]
 
     var name: SQLName { object.name }
     var isStrict: Bool { options.contains("STRICT") }
@@ -27,6 +29,12 @@ struct TableOutline {
         columns = parts[..<count].map { ColumnOutline(sql, $0) }
         constraints = parts[count...].map { sql.tokens[$0].map(\.key) }.sorted {
             $0.lexicographicallyPrecedes($1)
+        }
+        constraintTexts = parts[count...].map { part in
+            (
+                key: sql.tokens[part].map { String(decoding: $0.key, as: UTF8.self) }.joined(separator: " "),
+                text: sql.text(part), isForeignKey: sql.tokens[part].contains { $0.word == "FOREIGN" }
+            )
         }
         constraintTokens = parts[count...].first.map { $0.lowerBound..<end } ?? end..<end
         options = Set(sql.tokens[end...].map(\.word)).intersection(["STRICT", "WITHOUT"])

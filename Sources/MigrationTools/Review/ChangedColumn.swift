@@ -56,12 +56,13 @@ struct ChangedColumn {
         guard let found else { return nil }
         example = found
         let all = pair.rows.filter { old($0) != .null }.map { (old: old($0), new: new($0)) }
-        merge = Self.merge(all)
         let affinity = pair.old.layout.columns[position].affinity
         // An empty text says as little as a null.
         let typical = all.filter { affinity.isTypical($0.old) && $0.old != .text([]) }
+        let typicalMerge = Self.merge(typical)
+        merge = typicalMerge ?? Self.merge(all)
         isLossy =
-            typical.contains { $0.new == .null } || Self.merge(typical) != nil
+            typical.contains { $0.new == .null } || typicalMerge != nil
             || Set(typical.map { [$0.old, $0.new] }).count > Set(typical.map(\.old)).count
     }
 

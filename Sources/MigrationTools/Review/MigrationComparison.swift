@@ -23,9 +23,15 @@ struct MigrationComparison {
             guard let old = before.tables[rebuild.table], let new = after.tables[rebuild.table] else {
                 continue
             }
+            let others = findings.count
             compareColumns(rebuild, old, new)
             compareConstraints(rebuild, old, new)
             compareOptions(rebuild, old, new)
+            // A rebuild that changes nothing else is there to take the constraint away.
+            let lost = Set(findings[others...].map(\.rule))
+            if lost == [.lostNotNull] || lost == [.lostForeignKey], new.addsNothing(to: old) {
+                findings.removeSubrange(others...)
+            }
             compareIndexes(rebuild, old, new)
             compareTriggers(of: rebuild.table, rebuild.drop, "Rebuilding table \(rebuild.table.text.quoted)")
             if let rows { compareRows(rebuild, rows) }
@@ -341,6 +347,20 @@ extension [SQLName] {
 
     /// The names in SQL.
     fileprivate var asList: String { map(\.plain).joined(separator: ", ") }
+}
+
+extension TableLayout {
+    /// Returns whether the table has no column, type, key, default or constraint that another one lacks.
+    fileprivate func addsNothing(to old: TableLayout) -> Bool {
+        columns.map(\.name) == old.columns.map(\.name)
+            && zip(columns, old.columns).allSatisfy {
+                $0.type == $1.type && $0.defaultValue == $1.defaultValue && $0.collation == $1.collation
+                    && (!$0.isNotNull || $1.isNotNull) && $0.isUnique == $1.isUnique
+            }
+            && generatedColumns == old.generatedColumns && primaryKey == old.primaryKey
+            && references.count <= old.references.count && checks.map(\.tokens) == old.checks.map(\.tokens)
+            && isStrict == old.isStrict && hasRowID == old.hasRowID && hasSequence == old.hasSequence
+    }
 }
 
 extension TableLayout.Reference {

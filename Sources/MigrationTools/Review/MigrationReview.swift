@@ -16,6 +16,9 @@ package struct MigrationReview: Sendable {
     package private(set) var findings: [ReviewFinding] = []
     /// The number of migrations.
     package let count: Int
+    /// The files of the migrations that did not run: those that fail or cannot be read, and those that come after the
+    /// first in Swift.
+    package private(set) var notRun: [String] = []
 
     private var outlines: [String: ScriptOutline] = [:]
 
@@ -45,17 +48,19 @@ package struct MigrationReview: Sendable {
         if let branch { findings += branch.findings(in: contents(of: set, in: directory)) }
         reviewVersions(set, now: now)
         reviewDowns(set)
-        reviewStatements(of: set.entries.map(\.fileName))
         for outline in outlines.values { findings += SQLiteFeature.findings(in: outline, oldest: oldest) }
         // The set can run only if all names are valid.
         if let migrator = try? SchemaMigrator(sourcesIn: directory) {
-            if !findings.contains(where: { [.unreadableFile, .refusedStatement].contains($0.rule) }) {
-                run(migrator)
-            }
+            let schemas = run(migrator)
+            reviewStatements(of: set.entries.map(\.fileName), schemas)
             if let database { try compare(migrator, with: database) }
+        } else {
+            reviewStatements(of: set.entries.map(\.fileName), [:])
         }
         findings = findings.filter { !isAllowed($0) }
         reviewComments()
+        let severities = try ReviewSeverities(in: directory)
+        findings = severities.apply(to: findings) + severities.findings
         findings.sort { ($0.file, $0.line, $0.rule.name) < ($1.file, $1.line, $1.rule.name) }
     }
 
@@ -132,29 +137,51 @@ package struct MigrationReview: Sendable {
         }
     }
 
-    private mutating func reviewStatements(of files: [String]) {
+    private mutating func reviewStatements(of files: [String], _ schemas: [String: ReviewedSchema]) {
         // A down migration drops what its migration created.
         let outlines = files.compactMap { self.outlines[$0] }
         let parents = outlines.reduce(into: Set<SQLName>()) { $0.formUnion(StatementReview.parents(in: $1)) }
-        for outline in outlines { findings += StatementReview(outline, parents: parents).findings }
+        var reads = EarlierReads()
+        for outline in outlines {
+            let review = StatementReview(
+                outline, parents: parents, schema: schemas[outline.script.fileName], reads: reads)
+            findings += review.findings
+            reads = review.reads
+        }
     }
 
     // MARK: Running
 
     /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
-    private mutating func run(_ migrator: SchemaMigrator) {
-        guard let database = try? DatabaseQueue() else { return }
+    ///
+    /// - Returns: the schema before each file that ran.
+    private mutating func run(_ migrator: SchemaMigrator) -> [String: ReviewedSchema] {
+        guard let database = try? DatabaseQueue() else { return [:] }
         defer { try? database.close() }
-        let migrations = migrator.migrations.prefix { $0 is any SQLSource }
-        var run = MigrationRun(migrator, database)
-        for migration in migrations {
-            guard let outline = outlines[migration.title] else { return }
-            findings += run.apply(migration, outline)
-            if run.hasFailed { return }
+        let unreadable = Set(
+            findings.filter { [.unreadableFile, .refusedStatement].contains($0.rule) }.map(\.file))
+        let first = migrator.migrations.prefix { $0 is any SQLSource }
+        let migrations = first.filter { migration in
+            outlines[migration.title] != nil && !unreadable.contains(migration.title)
+                && !unreadable.contains(migration.downFile)
         }
+        // An empty file counts for nothing, but is no reason not to run the others.
+        guard let readable = try? SchemaMigrator(migrations: migrations) else {
+            notRun = migrator.migrations.map(\.title)
+            return [:]
+        }
+        var run = MigrationRun(readable, database)
+        for migration in migrations {
+            guard let outline = outlines[migration.title] else { continue }
+            findings += run.apply(migration, outline)
+        }
+        let ran = Set(run.migrator.migrations.map(\.version))
+        notRun = migrator.migrations.filter { !ran.contains($0.version) }.map(\.title)
+        guard run.failed.isEmpty, unreadable.isEmpty else { return run.schemas }
         // A migration in Swift may create an index that is missing here.
         if migrations.count == migrator.migrations.count { findings += run.unindexedForeignKeys }
-        rollBack(migrations, migrator, database)
+        rollBack(first, readable, database)
+        return run.schemas
     }
 
     /// Rolls back the newest migrations that are reversible.
@@ -232,6 +259,11 @@ package struct MigrationReview: Sendable {
             }
         }
     }
+}
+
+extension SchemaMigration {
+    /// The name of the down migration's file, if there is one.
+    fileprivate var downFile: String { title.hasSuffix(".sql") ? "\(title.dropLast(4)).down.sql" : title }
 }
 
 extension SQLScript.Comment {

@@ -5,12 +5,15 @@ import TextOutput
 
 /// Runs migrations one after the other on an empty database in memory, and judges each.
 struct MigrationRun {
-    private let migrator: SchemaMigrator
+    /// The migrations without those that failed.
+    private(set) var migrator: SchemaMigrator
     private let database: DatabaseQueue
     /// The migrations that ran, with the schema after each.
     private var looks: [(outline: ScriptOutline, schema: ReviewedSchema)] = []
-    /// Whether a migration failed, so that those after it cannot run.
-    private(set) var hasFailed = false
+    /// The schema before each file that ran.
+    private(set) var schemas: [String: ReviewedSchema] = [:]
+    /// The files of the migrations that failed.
+    private(set) var failed: [String] = []
 
     init(_ migrator: SchemaMigrator, _ database: DatabaseQueue) {
         self.migrator = migrator
@@ -18,21 +21,33 @@ struct MigrationRun {
     }
 
     /// Runs a migration, and returns what it breaks.
+    ///
+    /// A migration that fails is left out, and those after it run without it. If one of them fails, too, that may be why,
+    /// and says nothing about it.
     mutating func apply(_ migration: any SchemaMigration, _ outline: ScriptOutline) -> [ReviewFinding] {
         do {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
+            schemas[outline.script.fileName] = before
             let (rows, problems) = tryRows(migration, outline, before)
             try migrator.migrate(database, upTo: migration.version)
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append((outline, after))
             return problems + MigrationComparison(outline, from: before, to: after, rows: rows).findings
+                + SchemaReview(outline, from: before, to: after).findings
         } catch let error as SchemaMigrationError {
-            hasFailed = true
-            return [failure(error, outline)]
+            return leaveOut(migration, outline, failure(error, outline))
         } catch {
-            hasFailed = true
-            return [finding(.doesNotApply, outline, 1, "\(error)")]
+            return leaveOut(migration, outline, finding(.doesNotApply, outline, 1, "\(error)"))
         }
+    }
+
+    private mutating func leaveOut(
+        _ migration: any SchemaMigration, _ outline: ScriptOutline, _ finding: ReviewFinding
+    ) -> [ReviewFinding] {
+        let rest = migrator.migrations.filter { $0.version != migration.version }
+        if let others = try? SchemaMigrator(migrations: rest) { migrator = others }
+        failed.append(outline.script.fileName)
+        return failed.count == 1 ? [finding] : []
     }
 
     private func finding(

@@ -6,6 +6,8 @@ package struct ReviewFinding: Sendable, Hashable {
     package let line: Int
     /// The rule that the file breaks.
     package let rule: ReviewRule
+    /// The severity, which is the rule's unless the project gives it another one.
+    package internal(set) var severity: ReviewRule.Severity
     /// The problem and the remedy.
     package let reason: String
     /// The problem alone.
@@ -15,6 +17,7 @@ package struct ReviewFinding: Sendable, Hashable {
         self.file = file
         self.line = line
         self.rule = rule
+        severity = rule.severity
         self.reason = reason
         self.problem = problem ?? reason
     }

@@ -48,8 +48,11 @@ extension ReviewRule {
     // MARK: Statements
 
     private static let statements = [
-        dropTable, dropColumn, deleteWithoutWhere, rebuildForeignKeys, renameFails, renamedViewColumn,
-        unindexedForeignKey, recentSQLite, newerSQLite,
+        dropTable, dropColumn, deleteWithoutWhere, ledgerWrite, writableSchema, replaceInto,
+        rebuildForeignKeys,
+        renameFails, renamedViewColumn, renamedTable, renamedColumn, intPrimaryKey, misspeltType,
+        duplicateIndex,
+        nameStyle, unindexedForeignKey, recentSQLite, newerSQLite,
     ]
 
     static let dropTable = ReviewRule(
@@ -61,6 +64,37 @@ extension ReviewRule {
     static let deleteWithoutWhere = ReviewRule(
         "delete-without-where", .error, "every row of a table is deleted",
         remedy: "Add a WHERE.")
+    static let ledgerWrite = ReviewRule(
+        "ledger-write", .error, "a statement changes the record of the migrations",
+        remedy: "Remove it: the migrator writes these tables, and `app-migrations adopt` marks migrations.")
+    static let writableSchema = ReviewRule(
+        "writable-schema", .error, "a statement makes sqlite_schema writable",
+        remedy: "Rebuild the table instead: a mistake there corrupts the database.")
+    static let replaceInto = ReviewRule(
+        "replace-into", .warning, "REPLACE deletes the rows in whose place it comes",
+        remedy:
+            "Write INSERT … ON CONFLICT DO UPDATE, which keeps the other columns and the rows that refer to it."
+    )
+    static let renamedTable = ReviewRule(
+        "renamed-table", .note, "a table is renamed, which an older build still reads",
+        remedy:
+            "Keep the old name as a view for as long as an older build or an extension may open the database."
+    )
+    static let renamedColumn = ReviewRule(
+        "renamed-column", .note, "a column is renamed, which an older build still reads",
+        remedy: "Add a column instead, for as long as an older build or an extension may open the database.")
+    static let intPrimaryKey = ReviewRule(
+        "int-primary-key", .warning, "a primary key is INT, and so is not the row's id",
+        remedy: "Write INTEGER PRIMARY KEY.")
+    static let misspeltType = ReviewRule(
+        "misspelt-type", .warning, "a type looks misspelt, and has another affinity",
+        remedy: "Correct the type.")
+    static let duplicateIndex = ReviewRule(
+        "duplicate-index", .warning, "two indexes have the same columns",
+        remedy: "Drop one of them.")
+    static let nameStyle = ReviewRule(
+        "name-style", .note, "a name is written in another style than the others",
+        remedy: "Write it as the others are.")
     static let rebuildForeignKeys = ReviewRule(
         "rebuild-foreign-keys", .error, "a rebuild breaks foreign keys that refer to the table",
         remedy:

@@ -43,6 +43,11 @@ struct ReviewedSchema {
             }, uniquingKeysWith: { $1 })
     }
 
+    /// Returns whether a table exists, which may be virtual.
+    func hasTable(_ name: SQLName) -> Bool {
+        objects[name]?.contains { $0.type == "table" && $0.name == name } == true
+    }
+
     /// The foreign keys that no index serves, by table.
     ///
     /// Without one, deleting or updating a row of the parent reads every row of the child (foreignkeys.html, 3).

@@ -1,3 +1,5 @@
+import GRDB
+
 /// A minor version of SQLite 3.
 package struct SQLiteVersion: Sendable, Hashable {
     /// The oldest version that the package supports.
@@ -5,6 +7,11 @@ package struct SQLiteVersion: Sendable, Hashable {
 
     /// The number after the `3.`.
     package let minor: Int
+
+    /// The SQLite that this process uses.
+    package static var running: String {
+        (try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }) ?? "unknown"
+    }
 
     private init(minor: Int) {
         self.minor = minor

@@ -57,6 +57,18 @@ extension ScriptOutline.Statement {
         return rest.qualifiedName
     }
 
+    /// The table that the statement writes to or deletes from.
+    var writtenTable: SQLName? {
+        if let table = updatedTable ?? reducedTable { return table }
+        guard tokens.opens(with: "INSERT") || tokens.opens(with: "REPLACE"),
+            let into = tokens.firstIndex(where: { $0.isWord("INTO") })
+        else { return nil }
+        return tokens[(into + 1)...].qualifiedName
+    }
+
+    /// Whether the statement deletes rows that have the key of a new one.
+    var replacesRows: Bool { tokens.opens(with: "REPLACE") || tokens.opens(with: "INSERT", "OR", "REPLACE") }
+
     /// The parts of an `INSERT … SELECT`: the table, its columns if the statement names them, and what they get.
     var insertion: (table: SQLName, columns: [SQLName]?, values: [[SQLScript.Token]])? {
         guard tokens.opens(with: "INSERT") || tokens.opens(with: "REPLACE"),

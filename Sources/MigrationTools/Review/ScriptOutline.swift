@@ -147,9 +147,13 @@ extension ScriptOutline.Statement {
             let delete = tokens.outside.firstIndex(where: { $0.isWord("DELETE") })
         else { return nil }
         let statement = tokens.outside[delete...]
-        guard statement.dropFirst().first?.keyword == "FROM",
-            !statement.contains(where: { $0.isWord("WHERE") })
-        else { return nil }
+        let condition = statement.drop { !$0.isWord("WHERE") }.dropFirst()
+        // A condition that is always true is none.
+        let isAlwaysTrue = ["1", "TRUE", "1 = 1", "NOT 0", "NOT FALSE"].contains(
+            condition.map(\.keyword).joined(separator: " "))
+        guard statement.dropFirst().first?.keyword == "FROM", condition.isEmpty || isAlwaysTrue else {
+            return nil
+        }
         return statement.dropFirst(2).qualifiedName
     }
 
@@ -173,7 +177,7 @@ extension ScriptOutline.Statement {
     }
 
     /// Whether the statement writes what it selects.
-    fileprivate var copies: Bool {
+    var copies: Bool {
         let first = tokens.first?.keyword ?? ""
         return ["INSERT", "REPLACE", "CREATE", "WITH"].contains(first)
             && !tokens.opens(with: "CREATE", "TRIGGER") && !tokens.opens(with: "CREATE", "VIEW")

@@ -193,7 +193,8 @@ package struct Ledger: Sendable {
 
     /// Drops the tables.
     static func drop(_ db: Database) throws {
-        try db.execute(sql: "DROP TABLE IF EXISTS main.schema_migrations_details; DROP TABLE main.schema_migrations")
+        try db.execute(
+            sql: "DROP TABLE IF EXISTS main.schema_migrations_details; DROP TABLE main.schema_migrations")
     }
 
     /// The details of a version that enters the ledger.

@@ -92,7 +92,9 @@ struct AdoptCommand: ParsableCommand {
 
     func validate() throws {
         guard let from else {
-            guard undo, version == nil, map.isEmpty else { throw ValidationError("Pass --from, or --undo alone.") }
+            guard undo, version == nil, map.isEmpty else {
+                throw ValidationError("Pass --from, or --undo alone.")
+            }
             return
         }
         if undo { throw ValidationError("Pass --from, or --undo alone.") }
@@ -117,11 +119,13 @@ struct AdoptCommand: ParsableCommand {
         if undo {
             let versions = try database.writing(migrator.undoAdoption)
             print(
-                "\(Style().heading(database.database)): \(versions.count.counting("migration")) no longer marked as applied")
+                "\(Style().heading(database.database)): \(versions.count.counting("migration")) no longer marked as applied"
+            )
             return
         }
         let marked = try database.writing { queue in
-            let (status, version) = try queue.read { db in (try migrator.status(db), try found(db, migrator)) }
+            let (status, version) = try queue.read { db in (try migrator.status(db), try found(db, migrator))
+            }
             guard !status.hasMigrationsTable else {
                 throw Failure(
                     "\(database.database) was already migrated by this package",
@@ -158,7 +162,8 @@ struct AdoptCommand: ParsableCommand {
     }
 
     /// Refuses a database whose schema is not that of the version.
-    private func compare(_ queue: DatabaseQueue, _ migrator: SchemaMigrator, _ version: SchemaVersion) throws {
+    private func compare(_ queue: DatabaseQueue, _ migrator: SchemaMigrator, _ version: SchemaVersion) throws
+    {
         // Only the app can run a migration in Swift.
         let isKnown = !migrator.migrations.contains { $0.version <= version && $0 is CodeFile }
         guard !allowDifferences, isKnown else { return }

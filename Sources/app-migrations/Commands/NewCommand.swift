@@ -17,7 +17,8 @@ struct NewCommand: ParsableCommand {
             With --from, the file leads from what the migrations make to the schema that FILE creates. Edit FILE, and \
             let the command write the ALTER TABLEs and the rebuilds; diff shows them without writing. They are run on \
             generated rows first: if the schema comes out otherwise, or a row is lost, nothing is written. What would \
-            lose data is left out, and printed as a question.
+            lose data is left out, and printed as a question; --drop and --rename answer it. FILE can record a rename in \
+            a comment: -- renamed: note.body=text
 
             EXAMPLE
               app-migrations new create_books
@@ -43,7 +44,7 @@ struct NewCommand: ParsableCommand {
 
     func validate() throws {
         guard from != nil || renames.isEmpty else {
-            throw ValidationError("--rename and --rename-table need --from.")
+            throw ValidationError("--rename, --rename-table and --drop need --from.")
         }
     }
 

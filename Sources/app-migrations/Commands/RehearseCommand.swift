@@ -32,16 +32,15 @@ struct RehearseCommand: ParsableCommand {
 
     func run() throws {
         let migrator = try folder.migrator()
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("app-migrations-\(UUID().uuidString)", isDirectory: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder()
+        defer { scratch.remove() }
         let rehearsal = try database.reading { queue in
             try InterruptibleWork(
-                bar: format.json ? nil : ProgressBar(on: .standardError), temporaryFolder: folder
+                bar: format.json ? nil : ProgressBar(on: .standardError), temporaryFolder: scratch.url
             )
             .run {
                 try migrator.rehearse(
-                    queue, in: folder, showing: showValues ? .examples : .none, progress: $0)
+                    queue, in: scratch.url, showing: showValues ? .examples : .none, progress: $0)
             }
         }
         if format.json {

@@ -6,8 +6,12 @@ import SchemaMigrations
 // Opens a database for one command, with failures in this tool's words.
 extension DatabaseFile {
     /// Reads the database, which must exist, and leaves the file as it is.
+    ///
+    /// Only a transaction that a crash has interrupted is rolled back first, as every program does that opens the
+    /// database: until then, the file holds half of it.
     func reading<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
         try checkFile(mayBeMissing: false)
+        try rollBackInterruptedTransaction()
         return try using(body) { try openReadOnly() }
     }
 
@@ -20,7 +24,51 @@ extension DatabaseFile {
     /// Changes the database, and creates it if it does not exist.
     func creating<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
         try checkFile(mayBeMissing: true)
-        return try using(body) { try openQueue() }
+        let isNew = FileKind(path) == .missing
+        do {
+            return try using(body) { try openQueue() }
+        } catch {
+            if isNew { removeIfEmpty() }
+            throw error
+        }
+    }
+
+    /// Removes a database that holds nothing but the migrator's own tables, without a row.
+    private func removeIfEmpty() {
+        try? openQueue().writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN EXCLUSIVE")
+            let isEmpty = try SchemaObject.fetchAll(db).isEmpty && Ledger(db).currentVersion == nil
+            // Nothing else uses the database now; a process that waits for it finds a new one the next time.
+            if isEmpty {
+                for end in ["", "-wal", "-shm", "-journal"] {
+                    try? FileManager.default.removeItem(atPath: path + end)
+                }
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+    }
+
+    private func rollBackInterruptedTransaction() throws {
+        guard FileKind(path + "-journal") == .regular else { return }
+        func look(_ queue: DatabaseQueue) throws {
+            _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") }
+            try queue.close()
+        }
+        do {
+            try look(openReadOnly())
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            do {
+                try look(openQueue())
+            } catch {
+                throw Failure(
+                    "A crash has interrupted a transaction of \(path), which has to be rolled back before it can be read",
+                    remedy: "Make the file and its folder writable, and try again; or let the app open it.")
+            }
+            FileHandle.standardError.write(
+                Data("Rolled back a transaction of \(path) that a crash has interrupted.\n".utf8))
+        } catch {
+            // What reads the database says what is wrong with it.
+        }
     }
 
     /// Refuses what SQLite would open and forget, and what it would wait for.

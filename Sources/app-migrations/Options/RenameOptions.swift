@@ -13,7 +13,14 @@ struct RenameOptions: ParsableArguments {
         help: ArgumentHelp("A table to rename, such as note=entry.", valueName: "old=new"))
     var tables: [String] = []
 
-    var isEmpty: Bool { columns.isEmpty && tables.isEmpty }
+    @Option(
+        name: .customLong("drop"),
+        help: ArgumentHelp(
+            "A table or a column to drop with its data, such as note or note.body.",
+            valueName: "table[.column]"))
+    var drops: [String] = []
 
-    var renames: SchemaRenames { SchemaRenames(tables: tables, columns: columns) }
+    var isEmpty: Bool { columns.isEmpty && tables.isEmpty && drops.isEmpty }
+
+    var renames: SchemaRenames { SchemaRenames(tables: tables, columns: columns, drops: drops) }
 }

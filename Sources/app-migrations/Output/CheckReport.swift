@@ -7,6 +7,8 @@ struct CheckReport: Encodable {
     /// The branch with which the files were compared.
     let since: String?
     let migrations: Int
+    /// The migrations that could not be run.
+    let notRun: [String]
     let errors: Int
     let warnings: Int
     let notes: Int
@@ -23,12 +25,13 @@ struct CheckReport: Encodable {
     init(_ review: MigrationReview, since branch: String?) {
         since = branch
         migrations = review.count
-        errors = review.findings.count { $0.rule.severity == .error }
-        warnings = review.findings.count { $0.rule.severity == .warning }
-        notes = review.findings.count { $0.rule.severity == .note }
+        notRun = review.notRun
+        errors = review.findings.count { $0.severity == .error }
+        warnings = review.findings.count { $0.severity == .warning }
+        notes = review.findings.count { $0.severity == .note }
         findings = review.findings.map {
             Finding(
-                file: $0.file, line: $0.line, rule: $0.rule.name, severity: $0.rule.severity.rawValue,
+                file: $0.file, line: $0.line, rule: $0.rule.name, severity: $0.severity.rawValue,
                 reason: $0.reason)
         }
     }
@@ -69,11 +72,19 @@ struct CheckReport: Encodable {
 
     private var summary: String {
         let comparison = since.map { ", and compared with \($0)" } ?? ""
-        let sum = "\(migrations.counting("migration")) checked\(comparison)"
+        let sum = "\(migrations.counting("migration")) checked\(comparison)\(omission)"
         guard !findings.isEmpty else { return "\(sum): nothing found" }
         let counts = [errors.counting("error"), warnings.counting("warning")]
         let notes = notes == 0 ? [] : [notes.counting("note")]
         return "\(sum): \((counts + notes).joined(separator: ", "))"
+    }
+
+    /// The migrations that did not run, in a clause.
+    private var omission: String {
+        guard !notRun.isEmpty else { return "" }
+        let shown = notRun.prefix(3).joined(separator: ", ")
+        let more = notRun.count > 3 ? " and \((notRun.count - 3).counting("other"))" : ""
+        return "; \(notRun.count) of them did not run (\(shown)\(more))"
     }
 
     /// Returns a file's path, from the root of the repository if a workflow of GitHub says where it is.

@@ -36,11 +36,24 @@ struct Failure: Error {
             self.init("Cancelled", remedy: "What was committed before stays; nothing is half-done.")
         case let error as CocoaError:
             self.init(
-                error.localizedDescription,
+                error.cause,
                 remedy: "Check that the file or folder exists, and can be read and written.")
         default:
             return nil
         }
+    }
+
+    /// Prints the error as a JSON object to standard error.
+    func printJSON() {
+        struct Output: Encodable {
+            let error: String
+            let remedy: String
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let output = Output(error: diagnostic.message.inOneLine, remedy: diagnostic.remedy.inOneLine)
+        guard let data = try? encoder.encode(output) else { return print() }
+        FileHandle.standardError.write(data + Data("\n".utf8))
     }
 
     /// Prints both lines to standard error.
@@ -48,6 +61,18 @@ struct Failure: Error {
         let style = Style(for: .standardError)
         let lines = [style.bad("error:") + " " + diagnostic.message.inOneLine, diagnostic.remedy.inOneLine]
         FileHandle.standardError.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+    }
+}
+
+extension CocoaError {
+    /// The file, and the system's reason: Foundation's own text may be no more than a number.
+    fileprivate var cause: String {
+        let underlying = userInfo[NSUnderlyingErrorKey] as? NSError
+        guard localizedDescription.contains("NSCocoaErrorDomain") else { return localizedDescription }
+        let path =
+            (userInfo[NSFilePathErrorKey] as? String) ?? (userInfo[NSURLErrorKey] as? URL)?.path ?? "A file"
+        guard let underlying, underlying.domain == NSPOSIXErrorDomain else { return "\(path) cannot be used" }
+        return "\(path): \(String(cString: strerror(Int32(underlying.code))))"
     }
 }
 

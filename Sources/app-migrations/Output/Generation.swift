@@ -22,7 +22,8 @@ struct Generation {
             renaming: renames.renames)
         trial =
             generator.sql.isEmpty
-            ? nil : try generator.check(goingBack: goesBack) {
+            ? nil
+            : try generator.check(goingBack: goesBack) {
                 try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
             }
     }
@@ -79,7 +80,9 @@ struct Generation {
                         ? " Tried: it makes \(result)."
                         : " Tried \(rows): it makes \(result), and every row stays.")
                     + (trial.misfits == 0
-                        ? "" : " \(trial.misfits.counting("more row")) \(trial.misfits == 1 ? "does" : "do") not fit it."))
+                        ? ""
+                        : " \(trial.misfits.counting("more row")) \(trial.misfits == 1 ? "does" : "do") not fit it.")
+            )
         }
         lines += list(
             generator.tightened + (trial?.misfitReasons.map { "of the generated rows, \($0)" } ?? []),
@@ -104,8 +107,7 @@ struct Generation {
         return ["", style.heading(title)]
             + questions.flatMap { question in
                 ["  \(style.notable("?")) \(question.subject): \(question.text)"]
-                    + (question.statements.isEmpty ? [] : ["    To drop it, add to the file:"])
-                    + question.statements.map { "      \($0)" }
+                    + (question.drop.map { ["    To drop it, pass --drop \($0.shellWord)."] } ?? [])
                     + (question.waiting.isEmpty
                         ? [] : ["    Left out with it: \(question.waiting.asList)."])
             }

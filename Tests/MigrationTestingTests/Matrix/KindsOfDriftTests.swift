@@ -24,13 +24,13 @@ struct KindsOfDriftTests {
         ("CREATE TABLE a(x, y)", "CREATE TABLE a(y, x)", "order of the columns"),
         ("CREATE TABLE a(x)", "CREATE TABLE a(x NOT NULL)", "column `x` is without a type"),
         ("CREATE TABLE a(x)", "CREATE TABLE a(x PRIMARY KEY)", "column `x` is without a type"),
-        ("CREATE TABLE a(x)", "CREATE TABLE a(x UNIQUE)", "table `a` is CREATE"),
-        ("CREATE TABLE a(x)", "CREATE TABLE a(x CHECK (x > 0))", "table `a` is CREATE"),
-        ("CREATE TABLE a(x CHECK (x > 0))", "CREATE TABLE a(x CHECK (x > 1))", "table `a` is CREATE"),
-        ("CREATE TABLE a(x CHECK (x <> 'A'))", "CREATE TABLE a(x CHECK (x <> 'a'))", "table `a` is CREATE"),
+        ("CREATE TABLE a(x)", "CREATE TABLE a(x UNIQUE)", "table `a`: definition of column"),
+        ("CREATE TABLE a(x)", "CREATE TABLE a(x CHECK (x > 0))", "table `a`: definition of column"),
+        ("CREATE TABLE a(x CHECK (x > 0))", "CREATE TABLE a(x CHECK (x > 1))", "table `a`: definition of column"),
+        ("CREATE TABLE a(x CHECK (x <> 'A'))", "CREATE TABLE a(x CHECK (x <> 'a'))", "table `a`: definition of column"),
         (
             "CREATE TABLE a(x CHECK (x IN (\"A\")))", "CREATE TABLE a(x CHECK (x IN (\"a\")))",
-            "table `a` is CREATE"
+            "table `a`: definition of column"
         ),
         ("CREATE TABLE a(x DEFAULT Open)", "CREATE TABLE a(x DEFAULT open)", "column `x` is DEFAULT Open"),
         (
@@ -43,9 +43,9 @@ struct KindsOfDriftTests {
             "CREATE TABLE a(x DEFAULT '\u{E9}')", "CREATE TABLE a(x DEFAULT 'e\u{301}')",
             "column `x` is DEFAULT"
         ),
-        ("CREATE TABLE a(x COLLATE NOCASE)", "CREATE TABLE a(x COLLATE RTRIM)", "table `a` is CREATE"),
-        ("CREATE TABLE a(x, y AS (x + 1))", "CREATE TABLE a(x, y AS (x + 2))", "table `a` is CREATE"),
-        ("CREATE TABLE a(x, y AS (x) VIRTUAL)", "CREATE TABLE a(x, y AS (x) STORED)", "table `a` is CREATE"),
+        ("CREATE TABLE a(x COLLATE NOCASE)", "CREATE TABLE a(x COLLATE RTRIM)", "table `a`: definition of column"),
+        ("CREATE TABLE a(x, y AS (x + 1))", "CREATE TABLE a(x, y AS (x + 2))", "table `a`: definition of column"),
+        ("CREATE TABLE a(x, y AS (x) VIRTUAL)", "CREATE TABLE a(x, y AS (x) STORED)", "table `a`: definition of column"),
         ("CREATE TABLE a(x REFERENCES p(k))", "CREATE TABLE a(x REFERENCES q(id))", "foreign key (x)"),
         (
             "CREATE TABLE a(x REFERENCES p)", "CREATE TABLE a(x REFERENCES p ON DELETE CASCADE)",
@@ -63,7 +63,7 @@ struct KindsOfDriftTests {
             "CREATE TABLE a(x PRIMARY KEY)", "CREATE TABLE a(x PRIMARY KEY) WITHOUT ROWID",
             "column `x` is PRIMARY KEY after"
         ),
-        ("CREATE TABLE a(x INT)", "CREATE TABLE a(x INT) STRICT", "table `a` is CREATE"),
+        ("CREATE TABLE a(x INT)", "CREATE TABLE a(x INT) STRICT", "table `a`: `STRICT` is missing"),
         (
             "CREATE TABLE a(x INTEGER PRIMARY KEY)", "CREATE TABLE a(x INTEGER PRIMARY KEY AUTOINCREMENT)",
             "table `a` is CREATE"

@@ -57,8 +57,8 @@ struct SchemaDifferenceTests {
             ),
             (
                 "CREATE TABLE a(x)", "CREATE TABLE a(x CHECK (x > 0))",
-                "table `a` was CREATE TABLE a(x), and is CREATE TABLE a(x CHECK (x > 0))",
-                "table `a` is CREATE TABLE a(x) after one way, CREATE TABLE a(x CHECK (x > 0)) after the other"
+                "table `a`: definition of column `x` was x, and is x CHECK (x > 0)",
+                "table `a`: definition of column `x` is x after one way, x CHECK (x > 0) after the other"
             ),
             (
                 "", "CREATE VIEW v AS SELECT 1", "view `v` was added", "view `v` is missing after one way"

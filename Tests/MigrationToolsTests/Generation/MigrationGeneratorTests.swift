@@ -344,7 +344,9 @@ struct MigrationGeneratorTests {
             try generator(
                 "CREATE TABLE a(x INTEGER NOT NULL)", "CREATE TABLE a(x INTEGER NOT NULL PRIMARY KEY)"
             )
-            .tightened == ["column `a.x` gets PRIMARY KEY"])
+            .tightened == [
+                "column `a.x` becomes the row's id, and takes only integers", "column `a.x` gets PRIMARY KEY",
+            ])
     }
 
     @Test("renames what a person names, and nothing else")
@@ -488,12 +490,27 @@ struct MigrationGeneratorTests {
         } throws: {
             "\($0)" == "schema.sql:2: table a already exists (SQLite 1). Correct it. Nothing was written."
         }
+        for sql in [
+            "CREATE TABLE a(x);\nCREATE TABLE sqlite_sequence(name,seq);",
+            "BEGIN TRANSACTION;\nCREATE TABLE a(x);",
+        ] {
+            #expect {
+                _ = try generator("CREATE TABLE a(x)", sql)
+            } throws: {
+                "\($0)".hasSuffix(
+                    "`app-migrations dump --database FILE` writes a schema that fits, other than .schema and .dump do. Nothing was written."
+                )
+            }
+        }
     }
 
     @Test(
         "names every change that rows may not fit",
         arguments: [
-            ("(a)", "(a, b TEXT UNIQUE DEFAULT 'x')", "column `t.b` takes its default in every row, and is unique"),
+            (
+                "(a)", "(a, b TEXT UNIQUE DEFAULT 'x')",
+                "column `t.b` takes its default in every row, and is unique"
+            ),
             (
                 "(a)", "(a, b INTEGER DEFAULT 0 CHECK (b > 0))",
                 "column `t.b` takes its default in every row, and gets CHECK"
@@ -503,17 +520,28 @@ struct MigrationGeneratorTests {
                 "table `t` gets other constraints; column `t.b` takes its default in every row, and gets REFERENCES"
             ),
             ("(a CHECK (a > 0))", "(a CHECK (a > 1))", "column `t.a` gets CHECK"),
-            ("(a TEXT UNIQUE)", "(a TEXT COLLATE NOCASE UNIQUE)", "column `t.a` compares other values as equal"),
-            ("(a REFERENCES t(rowid))", "(a REFERENCES u(id))", "column `t.a` gets REFERENCES"),
+            (
+                "(a TEXT UNIQUE)", "(a TEXT COLLATE NOCASE UNIQUE)",
+                "column `t.a` compares other values as equal"
+            ),
+            (
+                "(a, b UNIQUE REFERENCES t(b))", "(a, b UNIQUE REFERENCES u(id))",
+                "column `t.b` gets REFERENCES"
+            ),
             ("(a)", "(a, b AS (a) UNIQUE)", "column `t.b` is generated, and gets UNIQUE"),
-            ("(a INT NOT NULL PRIMARY KEY)", "(a INTEGER NOT NULL PRIMARY KEY)", "column `t.a` becomes the row's id, and takes only integers"),
+            (
+                "(a INT NOT NULL PRIMARY KEY)", "(a INTEGER NOT NULL PRIMARY KEY)",
+                "column `t.a` becomes the row's id, and takes only integers"
+            ),
             ("(a); CREATE INDEX i ON t(a)", "(a); CREATE UNIQUE INDEX i ON t(a)", "index `i` is UNIQUE"),
             (
-                "(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 5", "(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 1",
+                "(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 5",
+                "(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 1",
                 "index `i` is UNIQUE"
             ),
             (
-                "(a TEXT); CREATE UNIQUE INDEX i ON t(a)", "(a TEXT COLLATE NOCASE); CREATE UNIQUE INDEX i ON t(a)",
+                "(a TEXT); CREATE UNIQUE INDEX i ON t(a)",
+                "(a TEXT COLLATE NOCASE); CREATE UNIQUE INDEX i ON t(a)",
                 "index `i` is UNIQUE"
             ),
         ])
@@ -567,12 +595,12 @@ struct MigrationGeneratorTests {
     @Test("allows what the wanted schema asks for, in comments that say so")
     func allowed() throws {
         let generator = try generator(
-            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (a <> '')); CREATE INDEX i ON t(a)",
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) > 0)); CREATE INDEX i ON t(a)",
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)")
         #expect(
             generator.sql == """
                 -- Rebuild t: column `a` changes.
-                -- As in schema.sql: rebuilding table `t` loses `CHECK (a <> '')`.
+                -- As in schema.sql: rebuilding table `t` loses `CHECK (length (a) > 0)`.
                 -- As in schema.sql: rebuilding table `t` loses the NOT NULL of column `a`.
                 -- allow: lost-check, lost-not-null
                 CREATE TABLE t_new(id INTEGER PRIMARY KEY, a TEXT);
@@ -583,7 +611,8 @@ struct MigrationGeneratorTests {
                 ALTER TABLE t_new RENAME TO t;
 
                 """)
-        let first = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (a <> '')); CREATE INDEX i ON t(a);"
+        let first =
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) > 0)); CREATE INDEX i ON t(a);"
         #expect(try ReviewedMigrations(generator.sql, after: first).findings == [])
     }
 
@@ -598,10 +627,58 @@ struct MigrationGeneratorTests {
             ])
     }
 
+    @Test("drops what a person names, and allows it")
+    func drops() throws {
+        let old = "CREATE TABLE t(a, b); CREATE TABLE u(a)"
+        let generator = try generator(
+            old, "CREATE TABLE t(a)", renaming: SchemaRenames(drops: ["t.b", "u"]))
+        #expect(generator.questions == [])
+        #expect(
+            generator.sql == """
+                -- As in schema.sql: table `u` is dropped: its rows are lost.
+                -- allow: drop-table
+                DROP TABLE u;
+
+                -- As in schema.sql: column `b` of table `t` is dropped: its values are lost.
+                -- allow: drop-column
+                ALTER TABLE t DROP COLUMN b;
+
+                """)
+        #expect(try ReviewedMigrations(generator.sql, after: "\(old);").findings == [])
+        #expect {
+            _ = try self.generator(old, "CREATE TABLE t(a)", renaming: SchemaRenames(drops: ["t.c"]))
+        } throws: {
+            "\($0)" == """
+                --drop t.c names no table and no column that the migrations make. Pass --drop table or table.column, with \
+                names as the migrations have them. Nothing was written.
+                """
+        }
+    }
+
+    @Test("renames what a comment in the schema records, once")
+    func recordedRenames() throws {
+        let schema = """
+            -- renamed: note=entry
+            CREATE TABLE entry(
+                -- renamed: note.body=text
+                text TEXT
+            );
+            """
+        #expect(
+            try generator("CREATE TABLE note(body TEXT)", schema).sql == """
+                ALTER TABLE note RENAME TO entry;
+                ALTER TABLE entry RENAME COLUMN body TO text;
+
+                """)
+        #expect(try generator("CREATE TABLE entry(text TEXT)", schema).isEmpty)
+    }
+
     @Test("copies the rows' ids into a new key that names them")
     func newRowID() throws {
         let generator = try generator("CREATE TABLE t(a)", "CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
         #expect(generator.sql.contains("INSERT INTO t_new(id, a) SELECT rowid, a FROM t;"))
-        _ = try generator.check(goingBack: true) { try $0.execute(sql: "INSERT INTO t(rowid, a) VALUES (5, 1), (9, 2)") }
+        _ = try generator.check(goingBack: true) {
+            try $0.execute(sql: "INSERT INTO t(rowid, a) VALUES (5, 1), (9, 2)")
+        }
     }
 }

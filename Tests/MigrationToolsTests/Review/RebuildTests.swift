@@ -120,7 +120,8 @@ struct RebuildTests {
             ("(id INTEGER PRIMARY KEY, a, b)", "(id INTEGER PRIMARY KEY, a)", "1 drop-column"),
             (
                 "(id INTEGER PRIMARY KEY, a REFERENCES t(id) ON DELETE SET NULL); CREATE INDEX i ON t(a)",
-                "(id INTEGER PRIMARY KEY, a REFERENCES t(id)); CREATE INDEX i2 ON u(a)", "1 lost-foreign-key"
+                "(id INTEGER PRIMARY KEY, a REFERENCES t(id), b); CREATE INDEX i2 ON u(a)",
+                "1 lost-foreign-key"
             ),
         ])
     func lost(old: String, new: String, finding: String) throws {

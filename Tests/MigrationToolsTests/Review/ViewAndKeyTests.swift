@@ -32,18 +32,18 @@ struct ViewAndKeyTests {
 
     @Test("finds a view whose column a rename renames")
     func viewColumn() throws {
-        let sql = "ALTER TABLE t RENAME COLUMN a TO title;"
+        let sql = "-- allow: renamed-column\nALTER TABLE t RENAME COLUMN a TO title;"
         #expect(
             try ReviewedMigrations(sql, after: Self.view).findings == [
                 """
-                2_b.sql:1: Renaming column `a` of table `t` renames column `a` of view `v` as well: queries that name it \
+                2_b.sql:2: Renaming column `a` of table `t` renames column `a` of view `v` as well: queries that name it \
                 fail. Name the view's columns: CREATE VIEW name(column, …) AS …. [renamed-view-column]
                 """
             ])
         let named =
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); CREATE VIEW v(id, a) AS SELECT id, a FROM t;"
         #expect(try ReviewedMigrations(sql, after: named).findings == [])
-        let again = "DROP VIEW v; \(sql) CREATE VIEW v AS SELECT id, title FROM t;"
+        let again = "DROP VIEW v;\n\(sql)\nCREATE VIEW v AS SELECT id, title FROM t;"
         #expect(try ReviewedMigrations(again, after: Self.view).findings == [])
     }
 

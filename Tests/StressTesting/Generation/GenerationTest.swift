@@ -96,7 +96,8 @@ private struct GenerationCase {
 
     /// Returns an error that `check` finds in the migration.
     private func review(_ generator: MigrationGenerator) throws -> String? {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("generate-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "generate-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(old.utf8).write(to: folder.appendingPathComponent("1_first.sql"))
@@ -118,7 +119,8 @@ private struct GenerationCase {
             try AutoincrementSequences.raise(db, by: 1_000)
             return (
                 orphans: try self.orphans(db), rows: try self.counts(db),
-                values: try DatabaseValues(db, keepingValues: false), sequences: try AutoincrementSequences(db)
+                values: try DatabaseValues(db, keepingValues: false),
+                sequences: try AutoincrementSequences(db)
             )
         }
         do {
@@ -140,13 +142,15 @@ private struct GenerationCase {
             let renames = ScriptRenames([try SQLScript(Data(generator.sql.utf8), fileName: "2")])
             for change in ValueComparison(from: before.values, to: values, renames).changes
             where change.lost > 0 {
-                return "column \(change.table).\(change.column) has lost \(change.lost) values over \(style) rows"
+                return
+                    "column \(change.table).\(change.column) has lost \(change.lost) values over \(style) rows"
             }
             for (table, number, other) in try AutoincrementSequences(db).differences(from: before.sequences)
             where number < other {
                 // A table that is no longer AUTOINCREMENT has no sequence.
                 let sql = try String.fetchOne(
-                    db, sql: "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", arguments: [table])
+                    db, sql: "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE", arguments: [table]
+                )
                 if sql?.uppercased().contains("AUTOINCREMENT") == true {
                     return "the sequence of table \(table) is at \(number), and was at \(other)"
                 }
