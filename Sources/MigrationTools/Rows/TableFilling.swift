@@ -199,7 +199,9 @@ package struct TableFilling {
         return kind.value(number: number + Int64(position + 1) * 1_000, isUnique: true, using: &random)
     }
 
-    /// Returns the id of a row. Awkward ids have gaps, as if rows had been deleted.
+    /// Returns the id of a row.
+    ///
+    /// Awkward ids have gaps, as if rows had been deleted.
     private func id(_ number: Int64) -> DatabaseValue {
         (style == .typical ? nextID + number - 1 : nextID + number * 7).databaseValue
     }

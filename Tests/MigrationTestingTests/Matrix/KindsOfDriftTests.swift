@@ -26,8 +26,14 @@ struct KindsOfDriftTests {
         ("CREATE TABLE a(x)", "CREATE TABLE a(x PRIMARY KEY)", "column `x` is without a type"),
         ("CREATE TABLE a(x)", "CREATE TABLE a(x UNIQUE)", "table `a`: definition of column"),
         ("CREATE TABLE a(x)", "CREATE TABLE a(x CHECK (x > 0))", "table `a`: definition of column"),
-        ("CREATE TABLE a(x CHECK (x > 0))", "CREATE TABLE a(x CHECK (x > 1))", "table `a`: definition of column"),
-        ("CREATE TABLE a(x CHECK (x <> 'A'))", "CREATE TABLE a(x CHECK (x <> 'a'))", "table `a`: definition of column"),
+        (
+            "CREATE TABLE a(x CHECK (x > 0))", "CREATE TABLE a(x CHECK (x > 1))",
+            "table `a`: definition of column"
+        ),
+        (
+            "CREATE TABLE a(x CHECK (x <> 'A'))", "CREATE TABLE a(x CHECK (x <> 'a'))",
+            "table `a`: definition of column"
+        ),
         (
             "CREATE TABLE a(x CHECK (x IN (\"A\")))", "CREATE TABLE a(x CHECK (x IN (\"a\")))",
             "table `a`: definition of column"
@@ -43,9 +49,18 @@ struct KindsOfDriftTests {
             "CREATE TABLE a(x DEFAULT '\u{E9}')", "CREATE TABLE a(x DEFAULT 'e\u{301}')",
             "column `x` is DEFAULT"
         ),
-        ("CREATE TABLE a(x COLLATE NOCASE)", "CREATE TABLE a(x COLLATE RTRIM)", "table `a`: definition of column"),
-        ("CREATE TABLE a(x, y AS (x + 1))", "CREATE TABLE a(x, y AS (x + 2))", "table `a`: definition of column"),
-        ("CREATE TABLE a(x, y AS (x) VIRTUAL)", "CREATE TABLE a(x, y AS (x) STORED)", "table `a`: definition of column"),
+        (
+            "CREATE TABLE a(x COLLATE NOCASE)", "CREATE TABLE a(x COLLATE RTRIM)",
+            "table `a`: definition of column"
+        ),
+        (
+            "CREATE TABLE a(x, y AS (x + 1))", "CREATE TABLE a(x, y AS (x + 2))",
+            "table `a`: definition of column"
+        ),
+        (
+            "CREATE TABLE a(x, y AS (x) VIRTUAL)", "CREATE TABLE a(x, y AS (x) STORED)",
+            "table `a`: definition of column"
+        ),
         ("CREATE TABLE a(x REFERENCES p(k))", "CREATE TABLE a(x REFERENCES q(id))", "foreign key (x)"),
         (
             "CREATE TABLE a(x REFERENCES p)", "CREATE TABLE a(x REFERENCES p ON DELETE CASCADE)",
