@@ -54,8 +54,10 @@ extension Promises {
 
     // MARK: Events
 
-    mutating func begin(_ release: Int, _ outcome: SmallOutcome) {
+    mutating func begin(_ release: Int, _ outcome: SmallOutcome, _ found: [Place: SmallData]) {
         self.release = release
+        let move = SmallApp.Move.mark
+        let hasMoved = found[.database(0)]?.runs[move] != places[.database(0)]?.data.runs[move]
         for manager in app.managers(in: release) {
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
             for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
@@ -64,6 +66,7 @@ extension Promises {
             for step in outcome.ran where app.manager(of: step) == manager {
                 places[app.place(of: step)]?.hasTables = true
             }
+            if hasMoved, manager == 0 { places[.database(0)]?.hasTables = true }
         }
     }
 
@@ -167,7 +170,8 @@ extension Promises {
     /// True if a newer release may have been here.
     func isDowngrade(_ place: Place) -> Bool {
         [place, place == .files ? store : place].contains {
-            (places[$0]?.seen.values.joined().max() ?? 0) > release
+            let memory = places[$0] ?? Memory()
+            return [memory.seen, memory.named].contains { ($0.values.joined().max() ?? 0) > release }
         }
     }
 

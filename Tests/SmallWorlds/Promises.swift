@@ -10,8 +10,8 @@
 ///
 /// Four things are not promised:
 ///
-/// - Values that an older release writes after a newer one has been launched stay in their form. The app learns that from
-///   `returnedFromDowngrade`.
+/// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
+///   destroy that. The app learns of them from `returnedFromDowngrade`.
 /// - An install that the app itself takes for a new one, though it has data, keeps that data in its form.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
@@ -52,7 +52,7 @@ package struct Promises: Sendable {
     ) -> String? {
         let before = self
         if case .launch(_, _, .failsAlways(let step)) = event { failing.insert(step) }
-        if case .launch(let release, _, _) = event { begin(release, outcome) }
+        if case .launch(let release, _, _) = event { begin(release, outcome, found) }
         var problem: String?
         switch event {
         case .launch, .runDeferred:
@@ -89,7 +89,10 @@ package struct Promises: Sendable {
     private func nothingIsLost(_ found: [Place: SmallData]) -> String? {
         each(found) { place, key, value in
             guard let old = places[place]?.data.values[key] else { return "was made by a migration" }
-            if value.isLost, !isTakenForNew(place, value) { return "is gone, and its new form is missing" }
+            let isLate = places[place]?.late.contains(key) ?? false
+            if value.isLost, !isLate, !isTakenForNew(place, value) {
+                return "is gone, and its new form is missing"
+            }
             if !value.hasChild { return "has lost the row that refers to it" }
             return value.trail.starts(with: old.trail) && value.form == old.form ? nil : "has changed back"
         }
@@ -129,8 +132,8 @@ package struct Promises: Sendable {
                 return "\(first) has run before \(second)"
             }
         }
-        return each(found) { place, _, value in
-            guard !(places[place]?.mayRepeat ?? false) else { return nil }
+        return each(found) { place, key, value in
+            guard let memory = places[place], !memory.mayRepeat, !memory.late.contains(key) else { return nil }
             for (index, first) in value.trail.enumerated() {
                 for second in value.trail[index...]
                 where app.order(of: second.step) < app.order(of: first.step) {

@@ -210,6 +210,14 @@ extension SmallApp {
                 return false
             }
         }
+        // Rows that a new install finishes need their table by then.
+        for step in steps where step.onFreshInstall == .run {
+            guard let finished = step.finishes.flatMap(self.step), finished.work == .rows,
+                finished.onFreshInstall == .run
+            else { continue }
+            let isMade = move.map { $0.version <= finished.version } ?? false
+            if !isMade || finished.place != .database(0) { return false }
+        }
         if let move, let finishes = move.finishes, let other = step(finishes), other.since > move.version / 10
         {
             return false
