@@ -40,6 +40,7 @@ let package = Package(
             dependencies: [
                 "AppMigrations",
                 "CMigrationSQLite",
+                "CMigrationSystem",
                 "MigrationDiagnostics",
                 "MigrationFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -15,6 +15,7 @@ int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(void *));
 int sqlite3_step(sqlite3_stmt *);
 int sqlite3_reset(sqlite3_stmt *);
 const char *sqlite3_errmsg(sqlite3 *);
+const char *sqlite3_errstr(int);
 sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
 int sqlite3_column_type(sqlite3_stmt *, int);
 long long sqlite3_column_int64(sqlite3_stmt *, int);
@@ -57,6 +58,10 @@ int app_migrations_run(app_migrations_statement *statement) {
     sqlite3_step((sqlite3_stmt *)statement);
     // c3ref/reset.html: the error of the step, if it failed.
     return sqlite3_reset((sqlite3_stmt *)statement);
+}
+
+const char *app_migrations_words(int code) {
+    return sqlite3_errstr(code);
 }
 
 const char *app_migrations_message(app_migrations_statement *statement) {

@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__APPLE__)
 #include <TargetConditionals.h>
+#elif defined(__linux__)
+#include <sys/syscall.h>
 #endif
 
 int app_migrations_create(const char *path, int flags, int mode) {
@@ -27,6 +31,46 @@ int app_migrations_create(const char *path, int flags, int mode) {
     return -1;
 #else
     return open(path, flags | O_CREAT, mode);
+#endif
+}
+
+int app_migrations_rename(const char *path, const char *new_path) {
+#if defined(__APPLE__)
+    if (renamex_np(path, new_path, RENAME_EXCL) == 0) { return 0; }
+    if (errno != ENOTSUP && errno != EINVAL) { return -1; }
+#elif defined(__linux__)
+    // renameat2(2) with RENAME_NOREPLACE, by its number: not every C library has it.
+    if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, 1) == 0) { return 0; }
+    if (errno != EINVAL && errno != ENOSYS) { return -1; }
+#endif
+    // A file system without it: between these two calls nothing else that respects the lock of a move comes.
+    struct stat status;
+    if (lstat(new_path, &status) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(path, new_path);
+}
+
+int app_migrations_protect(const char *path, const char *folder) {
+#if defined(__APPLE__) && TARGET_OS_IPHONE
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) { return -1; }
+    int class = fcntl(descriptor, F_GETPROTECTIONCLASS);
+    close(descriptor);
+    // The folder of an app group has no class of its own: C, like every file of this package.
+    if (class <= 0) { class = 3; }
+    descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) { return -1; }
+    int result = fcntl(descriptor, F_SETPROTECTIONCLASS, class);
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return result == 0 || error == ENOTSUP || error == EINVAL ? 0 : -1;
+#else
+    (void)path;
+    (void)folder;
+    return 0;
 #endif
 }
 

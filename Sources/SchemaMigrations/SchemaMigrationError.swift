@@ -49,6 +49,10 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let editedMigration = Code("editedMigration")
         /// The schema is not the one that the migrations make; see ``SchemaOptions/differentSchemas``.
         public static let differentSchema = Code("differentSchema")
+        /// The database is in two places, and both hold data; see ``DatabaseFile/keep(_:)``.
+        public static let twoDatabases = Code("twoDatabases")
+        /// The database does not exist yet, and this process must not create it.
+        public static let missingDatabase = Code("missingDatabase")
         /// The `schema_migrations` table is malformed.
         public static let damagedLedger = Code("damagedLedger")
 

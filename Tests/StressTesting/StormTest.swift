@@ -8,8 +8,8 @@ struct StormTest: StressTest {
         let crowds =
             switch size {
             case .short:
-                // Both stores and journals, deferred work, and a new database, which all of them try to make.
-                [0, 3, 15, 16].map { storm(scenarios[$0], processes: 8, rounds: 4) }
+                // Both stores and journals, deferred work, files that move, and a new database, which all of them try to make.
+                [0, 3, 15, 16, 19].map { storm(scenarios[$0], processes: 8, rounds: 4) }
                     + [storm(scenarios[6], processes: 32, rounds: 4)]
             case .long:
                 scenarios.flatMap { scenario in

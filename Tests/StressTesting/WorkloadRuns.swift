@@ -13,7 +13,7 @@ package struct WorkloadRuns {
     /// The scenarios that are tried, as `Workload` reads them.
     ///
     /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
-    static let scenarios = launches + deferred
+    static let scenarios = launches + deferred + moves
 
     /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
@@ -30,6 +30,12 @@ package struct WorkloadRuns {
     static let deferred = [
         "rollback-json-grouped-waiting-unsaved", "wal-sqlite-grouped-waiting-unsaved",
         "wal-json-grouped-halfway-unsaved", "rollback-sqlite-grouped-halfway-unsaved",
+    ]
+
+    /// The scenarios whose files are moved to another folder, by renaming and by copying.
+    static let moves = [
+        "rollback-json-grouped-moved-unsaved", "wal-sqlite-each-moved-unsaved",
+        "wal-json-grouped-copied-unsaved", "rollback-sqlite-grouped-copied-unsaved",
     ]
 
     /// The pairs of features that no scenario has, and that have no reason to be missing.

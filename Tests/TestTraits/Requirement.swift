@@ -1,3 +1,4 @@
+public import Foundation
 import SchemaMigrations
 import TestSupport
 public import Testing
@@ -26,6 +27,12 @@ extension Trait where Self == ConditionTrait {
     public static func needs(_ requirement: Requirement) -> Self { requirement.trait }
 }
 
+/// Folders that tests use where a machine has them.
+public enum RequirementFolders {
+    /// A folder on another volume than the temporary one.
+    public static let otherVolume = URL(fileURLWithPath: "/dev/shm")
+}
+
 extension Requirement {
     /// Migrations that shipped in real applications.
     public static let realMigrations = Self(
@@ -46,6 +53,17 @@ extension Requirement {
             BuiltProcess.hasTerminal
         }
     #endif
+
+    /// A second volume, in memory.
+    public static let otherVolume = Self("a second volume", "mount one at /dev/shm.") {
+        let files = FileManager.default
+        func volume(_ path: String) -> Int? {
+            (try? files.attributesOfItem(atPath: path)[.systemNumber] as? NSNumber)?.intValue
+        }
+        let other = RequirementFolders.otherVolume.path
+        let here = volume(files.temporaryDirectory.path)
+        return files.isWritableFile(atPath: other) && volume(other) != here
+    }
 
     #if os(Linux)
         /// A disk that a test can fill or write-protect.

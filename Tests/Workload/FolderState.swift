@@ -61,8 +61,15 @@ struct FolderState: Equatable {
 
     init(_ folder: String) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        if names.contains("library.sqlite") {
-            try read("\(folder)/library.sqlite") { db, state in
+        let old = "\(folder)/\(Scenario.oldFolder)"
+        let oldNames = (try? FileManager.default.contentsOfDirectory(atPath: old)) ?? []
+        /// A file is in its place, or still in the old one.
+        func path(_ name: String) -> String? {
+            if names.contains(name) { return "\(folder)/\(name)" }
+            return oldNames.contains(name) ? "\(old)/\(name)" : nil
+        }
+        if let path = path("library.sqlite") {
+            try read(path) { db, state in
                 state.dump = try Reference.dump(db)
                 if try db.hasTable("schema_migrations") {
                     state.ledger = try db.column("SELECT version FROM schema_migrations ORDER BY 1")
@@ -80,11 +87,11 @@ struct FolderState: Equatable {
                 state.databaseRecord = try Self.record(db)
             }
         }
-        if names.contains("migrations.sqlite") {
-            try read("\(folder)/migrations.sqlite") { db, state in state.storeRecord = try Self.record(db) }
+        if let path = path("migrations.sqlite") {
+            try read(path) { db, state in state.storeRecord = try Self.record(db) }
         }
-        if names.contains("migrations.json") {
-            let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/migrations.json"))
+        if let path = path("migrations.json") {
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
             let root = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
             if root == nil { damages.append("the JSON record is unreadable") }
             storeRecord = Self.record(root?["managers"].flatMap { ($0 as? [String: Any])?[Launch.manager] })
@@ -104,6 +111,8 @@ struct FolderState: Equatable {
             items = try Self.beginnings("\(folder)/items").compactMap { Int($0.version) }
         }
         try readBackups("\(folder)/backups")
+        litter += oldNames.filter { !$0.hasSuffix(".lock") }.sorted()
+        litter += names.filter { $0.hasSuffix(".moving") || $0.contains(".aside-") }
     }
 
     /// How much a deferred step has done, as the records say it.

@@ -73,6 +73,8 @@ struct Launch {
     private func opening<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
+        } catch let error as SchemaMigrationError {
+            throw error
         } catch {
             throw OpeningError(reason: error)
         }
@@ -82,7 +84,10 @@ struct Launch {
         let database = try openDatabase()
         let store: any MigrationStore =
             switch scenario.store {
-            case .json: try JSONStore(at: URL(fileURLWithPath: "\(folder)/migrations.json"))
+            case .json:
+                try JSONStore(
+                    at: URL(fileURLWithPath: "\(folder)/migrations.json"),
+                    movedFrom: oldPaths("migrations.json").map { URL(fileURLWithPath: $0) })
             case .sqlite:
                 try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
             }
@@ -203,7 +208,16 @@ struct Launch {
     private func file(_ name: String) -> DatabaseFile {
         var configuration = Configuration()
         configuration.busyMode = .timeout(Double(patience.components.seconds))
-        return DatabaseFile(path: "\(folder)/\(name)", configuration: configuration, waitingFor: patience)
+        var file = DatabaseFile(
+            path: "\(folder)/\(name)", movedFrom: oldPaths(name), configuration: configuration,
+            waitingFor: patience)
+        file.copiesAlways = scenario.start == .copied
+        return file
+    }
+
+    /// Where version 1.0 had a file, if that was elsewhere.
+    private func oldPaths(_ name: String) -> [String] {
+        scenario.moves && version == nil ? ["\(folder)/\(Scenario.oldFolder)/\(name)"] : []
     }
 
     private func schema() throws -> SchemaMigrator {

@@ -8,9 +8,10 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     enum Commits: String, CaseIterable, Sendable { case grouped, each, atonce }
     /// What the launch finds: nothing, the data of version 1.0 with its records or without any, nothing and a
     /// snapshot to begin with, the data of version 2.0 with work for deferred steps, or that of 2.1, which died in
-    /// the middle of it.
+    /// the middle of it; or that of 1.0 in another folder, from which the files are moved, or copied as if it were on
+    /// another volume.
     enum Start: String, CaseIterable, Sendable {
-        case fresh, upgrade, unrecorded, snapshot, waiting, halfway
+        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied
     }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }
     /// The managers that share the store.
@@ -26,10 +27,16 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// Whether there is data of version 1.0.
     var isOldInstall: Bool { start != .fresh && start != .snapshot }
 
+    /// True if the files of version 1.0 are in another folder.
+    var moves: Bool { start == .moved || start == .copied }
+
+    /// The folder in which the files of version 1.0 are then.
+    static let oldFolder = "old"
+
     /// The version of the app that is launched: 2.1 has deferred steps, and 3.0 finishes those in the database.
     var version: AppVersion {
         switch start {
-        case .fresh, .upgrade, .unrecorded, .snapshot: "2.0"
+        case .fresh, .upgrade, .unrecorded, .snapshot, .moved, .copied: "2.0"
         case .waiting: "2.1"
         case .halfway: "3.0"
         }

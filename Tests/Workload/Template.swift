@@ -32,14 +32,32 @@ struct Template {
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
             try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.old)"))
-        case .upgrade, .waiting, .halfway:
+        case .upgrade, .waiting, .halfway, .moved, .copied:
             try launch("1.0")
-            try PlainDatabase("\(folder)/library.sqlite").execute(Schema.rows)
-            guard scenario.start != .upgrade else { break }
+            let db = try PlainDatabase("\(folder)/library.sqlite")
+            // What is moved has rows that are only in the write-ahead log.
+            if scenario.moves { _ = try db.rows("PRAGMA wal_autocheckpoint = 0") }
+            try db.execute(Schema.rows)
+            if scenario.moves { try moveFiles() }
+            guard scenario.start == .waiting || scenario.start == .halfway else { break }
             try launch("2.0")
             try PlainDatabase("\(folder)/library.sqlite").execute(Deferral.tables)
             if scenario.start == .halfway { try launch("2.1", diesAfterBatch: true) }
         }
+    }
+
+    /// Moves the app's files into another folder.
+    private func moveFiles() throws {
+        let old = "\(folder)/\(Scenario.oldFolder)"
+        try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where name.hasPrefix("library.sqlite") || name.hasPrefix("migrations.") {
+            // The index of a write-ahead log is not part of the data, and does not outlive a crash.
+            guard !name.hasSuffix("-shm") else { continue }
+            try FileManager.default.copyItem(atPath: "\(folder)/\(name)", toPath: "\(old)/\(name)")
+            try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+        try? FileManager.default.removeItem(atPath: "\(folder)/library.sqlite-shm")
     }
 
     private func launch(_ version: AppVersion, diesAfterBatch: Bool = false) throws {

@@ -117,10 +117,12 @@ package struct DurableFile: Sendable {
     }
 
     /// Gives the file a second, dated name; it keeps its own until it is replaced.
-    package func keepAside() throws {
+    ///
+    /// - Parameter reason: the word before the date.
+    package func keepAside(as reason: String = "damaged") throws {
         let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let aside = folder.appendingPathComponent(
-            "\(url.lastPathComponent).damaged-\(date)-\(UUID().uuidString.prefix(8))")
+            "\(url.lastPathComponent).\(reason)-\(date)-\(UUID().uuidString.prefix(8))")
         if link(url.path, aside.path) != 0 {
             // A folder in the file's place can have one name only. No other file may lose its name to it.
             guard errno != EEXIST, rename(url.path, aside.path) == 0 else { throw POSIXError.current }
@@ -159,7 +161,9 @@ package struct DurableFile: Sendable {
     ///
     /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that those that
     /// killed processes left behind do not pile up. The new file has the permissions of the old one.
-    package func replace(with data: Data) throws {
+    ///
+    /// - Parameter permissions: those of the new file; nil for those of the old one.
+    package func replace(with data: Data, permissions: mode_t? = nil) throws {
         let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
         do {
             // Never through a link that somebody has put there.
@@ -168,7 +172,8 @@ package struct DurableFile: Sendable {
                 throw errno == EPERM ? POSIXError(.EISDIR) : POSIXError.current
             }
             let file = try FileHandle.opening(
-                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions)
+                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                permissions: permissions ?? self.permissions)
             try write(data, to: file)
             try flush(file)
             guard rename(temporary.path, url.path) == 0 else { throw POSIXError.current }
@@ -176,6 +181,12 @@ package struct DurableFile: Sendable {
             unlink(temporary.path)
             throw error
         }
+    }
+
+    /// Removes the file for good.
+    package func remove() throws {
+        guard unlink(url.path) == 0 else { throw POSIXError.current }
+        try syncName()
     }
 
     /// Makes sure that the file's name survives a power cut.

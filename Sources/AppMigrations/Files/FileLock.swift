@@ -71,6 +71,25 @@ package struct FileLock: Sendable {
         }
     }
 
+    /// Runs the body while no other process holds one of the locks beside a file, whose names begin like the file's.
+    ///
+    /// - Throws: ``LockTimeout``, when the time is up; `POSIXError`.
+    package static func withLocks(
+        beside url: URL, waitingFor limit: Duration, _ body: () throws -> Void
+    ) throws {
+        let folder = url.deletingLastPathComponent()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            $0.hasPrefix("\(url.lastPathComponent).") && $0.hasSuffix(".lock")
+        }
+        func take(_ names: ArraySlice<String>) throws {
+            guard let name = names.first else { return try body() }
+            try FileLock(at: folder.appendingPathComponent(name)).withLock(waitingFor: limit) {
+                try take(names.dropFirst())
+            }
+        }
+        try take(names.sorted()[...])
+    }
+
     private static let released = Data("released\n".utf8)
 
     /// Writes into the file, as far as possible: the lock itself needs no contents.

@@ -184,6 +184,12 @@ extension StoreState {
         root["replaced"] = .object(["date": .string(date.recordText)])
     }
 
+    /// Identifies the contents of the file from which this state was moved; nil if it was not moved.
+    package var origin: String? {
+        get { if case .string(let origin) = root["movedFrom"] { origin } else { nil } }
+        set { root["movedFrom"] = newValue.map { .string($0) } }
+    }
+
     private func hasSeen(_ version: AppVersion, in line: String) -> Bool {
         seen[line]?.contains { $0.version == version } ?? false
     }

@@ -134,6 +134,8 @@ extension MigrationError.Code {
     public static let unreadableStore = Self("unreadableStore")
     /// The store could not be written.
     public static let unwritableStore = Self("unwritableStore")
+    /// The record is in two places, and both have been used; see ``JSONStore/keep(_:settingAside:)``.
+    public static let twoRecords = Self("twoRecords")
     /// The contents of the store are not a record.
     public static let damagedStore = Self("damagedStore")
     /// A newer version of this package wrote the store, in a format that this one does not know.

@@ -26,7 +26,7 @@ public struct JSONStore: MigrationStore {
     /// The file's name.
     public let name: String
 
-    private let file: DurableFile
+    let file: DurableFile
     private let durability: Durability
     /// The contents read last, for the other managers of a launch.
     private let known = Locked<Known?>(nil)
@@ -36,9 +36,12 @@ public struct JSONStore: MigrationStore {
     /// - Parameters:
     ///   - url: a file in a folder that exists. Not in a folder that the system may clear, such as Caches:
     ///     an install whose record is gone looks like a fresh one.
+    ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
+    ///     here, with its history, so that the store begins where the old one ends.
     ///   - durability: what must be on the disk before a record says that a step is complete.
-    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, when there is no such folder.
-    public init(at url: URL, durability: Durability = .fileSystem) throws {
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, when there is no such folder; `twoRecords`, when
+    ///   two of the files hold records; the error of a file that cannot be moved. Nothing is lost then.
+    public init(at url: URL, movedFrom oldURLs: [URL] = [], durability: Durability = .fileSystem) throws {
         var isFolder: ObjCBool = false
         let folder = url.deletingLastPathComponent()
         guard url.isFileURL, FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
@@ -52,6 +55,7 @@ public struct JSONStore: MigrationStore {
         name = url.lastPathComponent
         self.durability = durability
         file = DurableFile(at: url.resolvingSymlinksInPath())
+        if !oldURLs.isEmpty { try moveHere(from: oldURLs) }
     }
 
     private struct Known {
@@ -123,9 +127,7 @@ public struct JSONStore: MigrationStore {
         }
     }
 
-    private var historyFile: DurableFile {
-        DurableFile(at: file.url.appendingPathExtension("history"))
-    }
+    private var historyFile: DurableFile { file.history }
 
     private func contentsAndState() throws -> (contents: StoreState, state: FileState?) {
         try access(.read) {
@@ -134,7 +136,7 @@ public struct JSONStore: MigrationStore {
         }
     }
 
-    private func withWriteLock(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
+    func withWriteLock(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
         try access(.write) {
             // Before the lock: it can take seconds, and others need not wait for it.
             if case .fileSystem = durability { try file.flushFileSystem() }
@@ -143,13 +145,13 @@ public struct JSONStore: MigrationStore {
         }
     }
 
-    private func access<Result>(_ access: StoreAccess, _ body: () throws -> Result) throws -> Result {
+    func access<Result>(_ access: StoreAccess, _ body: () throws -> Result) throws -> Result {
         try access.of(name, at: url.path, body)
     }
 }
 
 extension JSONStore: WaitingStore {
-    private static let defaultTimeout: Duration = .seconds(5)
+    static let defaultTimeout: Duration = .seconds(5)
 
     package func update(
         _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void

@@ -32,6 +32,9 @@ int app_migrations_bind_text(app_migrations_statement *statement, int place, con
 /// Runs a statement that returns no row. Returns an error code of SQLite's, or 0.
 int app_migrations_run(app_migrations_statement *statement);
 
+/// The words for a result code. They live for ever.
+const char *app_migrations_words(int code);
+
 /// The message of the last error. It lives until the connection is used again.
 const char *app_migrations_message(app_migrations_statement *statement);
 

@@ -8,6 +8,13 @@
 /// app's files have by default. A descriptor, or -1 with errno set.
 int app_migrations_create(const char *path, int flags, int mode);
 
+/// Renames a file, unless there is one of the new name. 0, or -1 with errno set: EEXIST, or EXDEV for another volume.
+int app_migrations_rename(const char *path, const char *new_path);
+
+/// Gives a file the protection class of the files that are created in a folder, on iOS, tvOS, watchOS and visionOS; does
+/// nothing elsewhere. 0, or -1 with errno set.
+int app_migrations_protect(const char *path, const char *folder);
+
 #if defined(__linux__)
 /// Writes out everything that was written on the file system of an open file. 0, or -1 with errno set.
 int app_migrations_syncfs(int file_descriptor);

@@ -1,4 +1,5 @@
 package import AppMigrations
+import CMigrationSQLite
 import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -68,7 +69,10 @@ extension DatabaseError: SystemError {
 
     /// SQLite's message, with its code.
     package var problem: String {
-        "\(message ?? "the database failed") (SQLite \(extendedResultCode.rawValue))"
+        // Some calls, such as those of a backup, return their error without giving it to the connection.
+        let message = message == "not an error" ? nil : message
+        let words = message ?? String(cString: app_migrations_words(extendedResultCode.rawValue))
+        return "\(words) (SQLite \(extendedResultCode.rawValue))"
     }
 
     /// The remedy for a failure of the database itself; nil for failures of the statement.

@@ -29,7 +29,7 @@ package struct Ledger: Sendable {
     /// The tables that this package keeps in a database.
     static let tables: Set<SQLName> = [
         "schema_migrations", "schema_migrations_details", SQLName(SQLiteStore.table),
-        SQLName(SQLiteStore.historyTable),
+        SQLName(SQLiteStore.historyTable), MoveMark.table,
     ]
 
     /// The table in which GRDB's own migrator records its applied migrations.

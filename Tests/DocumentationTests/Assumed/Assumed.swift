@@ -9,6 +9,7 @@ import SchemaMigrations
 
 var folder: URL { fatalError("only compiled") }
 var url: URL { fatalError("only compiled") }
+var oldURL: URL { fatalError("only compiled") }
 
 extension Bundle {
     /// As the package manager makes it for a target with resources.

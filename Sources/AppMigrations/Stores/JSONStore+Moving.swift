@@ -1,0 +1,113 @@
+public import Foundation
+import MigrationDiagnostics
+
+// A record that older versions of the app had elsewhere.
+extension JSONStore {
+    /// Settles which of two records the app goes on with, after the error `twoRecords`.
+    ///
+    /// - Parameters:
+    ///   - kept: the file to go on with.
+    ///   - other: the other file, which stays where it is, under a dated name.
+    /// - Throws: ``MigrationError``, when there is no file to keep, or the other one cannot be renamed.
+    public static func keep(_ kept: URL, settingAside other: URL) throws {
+        try StoreAccess.write.of(other.lastPathComponent, at: other.path) {
+            guard try DurableFile(at: kept).exists() else {
+                throw MigrationError(
+                    .invalidCall, "\(kept.path) does not exist",
+                    remedy: "Pass the file to go on with first. Nothing was changed.")
+            }
+            let file = DurableFile(at: other.resolvingSymlinksInPath())
+            try file.keepAside(as: "aside")
+            try file.remove()
+        }
+    }
+
+    /// Moves the record here if it is still at an old place.
+    ///
+    /// The new file is on the disk before the old one goes. It remembers what it was made from: an old file with the
+    /// same contents is what a crash has left, and one with others comes from an older version of the app that somebody
+    /// has gone back to.
+    func moveHere(from oldURLs: [URL]) throws {
+        let old = oldURLs.map { DurableFile(at: $0.resolvingSymlinksInPath()) }.filter { $0.url != file.url }
+        guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
+        try withWriteLock(waitingUpTo: Self.defaultTimeout) {
+            for old in old where try old.existsInItsFolder() {
+                try FileLock.withLocks(beside: old.url, waitingFor: Self.defaultTimeout) { try move(old) }
+            }
+        }
+    }
+
+    private func move(_ old: DurableFile) throws {
+        guard let contents = try old.contents() else { return }
+        let origin = String(contents.fnv1a(after: FNV1a.start), radix: 16)
+        // A damaged record moves as it is: what reads it says so.
+        var moved = try? StoreState(json: contents)
+        if let here = try file.contents() {
+            let known = try? StoreState(json: here)
+            if known?.origin == origin {
+                return try remove(old)
+            } else if known?.origin != nil {
+                return
+            } else if try moved?.isUnused ?? false {
+                return try setAside(old)
+            }
+            guard try known?.isUnused ?? false else { throw twoRecords(old) }
+            try setAside(file)
+        }
+        // A fixed permission from the first byte, and never more than the old file's.
+        if let lines = try old.history.contents(), try !file.history.existsInItsFolder() {
+            try file.history.replace(with: lines, permissions: old.history.permissions)
+        }
+        moved?.origin = origin
+        try file.replace(with: moved?.json() ?? contents, permissions: old.permissions)
+        try file.syncName()
+        try remove(old)
+    }
+
+    private func remove(_ old: DurableFile) throws {
+        try old.remove()
+        if try old.history.existsInItsFolder() { try old.history.remove() }
+    }
+
+    private func setAside(_ file: DurableFile) throws {
+        try file.keepAside(as: "aside")
+        try file.remove()
+    }
+
+    private func twoRecords(_ old: DurableFile) -> MigrationError {
+        func managers(_ file: DurableFile) -> String {
+            let names = (try? file.contents()).flatMap { try? StoreState(json: $0).managerNames }
+            return names.map { "managers: \($0.joined(separator: ", "))" } ?? "damaged"
+        }
+        return MigrationError(
+            .twoRecords,
+            """
+            the record is in two places: \(file.url.path) (\(managers(file))) and \(old.url.path) (\(managers(old)))
+            """,
+            remedy: """
+                Nothing was changed. Find out which of them belongs to the data, and call \
+                JSONStore.keep(_:settingAside:): the other one stays beside it under another name.
+                """)
+    }
+}
+
+extension DurableFile {
+    /// The file beside a store's in which its history is.
+    var history: DurableFile { DurableFile(at: url.appendingPathExtension("history")) }
+
+    /// Returns true if there is a file; an older version's folder need not exist.
+    fileprivate func existsInItsFolder() throws -> Bool {
+        do {
+            return try exists()
+        } catch let error as POSIXError where error.code == .ENOTDIR {
+            return false
+        }
+    }
+}
+
+extension StoreState {
+    /// True if nothing was ever recorded.
+    fileprivate var isUnused: Bool {
+        get throws { try managerNames.isEmpty && seen.isEmpty && !isReplacement }
+    }
+}

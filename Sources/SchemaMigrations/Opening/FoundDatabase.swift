@@ -1,0 +1,109 @@
+public import AppMigrations
+public import Foundation
+import GRDB
+
+/// A database file, and what it holds, for an app that finds its database in two places.
+public struct FoundDatabase: Sendable {
+    /// The file's path.
+    public let path: String
+    /// True if no table has a row, apart from those in which migrations are recorded.
+    public let isEmpty: Bool
+    /// The highest schema version of its ledger; nil if it has none.
+    public let schemaVersion: SchemaVersion?
+    /// The highest app version that has recorded anything in it; nil if none has.
+    public let appVersion: AppVersion?
+    /// The size of the file and of its write-ahead log, in bytes.
+    public let size: Int64
+    /// When the file or its write-ahead log was changed last.
+    public let changed: Date
+
+    let mark: MoveMark?
+    let identity: FileIdentity
+
+    /// Looks at a file through a connection of its own.
+    ///
+    /// - Throws: `POSIXError`; `DatabaseError`; ``SchemaMigrationError`` and `MigrationError` for a ledger and a record that
+    ///   cannot be understood.
+    init(at url: URL, _ configuration: Configuration, waitingFor limit: Duration) throws {
+        path = url.path
+        // First: preparing the connection may change the file, and closing a file gives up locks.
+        identity = try FileIdentity(of: url)
+        let log = try? url.appending(end: "-wal").status()
+        let status = try url.status()
+        size = Int64(status.st_size) + Int64(log?.st_size ?? 0)
+        changed = max(status.changed, log?.changed ?? .distantPast)
+        guard size > 0 else {
+            (isEmpty, schemaVersion, appVersion, mark) = (true, nil, nil, nil)
+            return
+        }
+        let queue = try waitWhileBusy(upTo: limit) {
+            try DatabaseQueue(path: url.path, configuration: configuration.forCopying())
+        }
+        defer { try? queue.close() }
+        (isEmpty, schemaVersion, appVersion, mark) = try queue.readSnapshot(waitingUpTo: limit) { db in
+            (
+                try !Self.hasRows(db), try Ledger(db).currentVersion,
+                try SQLiteStore.seenVersions(db)["app"]?.map(\.version).max(), try MoveMark(db)
+            )
+        }
+    }
+
+    /// Returns true if a table other than those of migrators has a row.
+    private static func hasRows(_ db: Database) throws -> Bool {
+        let tables = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, type FROM pragma_table_list
+                WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """)
+        return try tables.contains { row in
+            let (name, type): (SQLName, String) = (row["name"], row["type"])
+            guard !Ledger.isOwn(table: name), name != Ledger.tableOfGRDB else { return false }
+            do {
+                return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(name.inMain))") ?? true
+            } catch let error as DatabaseError where type == "virtual" && error.resultCode == .SQLITE_ERROR {
+                // Its module is not here, so its rows cannot be seen.
+                return true
+            }
+        }
+    }
+}
+
+extension FoundDatabase: CustomStringConvertible {
+    /// As in `/folder/library.sqlite (schema 20240601120000000, app 2.0, 120 kB, changed 2026-11-02T09:30:00Z)`.
+    public var description: String {
+        let facts = [
+            schemaVersion.map { "schema \($0)" }, appVersion.map { "app \($0)" },
+            ByteCountFormatter.string(fromByteCount: size, countStyle: .file),
+            "changed \(changed.formatted(.iso8601))", isEmpty ? "no rows" : nil,
+        ]
+        return "\(path) (\(facts.compactMap(\.self).joined(separator: ", ")))"
+    }
+}
+
+extension URL {
+    /// Returns the URL of a file whose name has one more end, such as `-wal`.
+    func appending(end: String) -> URL {
+        deletingLastPathComponent().appendingPathComponent(lastPathComponent + end)
+    }
+
+    /// Returns the status of the file, or of what it links to.
+    ///
+    /// - Throws: `POSIXError`.
+    func status() throws -> stat {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw POSIXError.current }
+        return status
+    }
+}
+
+extension stat {
+    fileprivate var changed: Date {
+        #if canImport(Darwin)
+            let time = st_mtimespec
+        #else
+            let time = st_mtim
+        #endif
+        return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import GRDB
+
+/// The note in a database that it was moved to where it is.
+///
+/// It moves along with the database, in the file. So a file that an older version of the app creates afterwards, where
+/// it has always had the database, cannot be taken for the database.
+struct MoveMark: Equatable {
+    static let table: SQLName = "app_migrations_moved"
+
+    /// The identity of the file that was copied; nil if the file itself was moved.
+    let source: FileIdentity?
+
+    /// Reads the note; nil if there is none.
+    init?(_ db: Database) throws {
+        guard try db.hasTable(Self.table) else { return nil }
+        let row = try Row.fetchOne(
+            db, sql: "SELECT source FROM \(Self.table.inMain) ORDER BY rowid DESC LIMIT 1")
+        guard let row else { return nil }
+        source = String.fromDatabaseValue(row[0]).map(FileIdentity.init(text:))
+    }
+
+    /// Writes the note, inside a transaction.
+    static func write(source: FileIdentity? = nil, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(table.inMain)(date TEXT NOT NULL, source TEXT);
+                DELETE FROM \(table.inMain)
+                """)
+        try db.execute(
+            sql: "INSERT INTO \(table.inMain) VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?)",
+            arguments: [source?.text])
+    }
+}
+
+/// A file as it is now: another one as soon as anybody writes to it.
+///
+/// It comes from the file's status, because closing any descriptor of a database's file would give up the locks that this
+/// process has on it (howtocorrupt.html, 2.2).
+struct FileIdentity: Equatable {
+    let text: String
+
+    init(text: String) {
+        self.text = text
+    }
+
+    /// - Throws: `POSIXError`.
+    init(of url: URL) throws {
+        let status = try url.status()
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        text = "\(status.st_ino) \(status.st_size) \(time.tv_sec).\(time.tv_nsec)"
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+
+/// A connection that keeps all others out of a database, which is one whole file meanwhile.
+///
+/// The connection recovers what a crash has left, and takes everything in from the write-ahead log, which then does not
+/// exist. Where others have the database open in WAL mode, it waits for them to close it; in rollback mode, for the end of
+/// their transactions.
+final class SoleConnection {
+    let queue: DatabaseQueue
+    /// True if the database was in WAL mode.
+    private(set) var wasWAL = false
+    private let interrupter: Interrupter
+
+    /// Opens a database and locks it.
+    ///
+    /// - Parameter mark: true to note in the database, for good, that it is being moved.
+    /// - Throws: `DatabaseError`, which is busy when the time is over.
+    init(
+        to url: URL, _ configuration: Configuration, marking mark: Bool = false, waitingFor limit: Duration,
+        _ interrupter: Interrupter
+    ) throws {
+        self.interrupter = interrupter
+        queue = try waitWhileBusy(upTo: limit, interrupter: interrupter) {
+            try DatabaseQueue(path: url.path, configuration: configuration.forCopying())
+        }
+        do {
+            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try lock(marking: mark) }
+        } catch {
+            try? queue.close()
+            throw error
+        }
+    }
+
+    func close() {
+        try? queue.close()
+    }
+
+    private func lock(marking mark: Bool) throws {
+        try queue.inDatabase { db in
+            try interrupter.allowInterrupts(of: db) {
+                wasWAL = try wasWAL || journalMode(db) == "wal"
+                // Leaves WAL mode only for the last connection (pragma.html, journal_mode).
+                try db.execute(sql: "PRAGMA main.locking_mode = NORMAL; PRAGMA main.journal_mode = DELETE")
+                try checkJournal(db)
+                if mark {
+                    try db.withDurableCommits(waitingUpTo: .zero) {
+                        try db.withWriteTransaction(waitingUpTo: .zero) { try MoveMark.write(db) }
+                    }
+                }
+                // The lock outlives the transaction (pragma.html, locking_mode). Nothing was written in it, so there is
+                // no journal.
+                try db.execute(sql: "PRAGMA main.locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK")
+                try checkJournal(db)
+            }
+        }
+    }
+
+    /// Throws if the database is in WAL mode, because of another connection.
+    private func checkJournal(_ db: Database) throws {
+        guard try journalMode(db) != "wal" else {
+            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection has the database open")
+        }
+    }
+
+    private func journalMode(_ db: Database) throws -> String? {
+        try String.fetchOne(db, sql: "PRAGMA main.journal_mode")
+    }
+}

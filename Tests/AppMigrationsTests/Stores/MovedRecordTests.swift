@@ -1,0 +1,128 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A record that moves", .timed)
+struct MovedRecordTests {
+    let folder: TemporaryFolder
+    let old: URL
+    let new: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["old", "new"] {
+            try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
+        }
+        (old, new) = (folder.file("old/migrations.json"), folder.file("new/migrations.json"))
+    }
+
+    /// Launches the app, and returns the versions whose step has run.
+    @discardableResult
+    private func launch(_ version: AppVersion, _ store: JSONStore) throws -> [AppVersion] {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: version, adopting: .newApp, store: store,
+            options: MigrationOptions(aboveCurrent: .leaveOut))
+        manager.whenMigratingToVersion("1.1") {}
+        manager.whenMigratingToVersion("2.0") {}
+        return try manager.migrate().completed
+    }
+
+    private func names(_ name: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.file(name).path).sorted()
+            .filter { !$0.hasSuffix(".lock") }
+    }
+
+    private func moved() throws -> JSONStore { try JSONStore(at: new, movedFrom: [old]) }
+
+    @Test("comes along with its history, and the old one goes")
+    func moves() throws {
+        try launch("1.0", JSONStore(at: old))
+        try launch("1.1", JSONStore(at: old))
+        chmod(old.path, 0o600)
+        let store = try moved()
+        #expect(try launch("2.0", store) == ["2.0"])
+        #expect(try store.history("Library").map(\.version) == ["1.1", "2.0"])
+        #expect(try names("old") == [])
+        #expect(DurableFile(at: new).permissions == 0o600)
+        #expect(try launch("2.0", moved()) == [])
+    }
+
+    @Test("is not mixed up with one that an older version of the app makes afterwards")
+    func downgrade() throws {
+        try launch("1.0", JSONStore(at: old))
+        try launch("2.0", moved())
+        try launch("1.1", JSONStore(at: old))
+        #expect(try launch("2.0", moved()) == [])
+        #expect(try names("old").contains("migrations.json"))
+    }
+
+    @Test("is removed at the old place by the next launch if a crash has kept it there")
+    func leftover() throws {
+        try launch("1.0", JSONStore(at: old))
+        let contents = try Data(contentsOf: old)
+        _ = try moved()
+        try contents.write(to: old)
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+        #expect(try names("old") == [])
+    }
+
+    @Test("gets its place from one that was never used")
+    func unused() throws {
+        try launch("1.0", JSONStore(at: old))
+        try StoreState().json().write(to: new)
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+        #expect(try names("new").count { $0.hasPrefix("migrations.json.aside-") } == 1)
+    }
+
+    @Test("is an error where both were used, which names both; the app chooses")
+    func twoRecords() throws {
+        try launch("1.0", JSONStore(at: old))
+        try launch("2.0", JSONStore(at: new))
+        let error = try #require(throws: MigrationError.self) { try moved() }
+        #expect(error.code == .twoRecords)
+        #expect(
+            error.message == """
+                migrations.json: the record is in two places: \(new.path) (managers: Library) and \(old.path) (managers: \
+                Library).
+                """)
+        #expect(error.remedy.hasPrefix("Nothing was changed."))
+        try JSONStore.keep(old, settingAside: new)
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+    }
+
+    @Test("moves as it is if it is damaged, and says so where it is read")
+    func damaged() throws {
+        try Data("{ \"format\"".utf8).write(to: old)
+        let store = try moved()
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", store) }
+        #expect(error.code == .damagedStore)
+        #expect(try Data(contentsOf: new) == Data("{ \"format\"".utf8))
+    }
+
+    @Test("waits for a manager of an older version that is migrating")
+    func locked() throws {
+        try launch("1.0", JSONStore(at: old))
+        let lock = try JSONStore(at: old).lock("Library")
+        guard case .acquired(_, let release) = lock else {
+            Issue.record("the lock is taken")
+            return
+        }
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 0.05)
+            release()
+        }
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+    }
+
+    @Test("is new where there is no old one, and no old folder")
+    func freshInstall() throws {
+        let store = try JSONStore(at: new, movedFrom: [folder.file("none/migrations.json"), old])
+        #expect(try launch("2.0", store) == [])
+        #expect(
+            try names("new")
+                == ["migrations.json", "migrations.json.history"].filter { name in
+                    FileManager.default.fileExists(atPath: folder.file("new/\(name)").path)
+                })
+    }
+}

@@ -1,0 +1,483 @@
+import Dispatch
+import Foundation
+import GRDB
+import SchemaMigrations
+import Synchronization
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A database that moves", .timed)
+struct MovedDatabaseTests {
+    let folder: TemporaryFolder
+    let old: String
+    let new: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["old", "new"] {
+            try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
+        }
+        (old, new) = (folder.path("old/app.sqlite"), folder.path("new/app.sqlite"))
+    }
+
+    /// Collects events.
+    private final class Log: Sendable {
+        private let entries = Mutex<[DatabaseFile.Event]>([])
+        var events: [DatabaseFile.Event] { entries.withLock { $0 } }
+        func note(_ event: DatabaseFile.Event) { entries.withLock { $0.append(event) } }
+    }
+
+    private let log = Log()
+
+    private func file(
+        from oldPaths: [String]? = nil, ifMissing rule: DatabaseFile.MissingFileRule = .create,
+        configuration: Configuration? = nil, waitingFor limit: Duration = .seconds(10)
+    ) -> DatabaseFile {
+        DatabaseFile(
+            path: new, movedFrom: oldPaths ?? [old], ifMissing: rule, configuration: configuration,
+            waitingFor: limit, onEvent: log.note)
+    }
+
+    private func makeOld(
+        rows: Int = 3, at path: String? = nil, _ configuration: Configuration = Configuration()
+    )
+        throws
+    {
+        let queue = try DatabaseQueue(path: path ?? old, configuration: configuration)
+        try queue.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
+        for row in 0..<rows { try queue.execute("INSERT INTO note(text) VALUES ('note \(row)')") }
+        try queue.close()
+    }
+
+    private func notes(_ database: some DatabaseReader) throws -> Int? {
+        try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") }
+    }
+
+    private func names(_ name: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path(name)).sorted()
+            .filter { !$0.hasSuffix(".lock") }
+    }
+
+    private func refusal(_ file: DatabaseFile) throws -> SchemaMigrationError {
+        try #require(throws: SchemaMigrationError.self) { try file.openQueue() }
+    }
+
+    // MARK: Moving
+
+    @Test("comes along once, and then there is nothing at the old path")
+    func once() throws {
+        try makeOld()
+        let queue = try file().openQueue()
+        #expect(try notes(queue) == 3)
+        #expect(log.events == [.moved(from: old, to: new, isCopy: false)])
+        #expect(try names("old") == [])
+        try queue.close()
+        #expect(try notes(file().openQueue()) == 3)
+        #expect(log.events.count == 1)
+    }
+
+    @Test("comes along with what is only in its write-ahead log, after a crash")
+    func writeAheadLog() throws {
+        let pool = try DatabasePool(path: old)
+        try pool.write { try $0.execute(sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)") }
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+        try pool.write { try $0.execute(sql: "INSERT INTO note(text) VALUES ('only in the log')") }
+        // A copy of the files is what a crash leaves.
+        let crashed = folder.path("new/crashed.sqlite")
+        for end in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: old + end, toPath: crashed + end)
+        }
+        try pool.close()
+        let moved = try file(from: [crashed]).openPool()
+        #expect(try notes(moved) == 1)
+        #expect(try moved.strings("PRAGMA journal_mode") == ["wal"])
+        #expect(try names("new").filter { $0.hasPrefix("crashed") } == [])
+    }
+
+    @Test("comes along without what a transaction had written that a crash has interrupted")
+    func hotJournal() throws {
+        try makeOld()
+        let queue = try DatabaseQueue(path: old)
+        let crashed = folder.path("old/crashed.sqlite")
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN")
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000)
+                    INSERT INTO note(text) SELECT hex(zeroblob(200)) FROM n
+                    """)
+            for end in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: old + end, toPath: crashed + end)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        #expect(try notes(file(from: [crashed]).openQueue()) == 3)
+        #expect(try names("old") == ["app.sqlite"])
+    }
+
+    @Test("stays in WAL mode where the app's queue has set that")
+    func mode() throws {
+        try makeOld()
+        let queue = try DatabaseQueue(path: old)
+        try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        try queue.close()
+        #expect(try file().openQueue().strings("PRAGMA journal_mode") == ["wal"])
+    }
+
+    @Test("keeps its permissions")
+    func permissions() throws {
+        try makeOld()
+        chmod(old, 0o600)
+        _ = try file().openQueue()
+        let attributes = try FileManager.default.attributesOfItem(atPath: new)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test("keeps its ledger and its record, so that nothing runs twice")
+    func record() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "note", sql: "CREATE TABLE note(text TEXT)")
+        ])
+        try schema.migrate(path: old)
+        let queue = try file().openQueue()
+        #expect(try schema.migrate(queue).applied == [])
+        #expect(try queue.ledger() == [1])
+        #expect(try schema.migrate(queue).applied == [])
+    }
+
+    @Test("moves from the newest of its old places")
+    func chain() throws {
+        let oldest = folder.path("oldest.sqlite")
+        try makeOld(rows: 1, at: oldest)
+        let first = DatabaseFile(path: old, movedFrom: [oldest])
+        #expect(try notes(first.openQueue()) == 1)
+        try makeOld(rows: 5, at: oldest)
+        #expect(try notes(file(from: [old, oldest]).openQueue()) == 1)
+        #expect(log.events == [.moved(from: old, to: new, isCopy: false), .ignored(oldest)])
+    }
+
+    // MARK: Another volume
+
+    @Test(
+        "is copied from another volume, with its journal mode, and then removed there", .needs(.otherVolume),
+        arguments: [false, true])
+    func copy(isWAL: Bool) throws {
+        let other = try TemporaryFolder(in: RequirementFolders.otherVolume)
+        let old = other.path("app.sqlite")
+        try makeOld(rows: 100, at: old)
+        if isWAL { try DatabasePool(path: old).close() }
+        chmod(old, 0o600)
+        let queue = try file(from: [old]).openQueue()
+        #expect(try notes(queue) == 100)
+        #expect(try queue.strings("PRAGMA journal_mode") == [isWAL ? "wal" : "delete"])
+        #expect(log.events == [.moved(from: old, to: new, isCopy: true)])
+        #expect(try other.fileNames == [])
+        #expect(try names("new").filter { $0.hasPrefix(".") } == [])
+        let attributes = try FileManager.default.attributesOfItem(atPath: new)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test("is removed on the other volume by the next launch if a crash has kept that", .needs(.otherVolume))
+    func leftover() throws {
+        let other = try TemporaryFolder(in: RequirementFolders.otherVolume)
+        let old = other.path("app.sqlite")
+        try makeOld(at: old)
+        // A second name keeps the file, as it is after the copy.
+        try FileManager.default.linkItem(atPath: old, toPath: other.path("kept"))
+        try file(from: [old]).openQueue().close()
+        try FileManager.default.moveItem(atPath: other.path("kept"), toPath: old)
+        #expect(try notes(file(from: [old]).openQueue()) == 3)
+        #expect(try other.fileNames == [])
+        #expect(log.events == [.moved(from: old, to: new, isCopy: true)])
+    }
+
+    @Test("stays on the other volume if an older version has written to it meanwhile", .needs(.otherVolume))
+    func changedLeftover() throws {
+        let other = try TemporaryFolder(in: RequirementFolders.otherVolume)
+        let old = other.path("app.sqlite")
+        try makeOld(at: old)
+        try FileManager.default.linkItem(atPath: old, toPath: other.path("kept"))
+        try file(from: [old]).openQueue().close()
+        try FileManager.default.moveItem(atPath: other.path("kept"), toPath: old)
+        try DatabaseQueue(path: old).execute("INSERT INTO note(text) VALUES ('written later')")
+        #expect(try notes(file(from: [old]).openQueue()) == 3)
+        #expect(try notes(DatabaseQueue(path: old)) == 4)
+        #expect(log.events.last == .ignored(old))
+    }
+
+    // MARK: Two files
+
+    @Test("gets its place from an empty one, which is kept under another name", arguments: [false, true])
+    func emptyFile(isMigrated: Bool) throws {
+        try makeOld()
+        // An extension was launched first.
+        let empty = try DatabaseQueue(path: new)
+        if isMigrated {
+            try empty.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
+            try empty.execute("CREATE VIRTUAL TABLE search USING fts5(text)")
+            try empty.execute(
+                "CREATE TABLE grdb_migrations(identifier TEXT); INSERT INTO grdb_migrations VALUES ('v1')")
+        }
+        try empty.close()
+        #expect(try notes(file().openQueue()) == 3)
+        #expect(log.events.count == 2)
+        guard case .setAside(new, let aside) = log.events.first else {
+            Issue.record("\(log.events)")
+            return
+        }
+        #expect(FileManager.default.fileExists(atPath: aside))
+        #expect(aside.hasPrefix("\(new).aside-2"))
+    }
+
+    @Test("is an error where both hold data, which names both; the app chooses", arguments: [false, true])
+    func twoDatabases(keepsOld: Bool) throws {
+        try SchemaMigrator(migrations: [
+            SQLMigration(version: 20_240_601, name: "note", sql: "CREATE TABLE note(text TEXT)")
+        ]).migrate(path: old)
+        try DatabaseQueue(path: old).execute("INSERT INTO note VALUES ('old')")
+        try makeOld(rows: 5, at: new)
+        let before = try Data(contentsOf: URL(fileURLWithPath: old))
+        let error = try refusal(file())
+        #expect(error.code == .twoDatabases)
+        #expect(
+            error.message.hasPrefix(
+                "The app's database is in two places, and both hold data: \(new) ("), "\(error.message)")
+        #expect(error.message.contains(" and \(old) (schema 20240601, "), "\(error.message)")
+        #expect(error.remedy.hasPrefix("Nothing was changed."))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: old)) == before)
+        #expect(try file().foundDatabases().map(\.schemaVersion) == [nil, 20_240_601])
+        #expect(try file().foundDatabases().map(\.isEmpty) == [false, false])
+
+        try file().keep(keepsOld ? old : new)
+        #expect(try notes(file().openQueue()) == (keepsOld ? 1 : 5))
+        #expect(try names(keepsOld ? "new" : "old").contains { $0.hasPrefix("app.sqlite.aside-2") })
+    }
+
+    @Test("is not mixed up with a file that an older version creates after the move")
+    func downgrade() throws {
+        try makeOld()
+        try file().openQueue().close()
+        try makeOld(rows: 7)
+        let queue = try file().openQueue()
+        #expect(try notes(queue) == 3)
+        #expect(log.events.last == .ignored(old))
+        #expect(try notes(DatabaseQueue(path: old)) == 7)
+    }
+
+    @Test("stays where it is as long as another connection has it open in WAL mode")
+    func openElsewhere() throws {
+        let pool = try DatabasePool(path: old)
+        try pool.execute("CREATE TABLE note(text TEXT); INSERT INTO note VALUES ('a')")
+        let error = try refusal(file(waitingFor: .milliseconds(50)))
+        #expect(error.code == .locked)
+        #expect(
+            error.message == "\(old): another connection has the database open, so it cannot be moved.")
+        try pool.execute("INSERT INTO note VALUES ('b')")
+        try pool.close()
+        #expect(try notes(file().openQueue()) == 2)
+    }
+
+    @Test("waits for the end of a transaction in rollback mode")
+    func openTransaction() throws {
+        try makeOld()
+        let queue = try DatabaseQueue(path: old)
+        try queue.inDatabase { db in
+            try db.execute(sql: "BEGIN IMMEDIATE; INSERT INTO note(text) VALUES ('uncommitted')")
+            #expect(try refusal(file(waitingFor: .milliseconds(50))).code == .locked)
+            try db.execute(sql: "COMMIT")
+        }
+        #expect(try notes(file().openQueue()) == 4)
+    }
+
+    @Test("loses no row of a writer beside it, in either journal mode", arguments: [false, true])
+    func writer(isWAL: Bool) throws {
+        try makeOld(rows: 0)
+        if isWAL { try DatabasePool(path: old).close() }
+        let isDone = Mutex(false)
+        let isOver = DispatchSemaphore(value: 0)
+        let committed = Mutex(0)
+        let old = old
+        Thread.detachNewThread {
+            defer { isOver.signal() }
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(5)
+            let queue = isWAL ? nil : try? DatabaseQueue(path: old, configuration: configuration)
+            while !isDone.withLock({ $0 }) {
+                // In WAL mode, only a connection that is closed lets the move begin.
+                guard let queue = try? queue ?? DatabaseQueue(path: old, configuration: configuration),
+                    (try? queue.execute("INSERT INTO note(text) VALUES ('beside')")) != nil
+                else { continue }
+                committed.withLock { $0 += 1 }
+            }
+        }
+        while committed.withLock({ $0 }) < 20 { Thread.sleep(forTimeInterval: 0.001) }
+        let moved = try file(waitingFor: .seconds(60)).openQueue()
+        Thread.sleep(forTimeInterval: 0.05)
+        isDone.withLock { $0 = true }
+        isOver.wait()
+        #expect(try notes(moved) == committed.withLock { $0 })
+        #expect(try moved.strings("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test("stays encrypted while it is moved and copied", .needs(.encryption), arguments: [false, true])
+    func encryption(isCopy: Bool) throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA key = 'secret'") }
+        try makeOld(configuration)
+        var file = file(configuration: configuration)
+        file.copiesAlways = isCopy
+        #expect(try notes(file.openPool()) == 3)
+        #expect(log.events == [.moved(from: old, to: new, isCopy: isCopy)])
+        #expect(try folder.filesInClearText(holding: "note 1") == [])
+    }
+
+    // MARK: Odd paths
+
+    @Test(
+        "is one file if both paths lead to it", arguments: ["link to the file", "link to the folder", "same"])
+    func samePlace(_ kind: String) throws {
+        try makeOld(at: new)
+        let other: String
+        switch kind {
+        case "link to the file":
+            try FileManager.default.createSymbolicLink(atPath: old, withDestinationPath: new)
+            other = old
+        case "link to the folder":
+            let link = folder.path("link")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path("new"))
+            other = "\(link)/app.sqlite"
+        default: other = folder.path("old/../new/app.sqlite")
+        }
+        #expect(try notes(file(from: [other]).openQueue()) == 3)
+        #expect(log.events == [])
+    }
+
+    @Test("moves from behind a link, which goes with it")
+    func link() throws {
+        let target = folder.path("target.sqlite")
+        try makeOld(at: target)
+        try FileManager.default.createSymbolicLink(atPath: old, withDestinationPath: target)
+        #expect(try notes(file().openQueue()) == 3)
+        #expect(try names("old") == [])
+        #expect(!FileManager.default.fileExists(atPath: target))
+        #expect(try notes(file().openQueue()) == 3)
+    }
+
+    @Test("has one name again after a power cut that has left two")
+    func twoNames() throws {
+        try makeOld(at: new)
+        try FileManager.default.linkItem(atPath: new, toPath: old)
+        #expect(try notes(file().openQueue()) == 3)
+        #expect(try names("old") == [])
+    }
+
+    @Test("moves within a folder, out of a folder in it, and to a name that differs in case")
+    func nearby() throws {
+        try FileManager.default.createDirectory(
+            at: folder.file("new/inside"), withIntermediateDirectories: true)
+        let inside = folder.path("new/inside/app.sqlite")
+        try makeOld(rows: 2, at: inside)
+        let queue = try file(from: [inside]).openQueue()
+        #expect(try notes(queue) == 2)
+        try queue.close()
+        let cased = DatabaseFile(path: folder.path("new/App.sqlite"), movedFrom: [new])
+        #expect(try notes(cased.openQueue()) == 2)
+    }
+
+    // MARK: Errors
+
+    @Test("stays where it is if the new folder does not exist")
+    func missingFolder() throws {
+        try makeOld()
+        let file = DatabaseFile(path: folder.path("none/app.sqlite"), movedFrom: [old])
+        let error = try refusal(file)
+        #expect(
+            error.message == "app.sqlite: the folder \(folder.path("none")) does not exist.")
+        #expect(error.remedy == "Create the folder before opening the database. Nothing was changed.")
+        #expect(try notes(DatabaseQueue(path: old)) == 3)
+    }
+
+    @Test("stays where it is if it cannot be read, and the error names it")
+    func damaged() throws {
+        try Data("this is no database, but some text that fills a page".utf8)
+            .write(to: URL(fileURLWithPath: old))
+        let error = try refusal(file())
+        #expect(error.code == .databaseFailed)
+        #expect(error.message == "\(old): file is not a database (SQLite 26).")
+        #expect(error.remedy.hasSuffix("the database is where it was, and the next launch tries again."))
+        #expect(try names("new") == [])
+    }
+
+    @Test("stays where it is if a link leads nowhere: its disk may not be there yet")
+    func deadLink() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: old, withDestinationPath: folder.path("none/app.sqlite"))
+        #expect(try refusal(file()).message == "\(new): No such file or directory.")
+        #expect(try names("new") == [])
+    }
+
+    #if os(Linux)
+        @Test("stays where it is, without a partial copy, if the new disk is full", .needs(.smallDisk))
+        func fullDisk() throws {
+            let disk = try SmallDisk(at: folder.path("disk"), size: "1m")
+            defer { disk.remove() }
+            let queue = try DatabaseQueue(path: old)
+            try queue.execute("CREATE TABLE note(text); INSERT INTO note VALUES (zeroblob(2000000))")
+            try queue.close()
+            let file = DatabaseFile(path: folder.path("disk/app.sqlite"), movedFrom: [old])
+            let error = try refusal(file)
+            #expect(error.code == .diskFull)
+            #expect(error.message == "\(old): database or disk is full (SQLite 13).")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path("disk"))
+                    == ["app.sqlite.move.lock"])
+            #expect(try notes(DatabaseQueue(path: old)) == 1)
+            try disk.mount(size: "16m")
+            #expect(try notes(file.openQueue()) == 1)
+        }
+
+        @Test(
+            "stays where it is if the new disk or the old one is read-only", .needs(.smallDisk),
+            arguments: [false, true])
+        func readOnlyDisk(isNew: Bool) throws {
+            let disk = try SmallDisk(at: folder.path("disk"), size: "16m")
+            defer { disk.remove() }
+            let (from, to) =
+                isNew ? (old, folder.path("disk/app.sqlite")) : (folder.path("disk/app.sqlite"), new)
+            try makeOld(at: from)
+            try disk.mount(size: "16m", readOnly: true)
+            let file = DatabaseFile(path: to, movedFrom: [from])
+            let error = try refusal(file)
+            #expect(
+                error.message
+                    == (isNew
+                        ? "\(to): Read-only file system."
+                        : "\(from): attempt to write a readonly database (SQLite 8)."))
+            #expect(error.remedy.hasPrefix("Make the file and its folder writable, then retry."))
+            try disk.mount(size: "16m")
+            #expect(try notes(file.openQueue()) == 3)
+        }
+    #endif
+
+    // MARK: Extensions
+
+    @Test("is an error for an extension as long as it is missing or without tables, and nothing is created")
+    func refusing() throws {
+        try makeOld()
+        for _ in 0..<2 {
+            let error = try refusal(file(ifMissing: .refuse))
+            #expect(error.code == .missingDatabase)
+            #expect(
+                error.message
+                    == "app.sqlite: the app has not created the database yet, or has not moved it here.")
+            #expect(error.remedy == "Leave the data alone until the app has been launched.")
+            // The second time, there is an empty file.
+            try Data().write(to: URL(fileURLWithPath: new))
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: new)).isEmpty)
+        _ = try file().openQueue()
+        #expect(try notes(file(ifMissing: .refuse).openPool()) == 3)
+    }
+}
