@@ -31,7 +31,9 @@ let package = Package(
         .target(
             name: "AppMigrations",
             dependencies: ["CMigrationSystem", "MigrationDiagnostics"],
-            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
+            resources: [
+                .copy("Resources/PrivacyInfo.xcprivacy"), .embedInCode("Resources/AppMigrations.strings"),
+            ],
             swiftSettings: settings
         ),
         .target(name: "MigrationFiles", dependencies: ["MigrationDiagnostics"], swiftSettings: settings),

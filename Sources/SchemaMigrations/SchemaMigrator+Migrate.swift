@@ -142,7 +142,7 @@ extension SchemaMigrator {
 ///
 /// ```swift
 /// let report = try schema.migrate(dbQueue)
-/// for warning in report.warnings { logger.info(warning) }
+/// for warning in report.warnings { logger.info("\(warning)") }
 /// ```
 public struct SchemaReport: Sendable, Equatable {
     /// The versions that were applied, in order.

@@ -6,12 +6,13 @@ import Testing
 
 @Suite("A schema migration error", .timed)
 struct SchemaMigrationErrorTests {
-    @Test("has the same text in the system's alerts")
+    @Test("has a sentence for the system's alerts, and a number for each code")
     func localized() throws {
         let error: any Error = try failure {
             try SchemaMigrator(migrations: [SQLMigration(version: -1, name: "a", sql: "")])
         }
-        #expect(error.localizedDescription == "\(error)")
+        #expect(error.localizedDescription == "The data could not be updated because of a problem in the app.")
+        #expect((error as? any MigrationFailure)?.advice == .contactDeveloper)
         #expect("\((error as? SchemaMigrationError)?.code as Any)" == "Optional(invalidMigration)")
     }
 

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 package import MigrationDiagnostics
 
 /// An error that stopped a manager, with what to do about it.
@@ -19,8 +19,12 @@ public struct MigrationError: Error, Sendable {
         /// The code's name.
         public let description: String
 
-        fileprivate init(_ name: String) {
+        /// The code's number, which never changes: the code of the error as an `NSError`.
+        public let number: Int
+
+        fileprivate init(_ name: String, _ number: Int) {
             description = name
+            self.number = number
         }
     }
 
@@ -104,69 +108,66 @@ extension MigrationError.Code {
     // Mistakes in the app's code, which show on a developer's desk.
 
     /// Steps or moves are registered wrongly; the message has a line for each mistake.
-    public static let invalidRegistration = Self("invalidRegistration")
+    public static let invalidRegistration = Self("invalidRegistration", 1)
     /// The current version is missing, malformed, or has a sub-migration number, or there is no place for a store.
-    public static let invalidConfiguration = Self("invalidConfiguration")
+    public static let invalidConfiguration = Self("invalidConfiguration", 2)
     /// The manager was called in a way or at a time that it does not allow.
-    public static let invalidCall = Self("invalidCall")
+    public static let invalidCall = Self("invalidCall", 3)
 
     // The app's own work.
 
     /// A step, a move or the closure of a version change threw; ``MigrationError/underlyingError`` is what it threw.
-    public static let stepFailed = Self("stepFailed")
+    public static let stepFailed = Self("stepFailed", 10)
     /// The process has died in a step so often that the manager no longer tries it.
-    public static let gaveUp = Self("gaveUp")
+    public static let gaveUp = Self("gaveUp", 11)
 
     // The data.
 
     /// There is data, and neither a record nor `adopting` says which version left it.
-    public static let undecided = Self("undecided")
+    public static let undecided = Self("undecided", 20)
     /// The data is older than what the app can still migrate.
-    public static let tooOld = Self("tooOld")
+    public static let tooOld = Self("tooOld", 21)
     /// A newer version of the app has used the data: a store or a database is ahead of this process.
-    public static let newerThanThisProcess = Self("newerThanThisProcess")
+    public static let newerThanThisProcess = Self("newerThanThisProcess", 22)
     /// This process does not migrate, and the one that does has not done so yet.
-    public static let notYetMigrated = Self("notYetMigrated")
+    public static let notYetMigrated = Self("notYetMigrated", 23)
 
     // Stores and databases.
 
     /// The store could not be read: it may contain a record.
-    public static let unreadableStore = Self("unreadableStore")
+    public static let unreadableStore = Self("unreadableStore", 30)
     /// The store could not be written.
-    public static let unwritableStore = Self("unwritableStore")
+    public static let unwritableStore = Self("unwritableStore", 31)
     /// The record is in two places, and both have been used; see ``JSONStore/keep(_:settingAside:)``.
-    public static let twoRecords = Self("twoRecords")
+    public static let twoRecords = Self("twoRecords", 35)
     /// The contents of the store are not a record.
-    public static let damagedStore = Self("damagedStore")
+    public static let damagedStore = Self("damagedStore", 32)
     /// A newer version of this package wrote the store, in a format that this one does not know.
-    public static let newerFormat = Self("newerFormat")
+    public static let newerFormat = Self("newerFormat", 33)
     /// A database cannot be migrated as it is; ``MigrationError/underlyingError`` says why.
-    public static let unusableDatabase = Self("unusableDatabase")
+    public static let unusableDatabase = Self("unusableDatabase", 34)
 
     // The device and the moment. Nothing is wrong with the data: wait, or make room, and migrate again.
 
     /// The device has not been unlocked since it was started, so protected files cannot be read yet.
-    public static let deviceLocked = Self("deviceLocked")
+    public static let deviceLocked = Self("deviceLocked", 40)
     /// The disk is full.
-    public static let diskFull = Self("diskFull")
+    public static let diskFull = Self("diskFull", 41)
     /// Another run or another connection held a lock for too long.
-    public static let locked = Self("locked")
+    public static let locked = Self("locked", 42)
     /// A file or a database cannot be written, by its permissions or because its volume is read-only.
-    public static let readOnly = Self("readOnly")
+    public static let readOnly = Self("readOnly", 43)
     /// A step threw ``MigrationPostponed``: its time has not come.
-    public static let postponed = Self("postponed")
+    public static let postponed = Self("postponed", 44)
     /// The system is about to suspend the process, or GRDB has suspended the database; the run has stopped.
-    public static let suspended = Self("suspended")
+    public static let suspended = Self("suspended", 45)
 }
 
-extension MigrationError: CustomStringConvertible, LocalizedError {
+extension MigrationError: CustomStringConvertible {
     /// The message and the remedy; for several mistakes, a line each.
     public var description: String {
         causes.isEmpty ? diagnostic.description : causes.map(\.description).joined(separator: "\n")
     }
-
-    /// The message and the remedy.
-    public var errorDescription: String? { description }
 }
 
 extension MigrationError {

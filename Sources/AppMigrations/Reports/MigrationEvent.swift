@@ -73,6 +73,25 @@ extension MigrationEvent: CustomStringConvertible {
     }
 }
 
+extension MigrationEvent {
+    /// What is being done, for a person, as in `Updating Library: 3 of 12`; nil unless the event is about a step.
+    ///
+    /// On Apple's systems, ``MigrationManager/progress`` has it too.
+    public var localizedDescription: String? {
+        switch kind {
+        case .willRun(let step), .didRun(let step, _), .didRunBatch(let step, _, _):
+            PersonText.text("progress.step", step.number, step.count, subject: manager)
+        default: nil
+        }
+    }
+
+    /// How far that is, as in `1,200 of 30,000 rows`; nil if unknown.
+    public var localizedAdditionalDescription: String? {
+        guard case .didRunBatch(_, let done, let total?) = kind else { return nil }
+        return PersonText.text("progress.rows", done, total)
+    }
+}
+
 extension MigrationEvent.Step: CustomStringConvertible {
     /// As in `step 1.1 (2 of 5)`.
     public var description: String {

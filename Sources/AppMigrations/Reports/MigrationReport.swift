@@ -8,6 +8,9 @@ public struct MigrationReport: Sendable, Equatable {
     /// The manager's name.
     public let manager: String
 
+    /// The version of the app.
+    public let version: AppVersion
+
     /// The kind of launch, from the manager's store.
     public let launch: Launch
 
@@ -30,8 +33,13 @@ public struct MigrationReport: Sendable, Equatable {
     /// The versions of best-effort steps that the manager gave up, in order.
     public let skipped: [AppVersion]
 
+    /// How long the steps and moves of this launch took.
+    public let duration: Duration
+
     init(_ plan: LaunchPlan, _ tally: Tally) {
         manager = plan.request.manager
+        version = plan.request.current
+        duration = tally.duration
         launch = plan.places[0].launch
         returnedFromDowngrade = plan.decision.returnedFromDowngrade
         isFirstLaunchOfVersion = plan.decision.isFirstLaunchOfVersion

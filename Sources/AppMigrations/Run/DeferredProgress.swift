@@ -3,7 +3,8 @@ import Foundation
 /// The progress of deferred steps: each counts the same, and within a step, the rows done of the rows there were.
 final class DeferredProgress {
     private static let unitsPerStep: Int64 = 1000
-    private let total: Progress
+    /// The progress that the app sees.
+    let total: Progress
     private var units: [Int64]
     private let settledBefore: Int
 

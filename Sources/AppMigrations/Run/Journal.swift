@@ -91,6 +91,10 @@ struct Journal {
     mutating func stop(_ pending: LaunchPlan.PendingStep, isFailure: Bool) -> Bool {
         let step = pending.step
         change(pending.place) { record in
+            // A commit can take effect although it reports an error: then the step is done, and has not failed.
+            guard step.isMove || step.kind == .versionChange || !record.settled.contains(step.version) else {
+                return
+            }
             record.stop(step.work)
             if isFailure, step.kind != .versionChange, !step.isMove { record.fail(step) }
         }

@@ -343,7 +343,9 @@ final class Stepper {
         if step.kind != .versionChange, !step.isMove { tally.completed.append(step.version) }
         tally.ended.insert(index)
         finishProgress()
-        announce(step) { [started] in .didRun($0, duration: .now - started) }
+        let duration = ContinuousClock.now - started
+        tally.duration += duration
+        announce(step) { .didRun($0, duration: duration) }
     }
 
     /// Notes that a step has thrown.
@@ -507,19 +509,33 @@ final class Stepper {
     private func announce(_ step: MigrationStep, _ event: (MigrationEvent.Step) -> MigrationEvent.Kind) {
         guard step.kind != .versionChange else { return }
         let pending = steps[index]
-        tell(
-            event(
-                MigrationEvent.Step(
-                    version: step.version,
-                    database: step.worksInDatabase ? plan.places[pending.place].steps.name : nil,
-                    schemaVersions: step.isMove ? pending.schemaVersions : nil, attempt: attempt,
-                    number: index + 1, count: steps.count { $0.step.kind != .versionChange },
-                    title: step.title)))
+        let kind = event(
+            MigrationEvent.Step(
+                version: step.version,
+                database: step.worksInDatabase ? plan.places[pending.place].steps.name : nil,
+                schemaVersions: step.isMove ? pending.schemaVersions : nil, attempt: attempt,
+                number: index + 1, count: steps.count { $0.step.kind != .versionChange },
+                title: step.title))
+        #if canImport(Darwin)
+            describe(MigrationEvent(manager: plan.request.manager, kind: kind))
+        #endif
+        tell(kind)
     }
+
+    #if canImport(Darwin)
+        /// Says in the progress of the run what is being done. On Linux, Foundation's progress has no text.
+        private func describe(_ event: MigrationEvent) {
+            let shown = if case .deferred(_, _, let progress) = mode { progress.total } else { progress }
+            if let text = event.localizedDescription { shown.localizedDescription = text }
+            shown.localizedAdditionalDescription = event.localizedAdditionalDescription ?? ""
+        }
+    #endif
 }
 
 /// The work that a run has done, for its report.
 struct Tally {
+    /// How long the work took that is complete.
+    var duration: Duration = .zero
     var completed: [AppVersion] = []
     var moves: [MigrationMove] = []
     var skipped: [AppVersion] = []

@@ -44,6 +44,24 @@ struct BestEffortTests {
         #expect(try store.record(of: "Library")?.failures == [:])
     }
 
+    @Test("that has been settled although it threw has not failed")
+    func settledAnyway() throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        // As when a commit takes effect, and reports an error.
+        manager.whenMigratingToVersion("1.2") { [store] in
+            try store.update("Library") { state in
+                try state.changeRecord(of: "Library") { $0?.settle("1.2") }
+            }
+            throw StepError(description: "disk I/O error")
+        }
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        #expect(try store.record(of: "Library")?.failures == [:])
+        #expect(try store.record(of: "Library")?.attempts == [:])
+        #expect(try launch("2.0", steps: ["1.2"], store: store).completed == [])
+    }
+
     @Test("that succeeds at last is settled")
     func succeeds() throws {
         try launch("1.0", store: store)

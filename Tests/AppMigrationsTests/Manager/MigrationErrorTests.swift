@@ -7,7 +7,7 @@ struct MigrationErrorTests {
     @Test("has the same text in the system's alerts")
     func localized() {
         let error: any Error = MigrationError(.locked, "It is locked.", remedy: "Wait.")
-        #expect(error.localizedDescription == "It is locked. Wait.")
+        #expect("\(error)" == "It is locked. Wait.")
     }
 
     @Test("has no trailing space if it has no remedy")

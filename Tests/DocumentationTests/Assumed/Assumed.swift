@@ -58,15 +58,39 @@ func showNews() {}
 func showNews(since version: AppVersion) {}
 func showWelcome() {}
 func showRecovery(_ error: MigrationError) {}
+func showAlert(_ text: String, _ advice: RecoveryAdvice) {}
 func importArchive(resuming: Bool) throws {}
 func writeDefaults() throws {}
 func emptyKeychain() throws {}
 func importBookmarks() throws {}
 var archiveURL: URL { folder }
 
+struct Analytics {
+    func send(_ event: some Encodable) {}
+}
+let analytics = Analytics()
+
+/// As in the module `os`, whose messages are interpolated where they are logged.
 struct Logger {
-    func info(_ text: String) {}
-    func error(_ text: String) {}
+    func info(_ message: OSLogMessage) {}
+    func error(_ message: OSLogMessage) {}
+}
+
+enum OSLogPrivacy { case auto, `public`, `private` }
+
+struct OSLogMessage: ExpressibleByStringInterpolation {
+    struct StringInterpolation: StringInterpolationProtocol {
+        init(literalCapacity: Int, interpolationCount: Int) {}
+        mutating func appendLiteral(_ literal: String) {}
+        mutating func appendInterpolation(_ text: String, privacy: OSLogPrivacy = .auto) {}
+        mutating func appendInterpolation<Value: CustomStringConvertible>(
+            _ value: Value, privacy: OSLogPrivacy = .auto
+        ) {}
+        mutating func appendInterpolation(_ value: Int, privacy: OSLogPrivacy = .auto) {}
+    }
+
+    init(stringLiteral: String) {}
+    init(stringInterpolation: StringInterpolation) {}
 }
 let logger = Logger()
 

@@ -1,0 +1,127 @@
+public import Foundation
+
+/// An error of this package, for everybody who reads one.
+///
+/// ``MigrationError`` and `SchemaMigrationError` conform to it, so one recovery screen handles both:
+///
+/// ```swift
+/// do {
+///     try manager.migrate()
+/// } catch let error as any MigrationFailure {
+///     showAlert(error.localizedDescription, error.advice)
+///     analytics.send(error.summary)
+///     logger.error("\(error.debugDescription)")
+/// }
+/// ```
+public protocol MigrationFailure: LocalizedError, CustomNSError, CustomDebugStringConvertible, Sendable {
+    /// What the app can offer the person.
+    var advice: RecoveryAdvice { get }
+
+    /// The facts for the app's analytics and for a crash reporter: no path, name, statement or value.
+    var summary: FailureSummary { get }
+}
+
+/// What an app can offer a person whose data could not be updated.
+public enum RecoveryAdvice: String, Codable, Sendable, CaseIterable {
+    /// Try again.
+    case retry
+    /// Unlock the device, and try again.
+    case unlock
+    /// Free some space, and try again.
+    case freeSpace
+    /// Install the latest version of the app.
+    case updateApp
+    /// Wait, and open the app again later.
+    case wait
+    /// Restore a backup.
+    case restore
+    /// Contact the developer.
+    case contactDeveloper
+
+    /// The advice as a sentence for a person, in English unless the app has a table `AppMigrations` of its own.
+    public var localizedDescription: String { PersonText.text("advice.\(rawValue)") }
+}
+
+/// The facts about a failure that may leave the device.
+///
+/// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
+public struct FailureSummary: Codable, Sendable, Hashable {
+    /// The error's domain: `AppMigrations.MigrationError` or `AppMigrations.SchemaMigrationError`.
+    public let domain: String
+    /// The name of the code, as in `stepFailed`.
+    public let code: String
+    /// The number of the code, which never changes.
+    public let number: Int
+    /// What the person was advised.
+    public let advice: RecoveryAdvice
+    /// The version of the step, or the version of the schema migration; nil if none is concerned.
+    public let version: String?
+    /// The attempt at the step, from 1; nil if no step is concerned.
+    public let attempt: Int?
+    /// The errors behind this one, the nearest first.
+    public let causes: [Cause]
+
+    /// An error behind another one.
+    public struct Cause: Codable, Sendable, Hashable {
+        /// The error's domain: for an error of Swift's, its type.
+        public let domain: String
+        /// The error's code: for one of SQLite's, the extended result code.
+        public let number: Int
+    }
+
+    package init(
+        domain: String, code: String, number: Int, advice: RecoveryAdvice, version: String?, attempt: Int?,
+        cause: (any Error)?
+    ) {
+        self.domain = domain
+        self.code = code
+        self.number = number
+        self.advice = advice
+        self.version = version
+        self.attempt = attempt
+        var causes: [Cause] = []
+        var next = cause
+        while let error = next, causes.count < 4 {
+            causes.append(Cause(domain: error._domain, number: error._code))
+            next = (error as? MigrationError)?.underlyingError ?? (error as? any FailureWithCause)?.cause
+        }
+        self.causes = causes
+    }
+}
+
+/// An error of another module of this package that another error has caused.
+package protocol FailureWithCause {
+    var cause: (any Error)? { get }
+}
+
+/// The sentences that people read, which an app can translate or replace.
+///
+/// Copy `AppMigrations.strings` from the package's sources into your app, and translate it: the package looks a sentence up
+/// in the table `AppMigrations` of the main bundle first.
+package enum PersonText {
+    /// Returns the sentence for a key, as in `error.diskFull`.
+    package static func text(_ key: String) -> String {
+        // The answer is the key, or nothing, where there is no such table.
+        let own = Bundle.main.localizedString(forKey: key, value: key, table: "AppMigrations")
+        return own == key || own.isEmpty ? english[key] ?? key : own
+    }
+
+    /// Returns the sentence for a key, with its subject and two numbers put in.
+    package static func text(_ key: String, _ first: Int, _ second: Int, subject: String? = nil) -> String {
+        let values = [subject, first.formatted(), second.formatted()].compactMap(\.self)
+        return values.enumerated().reduce(text(key)) { text, value in
+            text.replacingOccurrences(of: "%\(value.offset + 1)$@", with: value.element)
+        }
+    }
+
+    /// The package's own sentences, by their keys.
+    package static let english: [String: String] = {
+        let file = String(decoding: PackageResources.AppMigrations_strings, as: UTF8.self)
+        var texts: [String: String] = [:]
+        for line in file.split(separator: "\n") where line.hasPrefix("\"") {
+            let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+            if parts.count == 5 { texts[String(parts[1])] = String(parts[3]) }
+        }
+        return texts
+    }()
+}

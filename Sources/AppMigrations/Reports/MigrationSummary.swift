@@ -1,0 +1,50 @@
+/// The facts about a launch that may leave the device, for the app's analytics.
+///
+/// ```swift
+/// analytics.send(try manager.migrate().summary)
+/// ```
+///
+/// Versions, counts and a duration: no path, name, statement or value.
+public struct MigrationSummary: Codable, Sendable, Hashable {
+    /// The kind of launch: `freshInstall`, `adoption`, `upgrade`, `relaunch` or `downgrade`.
+    public let launch: String
+    /// The version that the data was at before; nil for a fresh install and a relaunch.
+    public let from: String?
+    /// The version of the app.
+    public let to: String
+    /// True if an older version of the app was launched since this one, or a newer one, was.
+    public let returnedFromDowngrade: Bool
+    /// The number of steps that ran.
+    public let steps: Int
+    /// The number of best-effort steps that the manager gave up.
+    public let skipped: Int
+    /// The number of schema migrations that were applied.
+    public let schemaMigrations: Int
+    /// The number of problems that were there before, and did not stop anything.
+    public let warnings: Int
+    /// The number of deferred steps that wait.
+    public let deferred: Int
+    /// How long steps and moves took, in milliseconds.
+    public let milliseconds: Int64
+}
+
+extension MigrationReport {
+    /// The facts about the launch that may leave the device.
+    public var summary: MigrationSummary {
+        let (kind, from): (String, AppVersion?) =
+            switch launch {
+            case .freshInstall: ("freshInstall", nil)
+            case .adoption(let version): ("adoption", version)
+            case .upgrade(let version): ("upgrade", version)
+            case .relaunch: ("relaunch", nil)
+            case .downgrade(let version): ("downgrade", version)
+            }
+        return MigrationSummary(
+            launch: kind, from: from?.description, to: version.description,
+            returnedFromDowngrade: returnedFromDowngrade, steps: completed.count, skipped: skipped.count,
+            schemaMigrations: moves.reduce(0) { $0 + $1.schemaVersions.count },
+            warnings: moves.reduce(0) { $0 + $1.warnings.count }, deferred: pendingDeferred.count,
+            milliseconds: duration.components.seconds * 1_000
+                + duration.components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,87 @@
+import AppMigrations
+import Foundation
+import TestTraits
+import Testing
+
+@Suite("A failure", .timed)
+struct MigrationFailureTests {
+    private let error = MigrationError(
+        .diskFull, "step 1.2 failed: no space left for /private/secret.txt", remedy: "Free some space.",
+        manager: "Library", version: "1.2", attempt: 2, underlyingError: POSIXError(.ENOSPC))
+
+    @Test("says to the person what happened and what to do, and nothing else")
+    func person() {
+        #expect(error.localizedDescription == "The data could not be updated because the disk is full.")
+        #expect(error.recoverySuggestion == "Free some space, and try again.")
+        #expect(error.advice == .freeSpace)
+        #expect(!"\(error.errorUserInfo)".contains("secret"))
+    }
+
+    @Test("says to the developer everything")
+    func developer() {
+        #expect(
+            error.debugDescription.hasPrefix(
+                """
+                diskFull (AppMigrations.MigrationError 41): Library: step 1.2 failed: no space left for \
+                /private/secret.txt. Free some space.
+                Caused by:
+                """))
+    }
+
+    @Test("says to a crash reporter its code, and the codes behind it")
+    func crashReporter() throws {
+        let report = error as NSError
+        #expect(report.domain == "AppMigrations.MigrationError")
+        #expect(report.code == 41)
+        #expect(error.summary.causes == [.init(domain: "NSPOSIXErrorDomain", number: 28)])
+        let json = String(decoding: try JSONEncoder().encode(error.summary), as: UTF8.self)
+        #expect(!json.contains("secret"))
+        #expect(!json.contains("Library"))
+        #expect(try JSONDecoder().decode(FailureSummary.self, from: Data(json.utf8)) == error.summary)
+    }
+
+    @Test("has a number for each code, which never changes")
+    func numbers() {
+        let codes: [MigrationError.Code] = [
+            .invalidRegistration, .invalidConfiguration, .invalidCall, .stepFailed, .gaveUp, .undecided,
+            .tooOld,
+            .newerThanThisProcess, .notYetMigrated, .unreadableStore, .unwritableStore, .damagedStore,
+            .newerFormat, .unusableDatabase, .twoRecords, .deviceLocked, .diskFull, .locked, .readOnly,
+            .postponed, .suspended,
+        ]
+        #expect(
+            codes.map(\.number) == [
+                1, 2, 3, 10, 11, 20, 21, 22, 23, 30, 31, 32, 33, 34, 35, 40, 41, 42, 43, 44, 45,
+            ])
+        for code in codes {
+            let text = MigrationError(code, "", remedy: "").localizedDescription
+            #expect(text.hasSuffix("."), "\(code)")
+            #expect(!text.contains("error."), "\(code)")
+        }
+    }
+
+    @Test("has a sentence for each advice, and for what is being done")
+    func sentences() {
+        for advice in RecoveryAdvice.allCases { #expect(advice.localizedDescription.hasSuffix(".")) }
+        #expect(PersonText.english.count == 34)
+        #expect(PersonText.text("progress.step", 3, 12, subject: "Library") == "Updating Library: 3 of 12")
+        #expect(PersonText.text("progress.rows", 1200, 30_000).contains("30"))
+    }
+
+    @Test("of a launch is a summary of versions, counts and milliseconds")
+    func summary() throws {
+        let store = InMemoryStore()
+        try launch("1.0", store: store)
+        var texts: [String?] = []
+        let report = try launch(
+            "2.0", steps: ["1.1", "2.0"], store: store,
+            options: MigrationOptions(onEvent: { texts.append($0.localizedDescription) }))
+        let summary = report.summary
+        #expect(summary.launch == "upgrade")
+        #expect(summary.from == "1.0")
+        #expect(summary.to == "2.0")
+        #expect(
+            [summary.steps, summary.skipped, summary.schemaMigrations, summary.deferred] == [2, 0, 0, 0])
+        #expect(texts.compactMap(\.self).first == "Updating Library: 1 of 2")
+    }
+}
