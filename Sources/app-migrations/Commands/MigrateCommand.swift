@@ -11,7 +11,8 @@ struct MigrateCommand: ParsableCommand {
         abstract: "Apply the pending migrations, oldest first.",
         discussion: """
             Creates the database if it does not exist. Each migration is atomic; when one fails, those before it \
-            stay, unless --all-or-nothing is given. Control-C stops it, and leaves nothing half-done.
+            stay, unless --all-or-nothing is given. A new database stays too, because other processes may have \
+            opened it. Control-C stops it, and leaves nothing half-done.
 
             EXAMPLE
               app-migrations migrate --database library.sqlite

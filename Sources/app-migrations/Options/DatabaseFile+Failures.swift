@@ -22,30 +22,11 @@ extension DatabaseFile {
     }
 
     /// Changes the database, and creates it if it does not exist.
+    ///
+    /// A new file stays when the body fails: a process that has opened it meanwhile would write into a removed file.
     func creating<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
         try checkFile(mayBeMissing: true)
-        let isNew = FileKind(path) == .missing
-        do {
-            return try using(body) { try openQueue() }
-        } catch {
-            if isNew { removeIfEmpty() }
-            throw error
-        }
-    }
-
-    /// Removes a database that holds nothing but the migrator's own tables, without a row.
-    private func removeIfEmpty() {
-        try? openQueue().writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN EXCLUSIVE")
-            let isEmpty = try SchemaObject.fetchAll(db).isEmpty && Ledger(db).currentVersion == nil
-            // Nothing else uses the database now; a process that waits for it finds a new one the next time.
-            if isEmpty {
-                for end in ["", "-wal", "-shm", "-journal"] {
-                    try? FileManager.default.removeItem(atPath: path + end)
-                }
-            }
-            try db.execute(sql: "ROLLBACK")
-        }
+        return try using(body) { try openQueue() }
     }
 
     private func rollBackInterruptedTransaction() throws {
