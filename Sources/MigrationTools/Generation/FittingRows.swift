@@ -70,13 +70,14 @@ struct FittingRows {
             var inserted: [SQLName: [Int64: Misfit]] = [:]
             for object in generated.result.objects where object.type == "table" && !object.isVirtual {
                 guard let copies = generated.copies[object.name] else { continue }
+                let insertion = try scratch.makeStatement(
+                    sql: """
+                        INSERT INTO \(object.name.inMain)(\(copies.map(\.column).sql)) \
+                        VALUES (\(copies.map { _ in "?" }.joined(separator: ", ")))
+                        """)
                 for (var row, values) in try rows(of: object.name, copies, db) {
                     do {
-                        try scratch.execute(
-                            sql: """
-                                INSERT INTO \(object.name.inMain)(\(copies.map(\.column).sql)) \
-                                VALUES (\(copies.map { _ in "?" }.joined(separator: ", ")))
-                                """, arguments: StatementArguments(values))
+                        try insertion.execute(arguments: StatementArguments(values))
                         inserted[object.name, default: [:]][scratch.lastInsertedRowID] = row
                     } catch let error as DatabaseError
                         where error.resultCode == .SQLITE_CONSTRAINT || error.resultCode == .SQLITE_MISMATCH

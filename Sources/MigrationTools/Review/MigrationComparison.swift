@@ -390,7 +390,7 @@ extension SchemaObject {
     }
 
     /// The names in the object's SQL.
-    fileprivate var names: Set<SQLName> {
+    var names: Set<SQLName> {
         let bytes = Array(sql.utf8)
         return Set(
             SQLLexer(bytes).filter { $0.kind == .word || $0.kind == .quotedName }.map {

@@ -14,7 +14,7 @@ struct SchemaReview {
                 reviewType(of: column, in: table)
             }
             if earlier.map({ Set($0.indexes.map(\.name)) }) != Set(table.indexes.map(\.name)) {
-                reviewIndexes(of: table, before: earlier)
+                reviewIndexes(of: table, before: earlier, after.indexes)
             }
         }
         reviewNames(from: before, to: after)
@@ -55,20 +55,23 @@ struct SchemaReview {
 
     // MARK: Indexes
 
-    private mutating func reviewIndexes(of table: TableLayout, before: TableLayout?) {
-        let all = table.indexes.filter { !$0.isPartial && !$0.columns.contains(nil) }
-        for index in all
-        where index.origin == .createIndex
-            && before?.indexes.contains(where: { $0.name == index.name }) != true
-        {
-            // An index of an expression or with an order of its own is another one.
-            guard
-                let other = all.first(where: {
-                    $0.name != index.name && $0.columns == index.columns && (!index.isUnique || $0.isUnique)
-                        && ($0.origin != .createIndex || $0.name < index.name
-                            || before?.indexes.contains { $0.name == $0.name } == true)
-                })
-            else { continue }
+    private mutating func reviewIndexes(
+        of table: TableLayout, before: TableLayout?, _ definitions: [SQLName: SchemaObject]
+    ) {
+        func isOld(_ index: TableLayout.Index) -> Bool {
+            before?.indexes.contains { $0.name == index.name } == true
+        }
+        // An index of an expression, of some rows, or with an order or a collation of its own is another one.
+        let plain = table.indexes.filter { index in
+            !index.isPartial && !index.columns.contains(nil)
+                && definitions[index.name]?.names.isDisjoint(with: ["desc", "collate"]) != false
+        }
+        for index in plain where index.origin == .createIndex && !isOld(index) {
+            let other = plain.first { other in
+                other.name != index.name && other.columns == index.columns && (!index.isUnique || other.isUnique)
+                    && (other.origin != .createIndex || other.name < index.name || isOld(other))
+            }
+            guard let other else { continue }
             let statement = outline.statements.first {
                 $0.tokens.opens(with: "CREATE") && $0.mentions(index.name)
             }

@@ -66,6 +66,7 @@ package struct TableFilling {
             try prepare(db)
             // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             try db.inSavepoint {
+                let insertion = try db.makeStatement(sql: sql(name))
                 rows: for index in 0..<count {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
@@ -73,7 +74,7 @@ package struct TableFilling {
                             break rows
                         }
                         do {
-                            try db.execute(sql: sql(name), arguments: StatementArguments(row))
+                            try insertion.execute(arguments: StatementArguments(row))
                             remember(row)
                             inserted += 1
                             continue rows

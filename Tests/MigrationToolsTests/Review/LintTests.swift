@@ -79,12 +79,23 @@ struct LintTests {
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b DATETIME, c POINT);",
             "CREATE TABLE t(id INT PRIMARY KEY) WITHOUT ROWID;",
             "CREATE INDEX other ON person_name(last_name, first_name);",
+            "CREATE INDEX other ON person_name(last_name COLLATE NOCASE);",
+            "CREATE INDEX other ON person_name(last_name DESC);",
             "CREATE UNIQUE INDEX unique_name ON person_name(last_name) WHERE id < 0;",
             "ALTER TABLE person_name ADD COLUMN middle_name TEXT; ALTER TABLE person_name ADD COLUMN note TEXT;",
             "CREATE TABLE t(x); REPLACE INTO t VALUES (1);",
         ])
     func right(sql: String) throws {
         #expect(try ReviewedMigrations(sql, after: Self.first).findings == [])
+    }
+
+    @Test("reports one of two new indexes with the same columns")
+    func twoNewIndexes() throws {
+        let sql = "CREATE INDEX one ON person_name(home_town); CREATE INDEX two ON person_name(home_town);"
+        #expect(
+            try ReviewedMigrations(sql, after: Self.first).findings == [
+                "2_b.sql:1: Index `two` has the columns of index `one`. Drop one of them. [duplicate-index]"
+            ])
     }
 
     @Test("takes severities from a file beside the migrations")
