@@ -30,7 +30,7 @@ package enum CopyFile {
 
     /// Creates an empty file with the permissions of another file, or for its owner alone.
     ///
-    /// SQLite writes into the file that it finds, and gives its journal the same permissions.
+    /// Its owner may write it, even if the original is read-only. SQLite writes into the file that it finds, and gives its journal the same permissions.
     ///
     /// - Parameter original: the original; nil if it is in memory.
     /// - Throws: `POSIXError`, for instance if the name is taken.
@@ -38,7 +38,7 @@ package enum CopyFile {
         let copy = try FileHandle.opening(url, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
         var status = stat()
         guard let original, stat(original.path, &status) == 0 else { return }
-        guard fchmod(copy.fileDescriptor, status.st_mode & 0o777) == 0 else { throw POSIXError.current }
+        guard fchmod(copy.fileDescriptor, status.st_mode & 0o777 | 0o200) == 0 else { throw POSIXError.current }
     }
 }
 

@@ -29,6 +29,16 @@ struct BackupTests {
         return try FileManager.default.contentsOfDirectory(atPath: copies.path).sorted()
     }
 
+    @Test("can be written by its owner, even if the database is read-only")
+    func readOnlyOriginal() throws {
+        let (original, copy) = (folder.file("original"), folder.file("copy"))
+        try Data().write(to: original)
+        try FileManager.default.setAttributes([.posixPermissions: 0o440], ofItemAtPath: original.path)
+        try CopyFile.create(at: copy, like: original)
+        let attributes = try FileManager.default.attributesOfItem(atPath: copy.path)
+        #expect(attributes[.posixPermissions] as? NSNumber == 0o640)
+    }
+
     @Test("has the permissions of the database", arguments: [0o600, 0o640])
     func permissions(mode: Int) throws {
         let queue = try folder.queue()
