@@ -41,15 +41,23 @@ package struct StoredRows: Sendable {
         let values = columns.map {
             "CASE typeof(\($0.sql)) WHEN 'text' THEN CAST(\($0.sql) AS BLOB) ELSE \($0.sql) END"
         }
-        let types = columns.map { "typeof(\($0.sql)) = 'text'" }
+        // SQLite limits the columns of a result as it limits those of a table (limits.html), so that each number
+        // says of many values whether they are texts.
+        let flags = stride(from: 0, to: columns.count, by: flagsPerNumber).map { start in
+            columns[start...].prefix(flagsPerNumber).enumerated()
+                .map { "((typeof(\($1.sql)) = 'text') << \($0))" }.joined(separator: " | ")
+        }
         let cursor = try Row.fetchCursor(
-            db, sql: "SELECT \((values + types).joined(separator: ", ")) FROM \(table.inMain)")
+            db, sql: "SELECT \((values + flags).joined(separator: ", ")) FROM \(table.inMain)")
         while let row = try cursor.next() {
             let all = Array(row.databaseValues)
             body(
-                zip(all.prefix(columns.count), all.suffix(columns.count)).map { value, isText in
-                    StoredValue(value, isText: isText == 1.databaseValue)
+                columns.indices.map { index in
+                    let number = Int64.fromDatabaseValue(all[columns.count + index / flagsPerNumber]) ?? 0
+                    return StoredValue(all[index], isText: number >> (index % flagsPerNumber) & 1 == 1)
                 })
         }
     }
+
+    private static let flagsPerNumber = 32
 }

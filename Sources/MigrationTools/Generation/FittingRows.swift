@@ -70,11 +70,11 @@ struct FittingRows {
             var inserted: [SQLName: [Int64: Misfit]] = [:]
             for object in generated.result.objects where object.type == "table" && !object.isVirtual {
                 guard let copies = generated.copies[object.name] else { continue }
-                let insertion = try scratch.makeStatement(
-                    sql: """
-                        INSERT INTO \(object.name.inMain)(\(copies.map(\.column).sql)) \
-                        VALUES (\(copies.map { _ in "?" }.joined(separator: ", ")))
-                        """)
+                let sql = """
+                    INSERT OR ABORT INTO \(object.name.inMain)(\(copies.map(\.column).sql)) \
+                    VALUES (\(copies.map { _ in "?" }.joined(separator: ", ")))
+                    """
+                var insertion = try scratch.makeStatement(sql: sql)
                 for (var row, values) in try rows(of: object.name, copies, db) {
                     do {
                         try insertion.execute(arguments: StatementArguments(values))
@@ -84,6 +84,8 @@ struct FittingRows {
                     {
                         row.reason = error.message ?? "a constraint failed"
                         misfits.append(row)
+                        // GRDB does not run a statement again that has failed.
+                        insertion = try scratch.makeStatement(sql: sql)
                     }
                 }
             }

@@ -66,7 +66,7 @@ package struct TableFilling {
             try prepare(db)
             // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             try db.inSavepoint {
-                let insertion = try db.makeStatement(sql: sql(name))
+                var insertion = try db.makeStatement(sql: sql(name))
                 rows: for index in 0..<count {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
@@ -80,6 +80,8 @@ package struct TableFilling {
                             continue rows
                         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                             refusal = error.message ?? "a constraint failed"
+                            // GRDB does not run a statement again that has failed.
+                            insertion = try db.makeStatement(sql: sql(name))
                         }
                     }
                     break rows

@@ -560,6 +560,22 @@ struct MigrationGeneratorTests {
         #expect(trial.misfitReasons == ["2 rows of table `t`: UNIQUE constraint failed: t.b"])
     }
 
+    @Test("loses no row to a constraint that ignores or replaces rows", arguments: ["IGNORE", "REPLACE"])
+    func conflictClauses(clause: String) throws {
+        let trial = try generator("CREATE TABLE t(a)", "CREATE TABLE t(a UNIQUE ON CONFLICT \(clause))")
+            .check(goingBack: false) { try $0.execute(sql: "INSERT INTO t VALUES (1), (1), (2)") }
+        #expect(trial.rows == 2)
+        #expect(trial.misfitReasons == ["1 row of table `t`: UNIQUE constraint failed: t.a"])
+    }
+
+    @Test("compares the rows of a table with as many columns as SQLite allows, or nearly so")
+    func manyColumns() throws {
+        let columns = (1...1_100).map { "c\($0)" }.joined(separator: ", ")
+        let trial = try generator("CREATE TABLE t(\(columns))", "CREATE TABLE t(\(columns), d CHECK (d > 0))")
+            .check(goingBack: false) { try $0.execute(sql: "INSERT INTO t(c1, c1100) VALUES (1, 'x')") }
+        #expect(trial.rows == 1)
+    }
+
     @Test(
         "keeps a sequence that a constraint of the table declares, or whose table is written in another case",
         arguments: [
