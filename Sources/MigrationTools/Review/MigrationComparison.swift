@@ -279,8 +279,10 @@ struct MigrationComparison {
         let effect =
             column.example.after == .null
             ? column.example.sentence : column.merge?.sentence ?? column.example.sentence
+        let overwrites =
+            before.tables[column.table].map { statement.overwrites(column.column, of: $0) } == true
         report(
-            .changedValues, statement,
+            overwrites ? .updateWithoutWhere : .changedValues, statement,
             "Column \(column.column.text.quoted) of table \(column.table.text.quoted) loses values: \(effect)."
         )
     }

@@ -180,12 +180,15 @@ extension ReviewRule {
     // MARK: What rows show
 
     private static let rows = [
-        addColumn, changedValues, newUnique, newNotNull, newCheck, orphans, staleFullText,
+        addColumn, updateWithoutWhere, changedValues, newUnique, newNotNull, newCheck, orphans, staleFullText,
     ]
 
     static let addColumn = ReviewRule(
         "add-column", .error, "a column cannot be added to a table that has rows",
         remedy: "Give the column a constant DEFAULT, or rebuild the table.")
+    static let updateWithoutWhere = ReviewRule(
+        "update-without-where", .warning, "an UPDATE gives every row the same value",
+        remedy: "Add a WHERE.")
     static let changedValues = ReviewRule(
         "changed-values", .warning, "a statement or a change of type loses values",
         remedy: "Copy the values first, or change only those that are meant.")

@@ -57,6 +57,21 @@ extension ScriptOutline.Statement {
         return rest.qualifiedName
     }
 
+    /// Returns whether the statement gives a column the same value in every row of its table.
+    func overwrites(_ column: SQLName, of table: TableLayout) -> Bool {
+        guard updatedTable != nil, hasNoCondition,
+            let start = tokens.firstIndex(where: { $0.isWord("SET") })
+        else { return false }
+        let assignments = Array(tokens[(start + 1)...].prefix { !$0.isWord("WHERE") })
+            .separated(endingAt: ["FROM", "RETURNING"])
+        return assignments.contains { assignment in
+            assignment.first?.name == column
+                && !assignment.dropFirst(2).contains {
+                    $0.isWord("SELECT") || table.column(named: $0.name) != nil
+                }
+        }
+    }
+
     /// The table that the statement writes to or deletes from.
     var writtenTable: SQLName? {
         if let table = updatedTable ?? reducedTable { return table }
@@ -83,18 +98,8 @@ extension ScriptOutline.Statement {
         {
             columns = tokens[(open + 1)..<close].filter { $0.keyword != "," }.map(\.name)
         }
-        var values: [[SQLScript.Token]] = [[]]
-        var depth = 0
-        for token in tokens[(select + 1)...] {
-            if depth == 0, ["FROM", "WHERE", ";", "UNION", "ORDER", ")"].contains(token.keyword) { break }
-            if token.keyword == "(" { depth += 1 }
-            if token.keyword == ")" { depth -= 1 }
-            if depth == 0, token.keyword == "," {
-                values.append([])
-            } else {
-                values[values.count - 1].append(token)
-            }
-        }
+        var values = Array(tokens[(select + 1)...])
+            .separated(endingAt: ["FROM", "WHERE", ";", "UNION", "ORDER", ")"])
         if values[0].first?.isWord("DISTINCT") == true || values[0].first?.isWord("ALL") == true {
             values[0].removeFirst()
         }
@@ -104,6 +109,25 @@ extension ScriptOutline.Statement {
             return alias.map { $0 == value.count - 2 ? Array(value[..<$0]) : value } ?? value
         }
         return (table, columns, values)
+    }
+}
+
+extension [SQLScript.Token] {
+    /// Returns the tokens between commas outside parentheses, up to one of these words outside parentheses.
+    fileprivate func separated(endingAt ends: Set<String>) -> [[SQLScript.Token]] {
+        var parts: [[SQLScript.Token]] = [[]]
+        var depth = 0
+        for token in self {
+            if depth == 0, ends.contains(token.keyword) { break }
+            if token.keyword == "(" { depth += 1 }
+            if token.keyword == ")" { depth -= 1 }
+            if depth == 0, token.keyword == "," {
+                parts.append([])
+            } else {
+                parts[parts.count - 1].append(token)
+            }
+        }
+        return parts
     }
 }
 

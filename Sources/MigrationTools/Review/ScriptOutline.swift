@@ -147,14 +147,15 @@ extension ScriptOutline.Statement {
             let delete = tokens.outside.firstIndex(where: { $0.isWord("DELETE") })
         else { return nil }
         let statement = tokens.outside[delete...]
-        let condition = statement.drop { !$0.isWord("WHERE") }.dropFirst()
-        // A condition that is always true is none.
-        let isAlwaysTrue = ["1", "TRUE", "1 = 1", "NOT 0", "NOT FALSE"].contains(
-            condition.map(\.keyword).joined(separator: " "))
-        guard statement.dropFirst().first?.keyword == "FROM", condition.isEmpty || isAlwaysTrue else {
-            return nil
-        }
+        guard statement.dropFirst().first?.keyword == "FROM", hasNoCondition else { return nil }
         return statement.dropFirst(2).qualifiedName
+    }
+
+    /// Whether the statement concerns every row, because it has no `WHERE`, or one that is always true.
+    var hasNoCondition: Bool {
+        let condition = tokens.outside.drop { !$0.isWord("WHERE") }.dropFirst()
+        let truths = ["1", "TRUE", "1 = 1", "NOT 0", "NOT FALSE"]
+        return condition.isEmpty || truths.contains(condition.map(\.keyword).joined(separator: " "))
     }
 
     /// The table from which the statement deletes rows.

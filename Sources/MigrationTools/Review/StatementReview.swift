@@ -69,7 +69,10 @@ struct StatementReview {
         {
             report(
                 .deleteWithoutWhere, statement,
-                "Every row of table \(table.text.quoted) is deleted: DELETE has no WHERE.")
+                """
+                Every row of table \(table.text.quoted) is deleted: \
+                \(statement.tokens.outside.contains { $0.isWord("WHERE") } ? "its WHERE is always true" : "DELETE has no WHERE").
+                """)
         }
     }
 

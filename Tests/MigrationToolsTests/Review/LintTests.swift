@@ -65,7 +65,21 @@ struct LintTests {
             ),
             (
                 "DELETE FROM person_name WHERE 1;",
-                "Every row of table `person_name` is deleted: DELETE has no WHERE. [delete-without-where]"
+                "Every row of table `person_name` is deleted: its WHERE is always true. [delete-without-where]"
+            ),
+            (
+                "PRAGMA writable_schema = ON;",
+                """
+                PRAGMA writable_schema lets statements change the schema as text. Rebuild the table instead: a mistake there \
+                corrupts the database. [writable-schema]
+                """
+            ),
+            (
+                "PRAGMA main.writable_schema(1);",
+                """
+                PRAGMA writable_schema lets statements change the schema as text. Rebuild the table instead: a mistake there \
+                corrupts the database. [writable-schema]
+                """
             ),
         ])
     func mistakes(sql: String, finding: String) throws {
@@ -84,6 +98,7 @@ struct LintTests {
             "CREATE UNIQUE INDEX unique_name ON person_name(last_name) WHERE id < 0;",
             "ALTER TABLE person_name ADD COLUMN middle_name TEXT; ALTER TABLE person_name ADD COLUMN note TEXT;",
             "CREATE TABLE t(x); REPLACE INTO t VALUES (1);",
+            "PRAGMA writable_schema;",
         ])
     func right(sql: String) throws {
         #expect(try ReviewedMigrations(sql, after: Self.first).findings == [])
@@ -160,7 +175,7 @@ struct LintTests {
         #expect(review.review.notRun == ["2_b.sql", "3_c.sql", "4_d.sql"])
         #expect(
             review.review.findings.map { "\($0.file) \($0.rule.name)" } == [
-                "2_b.sql does-not-apply", "4_d.sql unreadable-file", "5_e.sql changed-values",
+                "2_b.sql does-not-apply", "4_d.sql unreadable-file", "5_e.sql update-without-where",
             ])
     }
 }

@@ -134,7 +134,7 @@ struct ValueTests {
     @Test(
         "warns of a statement that loses values",
         arguments: [
-            "UPDATE person SET mail = NULL;",
+            "UPDATE person SET mail = NULL WHERE id > 0;",
             "UPDATE person SET mail = name;",
             "UPDATE person SET mail = lower(mail);",
             "ALTER TABLE person RENAME COLUMN mail TO address; UPDATE person SET address = '';",
@@ -154,12 +154,31 @@ struct ValueTests {
     @Test("says what an UPDATE loses")
     func update() throws {
         #expect(
-            try findings("UPDATE person SET mail = NULL;") == [
+            try findings("UPDATE person SET mail = upper(mail);") == [
                 """
-                2_b.sql:1: Column `mail` of table `person` loses values: where ROW, VALUE changes. Copy the values first, or \
-                change only those that are meant. [changed-values]
+                2_b.sql:1: Column `mail` of table `person` loses values: 'A' and 'a' both become 'A'. Copy the values first, \
+                or change only those that are meant. [changed-values]
                 """
             ])
+    }
+
+    @Test(
+        "warns of an UPDATE that writes one value into every row",
+        arguments: [
+            "UPDATE person SET mail = NULL;",
+            "UPDATE person SET mail = NULL WHERE 1 = 1;",
+            "UPDATE main.person SET id = id, mail = lower('(X)');",
+        ])
+    func everyRow(sql: String) throws {
+        let finding = try #require(try findings(sql).first)
+        #expect(finding.hasPrefix("2_b.sql:1: Column `mail` of table `person` loses values: "))
+        #expect(finding.hasSuffix(". Add a WHERE. [update-without-where]"))
+    }
+
+    @Test("says nothing of an UPDATE without a WHERE that fills a new column")
+    func newColumn() throws {
+        #expect(
+            try findings("ALTER TABLE person ADD COLUMN age INTEGER; UPDATE person SET age = 0;") == [])
     }
 
     @Test(
