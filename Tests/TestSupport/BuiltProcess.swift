@@ -38,15 +38,16 @@
         ///   - arguments: what it is given.
         ///   - folder: the folder in which it is run; nil for this process's.
         ///   - environment: all variables that it has.
+        ///   - input: what is typed; nil for nothing.
         public convenience init(
             onTerminal name: String, _ arguments: [String] = [], in folder: URL? = nil,
-            environment: [String: String] = ["TERM": "xterm"]
+            environment: [String: String] = ["TERM": "xterm"], typing input: String? = nil
         ) throws {
             let words = try [Products.executable(name).path] + arguments
             try self.init(
                 running: URL(fileURLWithPath: Self.script),
                 ["-q", "-e", "-c", words.map { "'\($0)'" }.joined(separator: " "), "/dev/null"],
-                in: folder, environment: environment)
+                in: folder, environment: environment, input: input)
         }
 
         /// Whether there is a `script` that executables can be run with.
@@ -74,9 +75,10 @@
         ///   - arguments: what it is given.
         ///   - folder: the folder in which it is run; nil for this process's.
         ///   - environment: all variables that it has; nil for this process's.
+        ///   - input: what it reads from standard input; nil for what this process would read.
         public init(
             running executable: URL, _ arguments: [String], in folder: URL? = nil,
-            environment: [String: String]? = nil
+            environment: [String: String]? = nil, input: String? = nil
         ) throws {
             let (end, continuation) = AsyncStream.makeStream(of: Never.self)
             self.end = end
@@ -86,6 +88,12 @@
             process.arguments = arguments
             if let environment { process.environment = environment }
             process.currentDirectoryURL = folder
+            if let input {
+                let file = try Self.scratchFile()
+                try file.write(contentsOf: Data(input.utf8))
+                try file.seek(toOffset: 0)
+                process.standardInput = file
+            }
             process.standardOutput = output
             process.standardError = errors
             process.terminationHandler = { _ in continuation.finish() }

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("app-migrations new --from and diff", .timed)
@@ -161,6 +162,33 @@ struct GenerateTests {
         #expect(
             try await tool("diff --from schema.sql").errors
                 .contains("now, pass --rename-table 'my shelf=new shelf'."))
+    }
+
+    @Test("new --from asks in a terminal what is renamed, dropped or kept", .needs(.terminal))
+    func dialog() async throws {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, mood TEXT, stars INTEGER);"
+        ])
+        try tool.write(
+            "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT, weather TEXT);", to: "schema.sql")
+        let run = try await tool.onTerminal(
+            "new change --from schema.sql", environment: ["NO_COLOR": "1"], typing: "1\n2\nmaybe\nd\nk\n")
+        #expect(run.status == 0)
+        #expect(
+            run.output.contains(
+                """
+                Column `entry.mood` is not in schema.sql. Is it renamed?\r
+                  1  yes, to `text`\r
+                  d  no: drop it with its values\r
+                  k  not now: keep it\r
+
+                """))
+        let path = try #require(run.output.firstMatch(of: #/Migrations/\d+_change\.sql/#)).output
+        let sql = try String(contentsOf: tool.folder.file(String(path)), encoding: .utf8)
+        #expect(sql.contains("ALTER TABLE note RENAME TO entry;"))
+        #expect(sql.contains("ALTER TABLE entry RENAME COLUMN body TO weather;"))
+        #expect(sql.contains("ALTER TABLE entry DROP COLUMN mood;"))
+        #expect(!sql.contains("stars"))
     }
 
     @Test("new --from writes the first migration too")

@@ -26,12 +26,12 @@ struct Tool {
     }
 
     /// Runs `app-migrations` in a terminal.
-    func onTerminal(_ arguments: String, environment: [String: String] = [:]) async throws
-        -> BuiltProcess.Result
-    {
+    func onTerminal(
+        _ arguments: String, environment: [String: String] = [:], typing input: String? = nil
+    ) async throws -> BuiltProcess.Result {
         try await BuiltProcess(
             onTerminal: "app-migrations", arguments.words, in: folder.url,
-            environment: environment.merging(["TERM": "xterm"]) { $1 }
+            environment: environment.merging(["TERM": "xterm"]) { $1 }, typing: input
         ).result()
     }
 

@@ -50,14 +50,23 @@ package struct SchemaQuestion: Sendable, Hashable {
     package let subject: String
     /// The reason, and what to do.
     package let text: String
-    /// The argument of `--drop` that answers the question; nil if it is about something else.
-    package let drop: String?
+    /// What the wanted schema lacks; nil if the question is about something else.
+    package let missing: Missing?
     /// Other objects that are left out with it.
     package internal(set) var waiting: [String] = []
 
-    init(_ subject: String, _ text: String, drop: String? = nil) {
+    /// A table or a column that may have another name in the wanted schema.
+    package struct Missing: Sendable, Hashable {
+        /// The table, or table and column: the argument of `--drop`.
+        package let path: String
+        package let isTable: Bool
+        /// The names that only the wanted schema has.
+        package let newNames: [String]
+    }
+
+    init(_ subject: String, _ text: String, missing: Missing? = nil) {
         self.subject = subject
         self.text = text
-        self.drop = drop
+        self.missing = missing
     }
 }

@@ -93,7 +93,7 @@ struct SchemaMerge {
             SchemaQuestion(
                 "table \(table.name.text.quoted)",
                 "The schema has no such table. It stays, because dropping it loses \(loss).\(rename)",
-                drop: table.name.text))
+                missing: .init(path: table.name.text, isTable: true, newNames: added.map(\.text))))
         objects.append(table)
         objects += old.objects.filter {
             $0.type != "table" && $0.table == table.name && wanted[$0.key] == nil

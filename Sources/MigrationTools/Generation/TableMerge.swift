@@ -251,7 +251,7 @@ struct TableMerge {
             SchemaQuestion(
                 title(column.name),
                 "The schema has no such column. It stays, because dropping it loses its values.\(rename)",
-                drop: path))
+                missing: .init(path: path, isTable: false, newNames: added.map(\.name.text))))
     }
 }
 

@@ -17,7 +17,8 @@ struct NewCommand: ParsableCommand {
             With --from, the file leads from what the migrations make to the schema that FILE creates. Edit FILE, and \
             let the command write the ALTER TABLEs and the rebuilds; diff shows them without writing. They are run on \
             generated rows first: if the schema comes out otherwise, or a row is lost, nothing is written. What would \
-            lose data is left out, and printed as a question; --drop and --rename answer it. FILE can record a rename in \
+            lose data is left out, and printed as a question; --drop and --rename answer it. In a terminal, the command asks \
+            whether what FILE lacks is renamed or dropped. FILE can record a rename in \
             a comment: -- renamed: note.body=text
 
             EXAMPLE
@@ -51,7 +52,11 @@ struct NewCommand: ParsableCommand {
     func run() throws {
         let name = name.replacingOccurrences(of: " ", with: "_")
         try Self.check(name)
-        let generation = try from.map { try Generation(from: $0, folder, renames, goingBack: down) }
+        let generation = try from.map { file in
+            try Generation(
+                from: file, folder, renames, goingBack: down,
+                asking: RenameDialog.isPossible ? RenameDialog(file: file) : nil)
+        }
         try generation?.checkIsWritable()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         // Two commands at once would find the same version free.

@@ -12,14 +12,21 @@ struct Generation {
     private let trial: MigrationGenerator.Trial?
 
     /// Compares a folder's migrations with a file, and tries the migration between them on generated rows.
-    init(from file: String, _ folder: DirectoryOption, _ renames: RenameOptions, goingBack goesBack: Bool)
-        throws
-    {
+    ///
+    /// - Parameter dialog: asks about what may be renamed; nil to go by the options alone.
+    init(
+        from file: String, _ folder: DirectoryOption, _ renames: RenameOptions, goingBack goesBack: Bool,
+        asking dialog: RenameDialog? = nil
+    ) throws {
         self.file = file
         self.goesBack = goesBack
-        generator = try MigrationGenerator(
-            folder.migratorIfAny(), to: SchemaFile(contentsOf: URL(fileURLWithPath: file)),
-            renaming: renames.renames)
+        let migrator = try folder.migratorIfAny()
+        let schema = try SchemaFile(contentsOf: URL(fileURLWithPath: file))
+        func compare(_ renames: RenameOptions) throws -> MigrationGenerator {
+            try MigrationGenerator(migrator, to: schema, renaming: renames.renames)
+        }
+        let answers = try dialog?.complete(renames) { try compare($0).questions } ?? renames
+        generator = try compare(answers)
         trial =
             generator.sql.isEmpty
             ? nil
@@ -107,7 +114,7 @@ struct Generation {
         return ["", style.heading(title)]
             + questions.flatMap { question in
                 ["  \(style.notable("?")) \(question.subject): \(question.text)"]
-                    + (question.drop.map { ["    To drop it, pass --drop \($0.shellWord)."] } ?? [])
+                    + (question.missing.map { ["    To drop it, pass --drop \($0.path.shellWord)."] } ?? [])
                     + (question.waiting.isEmpty
                         ? [] : ["    Left out with it: \(question.waiting.asList)."])
             }
