@@ -20,7 +20,7 @@ package struct StoredRows: Sendable {
             try Bool.fetchOne(
                 db,
                 sql:
-                    "SELECT NOT wr AND type <> 'virtual' FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+                    "SELECT NOT wr AND type <> 'virtual' FROM pragma_table_list(?) WHERE schema = 'main'",
                 arguments: [table]) ?? false
         let keys = infos.filter { $0["pk"] as Int > 0 }
         let isAlias = keys.count == 1 && SQLName(keys[0]["type"] as String) == "integer"

@@ -104,7 +104,7 @@ struct FittingRows {
         let hasRowID =
             try Bool.fetchOne(
                 db,
-                sql: "SELECT NOT wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
+                sql: "SELECT NOT wr FROM pragma_table_list(?) WHERE schema = 'main'",
                 arguments: [table]) ?? true
         let keys =
             hasRowID

@@ -68,7 +68,8 @@ struct SchemaReview {
         }
         for index in plain where index.origin == .createIndex && !isOld(index) {
             let other = plain.first { other in
-                other.name != index.name && other.columns == index.columns && (!index.isUnique || other.isUnique)
+                other.name != index.name && other.columns == index.columns
+                    && (!index.isUnique || other.isUnique)
                     && (other.origin != .createIndex || other.name < index.name || isOld(other))
             }
             guard let other else { continue }

@@ -202,7 +202,9 @@ extension SQLScript.Token {
 }
 
 extension [SQLScript.Token] {
-    func opens(with words: String...) -> Bool { map(\.keyword).starts(with: words) }
+    func opens(with words: String...) -> Bool {
+        count >= words.count && zip(self, words).allSatisfy { $0.keyword == $1 }
+    }
 
     /// The tokens outside parentheses.
     var outside: [SQLScript.Token] {

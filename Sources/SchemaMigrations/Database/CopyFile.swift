@@ -38,7 +38,9 @@ package enum CopyFile {
         let copy = try FileHandle.opening(url, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
         var status = stat()
         guard let original, stat(original.path, &status) == 0 else { return }
-        guard fchmod(copy.fileDescriptor, status.st_mode & 0o777 | 0o200) == 0 else { throw POSIXError.current }
+        guard fchmod(copy.fileDescriptor, status.st_mode & 0o777 | 0o200) == 0 else {
+            throw POSIXError.current
+        }
     }
 }
 

@@ -6,6 +6,8 @@ struct SQLReader {
     private let fileName: String
     private(set) var statements: [SQLScript.Statement] = []
     private(set) var comments: [SQLScript.Comment] = []
+    /// Whether to look for the name of the ledger in the tokens: in a large file, that takes long.
+    private let mayNameLedger: Bool
     /// True if a token holds the name of the ledger.
     private(set) var namesLedger = false
 
@@ -25,6 +27,7 @@ struct SQLReader {
     init(bytes: [UInt8], fileName: String) {
         self.bytes = bytes
         self.fileName = fileName
+        mayNameLedger = bytes.containsIgnoringCase(Array(Ledger.name.utf8))
     }
 
     var checksum: String {
@@ -72,7 +75,7 @@ struct SQLReader {
         case .word, .quotedName, .string, .symbol:
             mix(token)
             extend(token)
-            if token.range.count >= Ledger.name.utf8.count {
+            if mayNameLedger, token.range.count >= Ledger.name.utf8.count {
                 namesLedger = namesLedger || SQLName(text(token.range)).folded.contains(Ledger.name)
             }
         }
@@ -158,5 +161,18 @@ struct SQLReader {
     private mutating func refusal(_ problem: String, at offset: Int, remedy: String) -> SchemaMigrationError {
         SchemaMigrationError(
             .invalidMigration, at: .file(fileName, line: line(at: offset)), problem, remedy: remedy)
+    }
+}
+
+extension [UInt8] {
+    /// Returns whether the bytes contain a word in ASCII, in lower or upper case.
+    fileprivate func containsIgnoringCase(_ word: [UInt8]) -> Bool {
+        guard let first = word.first else { return true }
+        return indices.contains { start in
+            self[start] | 0x20 == first && count - start >= word.count
+                && word.indices.allSatisfy {
+                    self[start + $0] == word[$0] || self[start + $0] | 0x20 == word[$0]
+                }
+        }
     }
 }
