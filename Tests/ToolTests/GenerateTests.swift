@@ -177,10 +177,10 @@ struct GenerateTests {
         #expect(
             run.output.contains(
                 """
-                Column `entry.mood` is not in schema.sql. Is it renamed?\r
-                  1  yes, to `text`\r
-                  d  no: drop it with its values\r
-                  k  not now: keep it\r
+                Column `entry.mood` is not in schema.sql:\r
+                  1  it is `text` now\r
+                  d  drop it with its values\r
+                  k  keep it for now\r
 
                 """))
         let path = try #require(run.output.firstMatch(of: #/Migrations/\d+_change\.sql/#)).output

@@ -43,10 +43,12 @@ struct RenameDialog {
 
     private func ask(about missing: SchemaQuestion.Missing) -> Answer {
         let kind = missing.isTable ? "Table" : "Column"
-        print(style.heading("\(kind) \(missing.path.quoted) is not in \(file).") + " Is it renamed?")
-        for (index, name) in missing.newNames.enumerated() { print("  \(index + 1)  yes, to \(name.quoted)") }
-        print("  d  no: drop it with its \(missing.isTable ? "rows" : "values")")
-        print("  k  not now: keep it")
+        print(style.heading("\(kind) \(missing.path.quoted) is not in \(file):"))
+        for (index, name) in missing.newNames.enumerated() {
+            print("  \(index + 1)  it is \(name.quoted) now")
+        }
+        print("  d  drop it with its \(missing.isTable ? "rows" : "values")")
+        print("  k  keep it for now")
         while true {
             print("> ", terminator: "")
             fflush(nil)
