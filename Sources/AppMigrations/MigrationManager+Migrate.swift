@@ -107,7 +107,7 @@ extension MigrationManager {
             return plan.pending.filter(\.step.isMove).map { pending in
                 MigrationMove(
                     version: pending.step.version, database: plan.places[pending.place].steps.name,
-                    schemaVersions: pending.schemaVersions)
+                    schemaVersions: pending.move.apply, undone: pending.move.undo)
             }
         }
     }
@@ -210,6 +210,7 @@ extension MigrationManager {
     private func begin(_ plan: LaunchPlan) {
         launch.decision = plan.decision
         tell(.launchRecognized(plan.places[0].launch))
+        for database in plan.newerDatabases { tell(.databaseIsNewer(database)) }
     }
 
     /// Reports a call, and keeps what it has done for the report of the call that completes the launch.

@@ -45,6 +45,8 @@ public struct SchemaMigrationError: Error, Sendable {
 
         /// A newer version of the app has migrated the database.
         public static let newerDatabase = Code("newerDatabase", 20)
+        /// The database lacks migrations that were squashed into a baseline.
+        public static let tooOld = Code("tooOld", 28)
         /// The database has tables, but no `schema_migrations` table.
         public static let unmanagedDatabase = Code("unmanagedDatabase", 21)
         /// None of the migrations applied to the database is known.

@@ -15,8 +15,7 @@ extension SchemaMigrator {
             let applied = try Ledger(db).applied
             for migration in migrations
             where migration.version <= version && !applied.contains(migration.version) {
-                try Ledger.insert(
-                    .init(version: migration.version, name: migration.name, origin: .marked), db)
+                try Ledger.insert(.init(migration, markedAs: .marked), db)
             }
         }
     }

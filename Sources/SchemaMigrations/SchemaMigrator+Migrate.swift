@@ -80,15 +80,17 @@ extension SchemaMigrator {
 
 extension SchemaMigrator {
     /// Looks for pending migrations without a lock, and runs them.
+    ///
+    /// - Parameter undoesOnly: true to undo unknown migrations, if the options ask for that, and apply none.
     func migrate(
-        _ database: any DatabaseWriter, upTo target: SchemaVersion?, progress: Progress?,
-        interrupter: Interrupter
+        _ database: any DatabaseWriter, upTo target: SchemaVersion?, undoingOnly undoesOnly: Bool = false,
+        progress: Progress?, interrupter: Interrupter
     ) throws -> SchemaReport {
         if let target { try check(target) }
         let plan = try withReader(database) { try self.plan(for: $0, upTo: target) }
         if plan.isSettled {
             progress.map(RunProgress.finish)
-            return SchemaReport()
+            return SchemaReport(newer: plan.newer)
         }
         let runProgress = progress.map(RunProgress.init(in:))
         return try interrupter.whileActive {
@@ -96,7 +98,7 @@ extension SchemaMigrator {
                 try options.space.check(db, waitingUpTo: options.busyTimeout)
                 var report = try SchemaRun(
                     migrator: self, db: db, interrupter: interrupter, progress: runProgress
-                ).migrate(plan, upTo: target)
+                ).migrate(plan, upTo: target, undoingOnly: undoesOnly)
                 try verify(db, &report)
                 return report
             }
@@ -148,6 +150,12 @@ public struct SchemaReport: Sendable, Equatable {
     /// The versions that were applied, in order.
     public internal(set) var applied: [SchemaVersion] = []
 
+    /// The unknown versions that were undone, newest first; see ``SchemaOptions/NewerDatabaseRule/rollBack``.
+    public internal(set) var undone: [SchemaVersion] = []
+
+    /// The unknown versions that the database has had, ascending: they are compatible, or the options allow them.
+    public internal(set) var newer: [SchemaVersion] = []
+
     /// Pre-existing problems in the database, a sentence each.
     ///
     /// They do not stop the migration. They are rows that refer to missing rows, and views and triggers that
@@ -191,7 +199,7 @@ extension SchemaMigrator {
         }
         let jobs = try downMigrations(of: applied)
         return try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: nil)
-            .rollBack(jobs).applied
+            .rollBack(jobs).undone
     }
 
     /// Returns the checked down migrations of versions, in the order given.

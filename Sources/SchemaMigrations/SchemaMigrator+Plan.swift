@@ -10,9 +10,13 @@ struct SchemaPlan {
     var isAdoption = false
     /// True if the database has neither a ledger nor tables, and so may start from a snapshot.
     var isForNewDatabase = false
+    /// The unknown migrations to undo first, newest first.
+    var undo: [AppliedMigration] = []
+    /// The unknown migrations that stay, ascending.
+    var newer: [SchemaVersion] = []
 
     /// True if the run has nothing to do.
-    var isSettled: Bool { pending.isEmpty && !isAdoption }
+    var isSettled: Bool { pending.isEmpty && undo.isEmpty && !isAdoption }
 }
 
 // These methods read and decide. They write nothing.
@@ -23,31 +27,30 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
-        // An empty ledger may have lost its versions, which takes a closer look.
-        if options.editedMigrations == .allow, let applied = try Ledger.versions(db), !applied.isEmpty {
+        if options.editedMigrations == .allow, let applied = try Ledger.versions(db) {
             if isUpToDate(applied, target) { return SchemaPlan() }
             // A floor matters only where a known migration lies below what the database began with.
-            if applied.first ?? .min <= versions.first ?? .max {
+            if applied.first == versions.first, Set(versions).isSuperset(of: applied) {
                 let ledger = Ledger(versions: applied)
-                try checkIsOurs(ledger)
                 return SchemaPlan(pending: pending(in: ledger, upTo: target).pending)
             }
         }
         return try db.readSnapshot {
             let ledger = try ledger(of: db)
+            let isUndone = undoesNewer(in: ledger)
             return SchemaPlan(
                 pending: pending(in: ledger, upTo: target).pending, isAdoption: !ledger.unmarked.isEmpty,
-                isForNewDatabase: ledger.isNew)
+                isForNewDatabase: ledger.isNew, undo: isUndone ? ledger.newer.reversed() : [],
+                newer: isUndone ? [] : ledger.newer.map(\.version))
         }
     }
 
-    /// Returns true if a database certainly has every known migration up to a version, and no reason to
-    /// refuse it.
+    /// Returns true if a database has had the known migrations up to a version, without a gap, and no others.
+    ///
+    /// An empty ledger may have lost its versions, which takes a closer look.
     private func isUpToDate(_ applied: [SchemaVersion], _ target: SchemaVersion?) -> Bool {
-        guard options.newerDatabases == .allow || applied.last ?? 0 <= versions.last ?? 0 else {
-            return false
-        }
-        return applied.starts(with: versions.prefix { $0 <= target ?? .max })
+        guard !applied.isEmpty, versions.starts(with: applied) else { return false }
+        return applied.count == versions.count || versions[applied.count] > target ?? .max
     }
 
     /// Returns the pending migrations: known, above the floor, not applied yet, and at most the target.
@@ -63,8 +66,11 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func ledger(of db: Database) throws -> Ledger {
-        let ledger = try Ledger(db)
-        try checkIsOurs(ledger)
+        var ledger = try Ledger(db)
+        let baseline = try baseline(for: ledger)
+        try checkIsOurs(ledger, baseline)
+        ledger.newer = try newer(db, ledger, baseline)
+        try checkNewer(in: ledger)
         if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
         guard let version = try adopting?.version(db, for: self) else {
@@ -76,12 +82,18 @@ extension SchemaMigrator {
                     Nothing was changed.
                     """)
         }
+        if let baseline = try self.baseline(), !versions.contains(version),
+            baseline.versions.contains(version)
+        {
+            throw tooOld("at version \(version)", baseline)
+        }
         try check(version)
         return ledger.adopting(versions.filter { $0 <= version })
     }
 
-    private func checkIsOurs(_ ledger: Ledger) throws {
-        if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: versions) {
+    private func checkIsOurs(_ ledger: Ledger, _ baseline: Baseline?) throws {
+        let replaced = baseline?.versions ?? []
+        if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: replaced.union(versions)) {
             let count = ledger.applied.count
             throw SchemaMigrationError(
                 .differentSet,
@@ -94,13 +106,9 @@ extension SchemaMigrator {
                     changed.
                     """)
         }
-        guard options.newerDatabases == .refuse, let current = ledger.currentVersion,
-            let latest = versions.last, current > latest
-        else { return }
-        throw SchemaMigrationError(
-            .newerDatabase,
-            "The database is at version \(current), above the latest known migration, \(latest)",
-            remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
+        if let baseline, let lacking = lacking(ledger, baseline) {
+            throw tooOld("without migration \(lacking)", baseline)
+        }
     }
 
     private func checkIsUnedited(_ db: Database, _ ledger: Ledger) throws {

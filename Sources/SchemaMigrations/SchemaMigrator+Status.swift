@@ -15,12 +15,13 @@ extension SchemaMigrator {
         let ledger = try Ledger(db)
         let history = try AppliedMigration.fetchAll(db, in: ledger)
         let plan = pending(in: ledger, upTo: nil)
+        let known = Set(versions).union(try baseline(for: ledger)?.versions ?? [])
         return SchemaStatus(
             hasMigrationsTable: ledger.exists, originVersion: ledger.originVersion,
             currentVersion: ledger.currentVersion, appliedVersions: history.map(\.version),
             pendingVersions: plan.pending, skippedVersions: plan.belowFloor,
             editedVersions: try edited(in: history),
-            unknownVersions: ledger.applied.subtracting(versions).sorted(),
+            unknownMigrations: history.filter { !known.contains($0.version) },
             history: history)
     }
 
@@ -60,7 +61,10 @@ extension SchemaMigrator {
             guard let checksum = applied.checksum,
                 let source = migration(version: applied.version) as? any SQLSource
             else { return false }
-            return try source.script().checksum != checksum
+            let script = try source.script()
+            // The migration that a baseline has the version of had another text.
+            if script.baseline != nil, applied.origin != .snapshot { return false }
+            return script.checksum != checksum
         }.map(\.version)
     }
 }
@@ -95,8 +99,19 @@ public struct SchemaStatus: Sendable, Equatable {
     /// White space, comments and line ends do not count.
     public let editedVersions: [SchemaVersion]
 
-    /// The applied versions that no known migration has, ascending.
-    public let unknownVersions: [SchemaVersion]
+    /// The applied migrations that are not known, ascending, with what the ledger says about each.
+    ///
+    /// Migrations that were squashed into a baseline are known.
+    ///
+    /// ```swift
+    /// for migration in try dbQueue.read(schema.status).unknownMigrations {
+    ///     print(migration.version, migration.isCompatible, migration.canBeUndone)
+    /// }
+    /// ```
+    public let unknownMigrations: [AppliedMigration]
+
+    /// The versions of the applied migrations that are not known, ascending.
+    public var unknownVersions: [SchemaVersion] { unknownMigrations.map(\.version) }
 
     /// The applied migrations, with what the ledger knows about them, ascending.
     package let history: [AppliedMigration]

@@ -15,7 +15,8 @@ extension SchemaMigrator {
     }
 
     private func replica(of ledger: Ledger, _ configuration: Configuration) throws -> DatabaseQueue? {
-        guard ledger.applied.isSubset(of: versions) else { return nil }
+        let replaced = try baseline(for: ledger)?.versions ?? []
+        guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
         let queue = try DatabaseQueue(configuration: configuration.forCopying())
         // Migrations up to the floor were applied before the ledger was created.
         let migrations = migrations.filter {
@@ -27,7 +28,9 @@ extension SchemaMigrator {
 
     /// Compares the schema with the one that the applied migrations make, if the options ask for that.
     func verify(_ db: Database, _ report: inout SchemaReport) throws {
-        guard let policy = options.differentSchemas, !report.applied.isEmpty else { return }
+        guard let policy = options.differentSchemas, !report.applied.isEmpty || !report.undone.isEmpty else {
+            return
+        }
         let differences = try differences(of: db, in: Ledger(db))
         guard !differences.isEmpty else { return }
         let problem =

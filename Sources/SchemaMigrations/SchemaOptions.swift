@@ -14,11 +14,11 @@ public struct SchemaOptions: Sendable {
     /// The grouping of migrations into commits.
     public var commits: Commits
 
-    /// What to do about a database newer than every known migration, which a newer version of the app
-    /// migrated.
+    /// What to do about a database that has had unknown migrations: those of a newer version of the app, or of another
+    /// branch.
     ///
-    /// By default, migrating it is an error. `.allow` applies the pending migrations anyway.
-    public var newerDatabases: Policy
+    /// By default, migrating it is an error, unless every unknown migration is compatible. See <doc:OlderBuilds>.
+    public var newerDatabases: NewerDatabaseRule
 
     /// What to do about edited files: those that were changed after they were applied.
     ///
@@ -66,7 +66,7 @@ public struct SchemaOptions: Sendable {
 
     /// Creates options.
     public init(
-        commits: Commits = .grouped(), newerDatabases: Policy = .refuse,
+        commits: Commits = .grouped(), newerDatabases: NewerDatabaseRule = .refuse,
         editedMigrations: Policy = .allow, differentSchemas: Policy? = nil,
         backupFolder: URL? = nil, keptBackups: Int = 2, appVersion: AppVersion? = nil,
         busyTimeout: Duration = .seconds(10), space: Space = .unchecked
@@ -98,6 +98,26 @@ public struct SchemaOptions: Sendable {
         /// Requires that all of them use the same foreign key mode, and that every file runs in a
         /// transaction.
         case allOrNothing
+    }
+
+    /// What to do about a database that has had unknown migrations.
+    ///
+    /// A migration is unknown if it was applied, and this migrator does not have it. Migrations below the lowest known one
+    /// do not count: their files were removed.
+    public enum NewerDatabaseRule: Sendable {
+        /// Migrating is an error, unless every unknown migration is compatible: it says that apps that do not know it can
+        /// use the database after it. Then the migrator applies what is pending, and reports the unknown ones as
+        /// ``SchemaReport/newer``.
+        case refuse
+
+        /// The migrator undoes the unknown migrations, newest first, by the down migrations that the ledger keeps: all of
+        /// them in one transaction, or none. Rows that only the newer schema can hold are lost.
+        ///
+        /// For your own devices. If one of them has no down migration there, this is the same as `refuse`.
+        case rollBack
+
+        /// The migrator applies what is pending, whatever the unknown migrations have changed.
+        case allow
     }
 
     /// A choice between an error and going on, for a situation that may be intended.

@@ -132,8 +132,8 @@ struct SchemaMigratorTests {
         #expect(error.code == .newerDatabase)
         #expect(
             error.description == """
-                The database is at version 3, above the latest known migration, 2. A newer version of the app has \
-                migrated it: update the app. Nothing was changed.
+                The database has had migrations that are unknown and not compatible: 3_c. A newer version of the app has \
+                applied them: update the app. If their files were removed, put them back. Nothing was changed.
                 """)
         #expect(try queue.read(older.status).unknownVersions == [3])
         #expect(try queue.ledger() == [1, 2, 3])

@@ -78,16 +78,20 @@ package final class PlaceState: Sendable {
     package let seen: [String: [SeenVersion]]
     /// The evidence beside the record.
     package let evidence: Evidence
-    /// For each move, the schema versions that it will apply after the moves before it.
-    package let pending: [[String]]
+    /// For each move, what it will do after the moves before it.
+    package let pending: [PendingMove]
+    /// The schema versions that the place has had and that no move knows, ascending; they stay.
+    package let newer: [String]
 
     package init(
-        record: MigrationRecord?, seen: [String: [SeenVersion]], evidence: Evidence, pending: [[String]] = []
+        record: MigrationRecord?, seen: [String: [SeenVersion]], evidence: Evidence,
+        pending: [PendingMove] = [], newer: [String] = []
     ) {
         self.record = record
         self.seen = seen
         self.evidence = evidence
         self.pending = pending
+        self.newer = newer
     }
 
     /// Creates the part of a store's state that is about a manager.
@@ -95,17 +99,32 @@ package final class PlaceState: Sendable {
     /// - Parameter evidence: the evidence beside the store, read only if there is no record.
     package convenience init(
         of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
-        pending: [[String]] = []
+        pending: [PendingMove] = [], newer: [String] = []
     ) throws {
         let record = try state.record(of: manager)
         var found = try record == nil ? evidence() : .empty
         if found == .empty, record == nil, state.isReplacement { found = .replaced }
-        self.init(record: record, seen: state.seen, evidence: found, pending: pending)
+        self.init(record: record, seen: state.seen, evidence: found, pending: pending, newer: newer)
     }
 
     func hasSeen(_ version: AppVersion, in line: String) -> Bool {
         seen[line]?.contains { $0.version == version } ?? false
     }
+}
+
+/// The schema versions with which a move will do something, in order.
+package struct PendingMove: Sendable, Equatable {
+    /// The unknown versions that it will undo first, newest first.
+    package var undo: [String] = []
+    /// The versions that it will apply.
+    package var apply: [String] = []
+
+    package init(undo: [String] = [], apply: [String] = []) {
+        self.undo = undo
+        self.apply = apply
+    }
+
+    var count: Int { undo.count + apply.count }
 }
 
 /// The evidence in a place that has no record of a manager.

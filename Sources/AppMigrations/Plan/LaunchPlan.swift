@@ -8,7 +8,8 @@
 /// 4. it is not for fresh installs only, unless it is owed, and
 /// 5. the manager has not given up on it.
 ///
-/// A move is pending if the database's own ledger lacks one of its migrations. On a downgrade nothing is pending.
+/// A move is pending if the database's own ledger lacks one of its migrations, or has unknown ones that the move undoes.
+/// On a downgrade nothing else than such undoing is pending.
 /// Deferred steps wait for `runDeferred`, except those that another pending step is `finishing:`.
 ///
 /// A class, because copies of so many fields would weigh more than the code that reads them.
@@ -63,14 +64,14 @@ final class LaunchPlan: Sendable {
         /// The index of its place.
         let place: Int
         let isOutOfOrder: Bool
-        /// The schema versions that the step, if it is a move, will apply.
-        let schemaVersions: [String]
+        /// The schema versions that the step, if it is a move, will undo and apply.
+        let move: PendingMove
 
-        /// The number of migrations that a move still has to apply.
-        var remaining: Int? { step.isMove ? schemaVersions.count : nil }
+        /// The number of migrations that a move still has to undo or apply.
+        var remaining: Int? { step.isMove ? move.count : nil }
 
         /// The step's share of the run's progress: a schema migration counts as much as a step.
-        var weight: Int64 { step.kind == .versionChange ? 0 : Int64(max(1, schemaVersions.count)) }
+        var weight: Int64 { step.kind == .versionChange ? 0 : Int64(max(1, move.count)) }
     }
 
     /// Plans a launch.
@@ -94,6 +95,7 @@ final class LaunchPlan: Sendable {
             let here = place.pending(at: index, request)
             if case .downgrade = place.launch {
                 held.formUnion(here.filter(\.step.isDeferred).map(\.step.version))
+                pending += here.filter { !$0.move.undo.isEmpty }
             } else {
                 pending = pending.isEmpty ? here : pending + here
             }
@@ -154,10 +156,18 @@ final class LaunchPlan: Sendable {
     /// The app goes on without its best-effort steps, and so can this process.
     func checkMigrated() throws {
         for place in places {
-            guard case .downgrade(let version) = place.launch else { continue }
+            let (problem, version): (String, AppVersion?)
+            if case .downgrade(let higher) = place.launch {
+                (problem, version) = ("version \(higher) of the app has used this data", higher)
+            } else if let undo = place.state.pending.map(\.undo).first(where: { !$0.isEmpty }) {
+                (problem, version) = (
+                    "\(place.steps.name) has had the unknown migrations \(undo.joined(separator: ", "))", nil
+                )
+            } else {
+                continue
+            }
             throw MigrationError(
-                .newerThanThisProcess,
-                "version \(version) of the app has used this data; this process is at \(request.current)",
+                .newerThanThisProcess, "\(problem); this process is at \(request.current)",
                 remedy: "Leave the data alone until this process has been updated as well.",
                 manager: request.manager, version: version)
         }
@@ -185,15 +195,15 @@ extension LaunchPlan.PlacePlan {
             owed: record.owed, target: nil)
         var pending: [LaunchPlan.PendingStep] = []
         pending.reserveCapacity(steps.moves.count + plan.pending.count)
-        for (step, versions) in zip(steps.moves, state.pending) where !versions.isEmpty {
-            pending.append(.init(step: step, place: index, isOutOfOrder: false, schemaVersions: versions))
+        for (step, move) in zip(steps.moves, state.pending) where move.count > 0 {
+            pending.append(.init(step: step, place: index, isOutOfOrder: false, move: move))
         }
         for step in plan.pending {
             let isOnly = step.onFreshInstall == .only
             if isOnly, !record.owed.contains(step.version) { continue }
             if record.hasGivenUp(step), step.version != request.retrying { continue }
             let isOutOfOrder = !isOnly && reached.map { step.version < $0 } ?? false
-            pending.append(.init(step: step, place: index, isOutOfOrder: isOutOfOrder, schemaVersions: []))
+            pending.append(.init(step: step, place: index, isOutOfOrder: isOutOfOrder, move: PendingMove()))
         }
         return pending
     }
@@ -208,7 +218,7 @@ extension LaunchPlan.PlacePlan {
         let step = MigrationStep(
             version: request.current, place: steps.id, kind: .versionChange, number: -1,
             source: SourceLocation(fileID: #fileID, line: #line))
-        return LaunchPlan.PendingStep(step: step, place: 0, isOutOfOrder: false, schemaVersions: [])
+        return LaunchPlan.PendingStep(step: step, place: 0, isOutOfOrder: false, move: PendingMove())
     }
 }
 

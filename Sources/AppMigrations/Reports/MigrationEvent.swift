@@ -18,6 +18,8 @@ public struct MigrationEvent: Sendable {
     public enum Kind: Sendable {
         /// The kind of launch is known. The pending steps follow.
         case launchRecognized(Launch)
+        /// A database has had migrations that are unknown. They are compatible, or the options allow them.
+        case databaseIsNewer(NewerDatabase)
         /// A step begins.
         case willRun(Step)
         /// A step is complete.
@@ -59,6 +61,8 @@ extension MigrationEvent: CustomStringConvertible {
     public var description: String {
         switch kind {
         case .launchRecognized(let launch): "\(manager): \(launch)"
+        case .databaseIsNewer(let database):
+            "\(manager): \(database.database) has had unknown migrations: \(database.schemaVersions.joined(separator: ", "))"
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error)"

@@ -27,6 +27,9 @@ public struct MigrationReport: Sendable, Equatable {
     /// The moves that applied something, in order.
     public let moves: [MigrationMove]
 
+    /// The databases that have had migrations which this version of the app does not know, and which it can use anyway.
+    public let newerDatabases: [NewerDatabase]
+
     /// The versions of deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
     public let pendingDeferred: [AppVersion]
 
@@ -45,6 +48,7 @@ public struct MigrationReport: Sendable, Equatable {
         isFirstLaunchOfVersion = plan.decision.isFirstLaunchOfVersion
         completed = tally.completed
         moves = tally.moves
+        newerDatabases = plan.newerDatabases
         pendingDeferred = plan.deferred.map(\.step.version)
         skipped = tally.skipped
     }
@@ -58,14 +62,37 @@ public struct MigrationMove: Sendable, Equatable {
     public let database: String
     /// The schema versions that the move has applied, or will apply, in order.
     public let schemaVersions: [String]
+    /// The unknown schema versions that the move has undone first, or will undo, newest first.
+    public let undone: [String]
     /// Pre-existing problems in the database, which did not stop the move: a sentence each.
     public let warnings: [String]
 
-    package init(version: AppVersion, database: String, schemaVersions: [String], warnings: [String] = []) {
+    package init(
+        version: AppVersion, database: String, schemaVersions: [String], undone: [String] = [],
+        warnings: [String] = []
+    ) {
         self.version = version
         self.database = database
         self.schemaVersions = schemaVersions
+        self.undone = undone
         self.warnings = warnings
+    }
+}
+
+/// A database that has had migrations which this version of the app does not know, and which it can use anyway.
+public struct NewerDatabase: Sendable, Equatable {
+    /// The database's name.
+    public let database: String
+    /// The unknown schema versions, ascending.
+    public let schemaVersions: [String]
+}
+
+extension LaunchPlan {
+    /// The databases with unknown migrations that stay.
+    var newerDatabases: [NewerDatabase] {
+        places.filter { !$0.state.newer.isEmpty }.map {
+            NewerDatabase(database: $0.steps.name, schemaVersions: $0.state.newer)
+        }
     }
 }
 

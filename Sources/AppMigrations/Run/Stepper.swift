@@ -311,7 +311,8 @@ final class Stepper {
             tally.moves.append(
                 MigrationMove(
                     version: pending.step.version, database: plan.places[pending.place].steps.name,
-                    schemaVersions: outcome.applied, warnings: outcome.warnings))
+                    schemaVersions: outcome.applied, undone: outcome.undone,
+                    warnings: outcome.warnings))
         case .failure(let error): return fail(error)
         }
         return record(isDone: true)
@@ -513,7 +514,7 @@ final class Stepper {
             MigrationEvent.Step(
                 version: step.version,
                 database: step.worksInDatabase ? plan.places[pending.place].steps.name : nil,
-                schemaVersions: step.isMove ? pending.schemaVersions : nil, attempt: attempt,
+                schemaVersions: step.isMove ? pending.move.apply : nil, attempt: attempt,
                 number: index + 1, count: steps.count { $0.step.kind != .versionChange },
                 title: step.title))
         #if canImport(Darwin)

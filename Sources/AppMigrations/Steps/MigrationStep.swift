@@ -170,11 +170,14 @@ package protocol MoveWork: Sendable {
 package struct MoveOutcome: Sendable {
     /// The schema versions that were applied, in order.
     package let applied: [String]
+    /// The unknown schema versions that were undone, newest first.
+    package let undone: [String]
     /// Pre-existing problems in the database: a sentence each.
     package let warnings: [String]
 
-    package init(applied: [String], warnings: [String] = []) {
+    package init(applied: [String], undone: [String] = [], warnings: [String] = []) {
         self.applied = applied
+        self.undone = undone
         self.warnings = warnings
     }
 }

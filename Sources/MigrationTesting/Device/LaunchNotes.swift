@@ -62,7 +62,7 @@ struct LaunchNotes: Sendable {
         case .finished:
             running = nil
             managers[index].isLaunched = true
-        case .launchRecognized, .lacksBusyTimeout: break
+        case .launchRecognized, .databaseIsNewer, .lacksBusyTimeout: break
         }
     }
 

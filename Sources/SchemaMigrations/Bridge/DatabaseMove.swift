@@ -7,8 +7,8 @@ protocol DatabaseMove: MoveWork {
     /// The longest time that the move waits for another connection.
     var busyTimeout: Duration { get }
 
-    /// Returns the migrations that the move would apply to the database, in order.
-    func pending(_ db: Database) throws -> [String]
+    /// Returns what the move would do to the database, and the unknown migrations that it would leave there.
+    func look(_ db: Database) throws -> (pending: PendingMove, newer: [String])
 
     /// Returns the mistakes in the registration of one database's moves, of which this move is the first.
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake]
@@ -23,23 +23,30 @@ struct SchemaMove: DatabaseMove {
 
     var busyTimeout: Duration { migrator.options.busyTimeout }
 
-    func pending(_ db: Database) throws -> [String] {
+    func look(_ db: Database) throws -> (pending: PendingMove, newer: [String]) {
         let plan = try migrator.plan(for: db, upTo: target)
         // A move without pending migrations does not run, so nothing else would notice a wrong adoption.
         if plan.isAdoption, plan.pending.isEmpty {
             _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
         }
-        return plan.pending.map { "\($0)" }
+        return (
+            PendingMove(undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" }),
+            plan.newer.map { "\($0)" }
+        )
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
+        // A downgraded app runs nothing of its own; it only undoes what it does not know.
+        let isDowngrade = if case .downgrade = context.launch { true } else { false }
         // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
         let report = try migrator.migrate(
-            database, upTo: target, progress: context.progress,
+            database, upTo: target, undoingOnly: isDowngrade, progress: context.progress,
             interrupter: Interrupter(observing: context.progress))
-        return MoveOutcome(applied: report.applied.map { "\($0)" }, warnings: report.warnings)
+        return MoveOutcome(
+            applied: report.applied.map { "\($0)" }, undone: report.undone.map { "\($0)" },
+            warnings: report.warnings)
     }
 
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
@@ -109,19 +116,21 @@ struct GRDBMove: DatabaseMove {
     let migrator: DatabaseMigrator
     /// The identifier of the migration to go to; nil for the latest.
     let target: String?
+    let newerDatabases: SchemaOptions.NewerDatabaseRule
     let database: any DatabaseWriter
 
     /// The default timeout, since GRDB's migrator has no such option.
     var busyTimeout: Duration { .defaultBusyTimeout }
 
-    func pending(_ db: Database) throws -> [String] {
+    func look(_ db: Database) throws -> (pending: PendingMove, newer: [String]) {
         let applied = try Self.applied(db)
-        if try !unknownIdentifiers(among: applied).isEmpty {
+        let newer = try unknownIdentifiers(among: applied).sorted()
+        if !newer.isEmpty, newerDatabases != .allow {
             throw SchemaMigrationError(
                 .newerDatabase, "The database has had migrations that GRDB's migrator does not know.",
                 remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
         }
-        return covered.filter { !applied.contains($0) }
+        return (PendingMove(apply: covered.filter { !applied.contains($0) }), newer)
     }
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
@@ -181,12 +190,18 @@ struct GRDBMove: DatabaseMove {
     }
 
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
-        DatabaseMoveReview(
-            set: migrator.migrations, database: { database.displayName }, title: { $0 }
-        ).mistakes(
-            in: moves.map { move in
-                (move as? GRDBMove).map { (set: $0.migrator.migrations, target: $0.target) }
-            })
+        let rollingBack = moves.enumerated().filter { ($1 as? GRDBMove)?.newerDatabases == .rollBack }.map {
+            MoveMistake(
+                index: $0.offset, problem: "asks GRDB's migrator to roll back, which it cannot",
+                remedy: "Pass newerDatabases: .refuse or .allow.")
+        }
+        return rollingBack
+            + DatabaseMoveReview(
+                set: migrator.migrations, database: { database.displayName }, title: { $0 }
+            ).mistakes(
+                in: moves.map { move in
+                    (move as? GRDBMove).map { (set: $0.migrator.migrations, target: $0.target) }
+                })
     }
 
     /// The migrations up to the target, in the order in which they run.

@@ -37,19 +37,24 @@ extension MigrationManager {
     ///   - version: the app version; at most one move for each database and version.
     ///   - migrator: the database's one migrator.
     ///   - target: the identifier of the last migration to apply; nil for the latest.
+    ///   - newerDatabases: what to do if the database has had migrations that the migrator does not have. By default, it is
+    ///     an error. `.rollBack` is a mistake in the registration, because GRDB's migrator cannot undo.
     ///   - deferred: the versions of deferred steps to run to their end before the move. They cannot be best-effort.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     public func whenMigratingToVersion(
         _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
-        finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
+        newerDatabases: SchemaOptions.NewerDatabaseRule = .refuse, finishing deferred: [AppVersion] = [],
+        in database: any DatabaseWriter,
         fileID: StaticString = #fileID,
         line: UInt = #line
     ) {
         register(
-            GRDBMove(migrator: migrator, target: target, database: database), for: version, in: database,
-            finishing: deferred, source: SourceLocation(fileID: fileID, line: line))
+            GRDBMove(
+                migrator: migrator, target: target, newerDatabases: newerDatabases, database: database),
+            for: version, in: database, finishing: deferred,
+            source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Returns the place of a database, which the step before has nearly always used too.

@@ -109,19 +109,19 @@ struct SQLFile: SQLSource {
 
     package var hasDown: Bool { downName != nil }
 
-    package func script() throws -> SQLScript {
-        try script(fileName)
+    package func text() throws -> String {
+        try text(of: fileName)
     }
 
     package func downScript() throws -> SQLScript? {
-        try downName.map(script)
+        try downName.map { try SQLScript(text(of: $0), fileName: $0) }
     }
 
     func migrate(_ db: Database) throws {
         try script().run(db) {}
     }
 
-    private func script(_ fileName: String) throws -> SQLScript {
+    private func text(of fileName: String) throws -> String {
         let data: Data
         do {
             data = try Data(contentsOf: folder.appendingPathComponent(fileName))
@@ -131,6 +131,6 @@ struct SQLFile: SQLSource {
                 remedy: "It was there when the folder was listed: make it readable.",
                 underlyingError: error)
         }
-        return try SQLScript(data, fileName: fileName)
+        return try SQLScript.text(data, fileName: fileName)
     }
 }

@@ -7,6 +7,7 @@ import MigrationDiagnostics
 ///
 ///     -- migrations: foreign-keys=deferred|immediate|unchecked
 ///     -- migrations: transaction=none
+///     -- migrations: compatible
 ///
 /// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would
 /// ignore it in the file's transaction (pragma.html), so the migrator reads it before the transaction begins.
@@ -23,6 +24,8 @@ package struct SQLFileSettings: Equatable, Sendable {
     /// The lines with a `PRAGMA foreign_keys` that is left out, because the file runs without enforcement anyway.
     package private(set) var ignoredPragmas: [Int] = []
     package private(set) var transaction = Transaction.wrapped
+    /// True if apps that do not know the migration can use the database after it.
+    package private(set) var isCompatible = false
 
     init(comments: [SQLScript.Comment], statements: [SQLScript.Statement], fileName: String) throws {
         if let value = statements.first?.valueForForeignKeys {
@@ -65,11 +68,13 @@ package struct SQLFileSettings: Equatable, Sendable {
             case "foreign-keys=immediate": foreignKeys = .immediate
             case "foreign-keys=unchecked": foreignKeys = .unchecked
             case "transaction=none": transaction = .none
+            case "compatible": isCompatible = true
             default:
                 throw refusal(
                     "\"\(setting)\" is not a setting of a migration",
                     """
-                    Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked or transaction=none.
+                    Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none or \
+                    compatible.
                     """)
             }
         }

@@ -40,15 +40,25 @@ package struct SQLScript {
     /// True if a statement may read or write the ledger.
     let namesLedger: Bool
 
+    /// The migrations that the file stands for, if older ones were squashed into it.
+    package var baseline: Baseline? { Baseline(sql) }
+
     /// Checks a file's contents.
     ///
     /// - Throws: ``SchemaMigrationError``, with file and line.
     package init(_ data: Data, fileName: String) throws {
-        guard let sql = String(validUTF8: data) else {
+        try self.init(Self.text(data, fileName: fileName), fileName: fileName)
+    }
+
+    /// Returns the text of a file.
+    ///
+    /// - Throws: ``SchemaMigrationError``, if it is not UTF-8.
+    static func text(_ data: Data, fileName: String) throws -> String {
+        guard let text = String(validUTF8: data) else {
             throw SchemaMigrationError(
                 .invalidMigration, at: .file(fileName), "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }
-        try self.init(sql, fileName: fileName)
+        return text
     }
 
     /// Checks statements.

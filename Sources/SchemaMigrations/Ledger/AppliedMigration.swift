@@ -17,7 +17,7 @@ public struct AppliedMigration: Sendable, Equatable {
         case applied
         /// It was marked as applied, as part of a baseline.
         case marked
-        /// The database began with a snapshot that contains it.
+        /// The database began with a snapshot that contains it, or with a baseline of this version.
         case snapshot
         /// Another tool wrote it.
         case unknown
@@ -35,7 +35,15 @@ public struct AppliedMigration: Sendable, Equatable {
     public let duration: Duration?
     /// The version of the app that applied the migration; nil if unknown.
     public let appVersion: AppVersion?
+    /// A Boolean value that indicates whether apps that do not know the migration can use the database after it.
+    public let isCompatible: Bool
+    /// A Boolean value that indicates whether an app that does not know the migration can undo it.
+    ///
+    /// True if the migration had a `.down.sql` file, or a `down:` argument, when it was applied.
+    public var canBeUndone: Bool { down != nil }
     let checksum: String?
+    /// The SQL of the down migration, as it was when the migration was applied; nil if there was none.
+    let down: String?
 
     /// Reads every migration in a database's ledger, ascending.
     package static func fetchAll(_ db: Database) throws -> [AppliedMigration] {
@@ -52,8 +60,11 @@ public struct AppliedMigration: Sendable, Equatable {
 
     private static func fetchDetails(_ db: Database) throws -> [Row] {
         guard try db.hasTable("schema_migrations_details") else { return [] }
+        // Until the next migration, a ledger may lack the columns that were added last.
+        let added = try Ledger.hasUndoColumns(db) ? "compatible, down" : "NULL, NULL"
         do {
-            return try Row.fetchAll(db, sql: "SELECT \(columns) FROM main.schema_migrations_details")
+            return try Row.fetchAll(
+                db, sql: "SELECT \(columns), \(added) FROM main.schema_migrations_details")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             throw SchemaMigrationError(
                 .damagedLedger,
@@ -79,5 +90,7 @@ public struct AppliedMigration: Sendable, Equatable {
         date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
         duration = value(5).map { (seconds: Double) in .seconds(seconds) }
         appVersion = value(6).flatMap { (text: String) in AppVersion(text) }
+        isCompatible = value(7) ?? false
+        down = value(8)
     }
 }

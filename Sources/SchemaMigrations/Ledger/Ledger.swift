@@ -22,7 +22,9 @@ package struct Ledger: Sendable {
             checksum TEXT,
             applied TEXT NOT NULL,
             seconds REAL,
-            app TEXT
+            app TEXT,
+            compatible INTEGER,
+            down TEXT
         )
         """
 
@@ -45,6 +47,8 @@ package struct Ledger: Sendable {
     private(set) var unmarked: Set<SchemaVersion> = []
     /// The version at or below which nothing is pending; nil if the database was built by replaying.
     let floor: SchemaVersion?
+    /// The applied migrations that the migrator does not know, ascending: a newer build, or another branch, brought them.
+    var newer: [AppliedMigration] = []
 
     /// The lowest version.
     var originVersion: SchemaVersion? { applied.min() }
@@ -184,11 +188,25 @@ package struct Ledger: Sendable {
 
     // MARK: Writing
 
-    /// Creates the missing tables.
+    /// Creates the missing tables, and the columns that earlier versions of this package did not have.
     static func create(_ db: Database) throws {
         for definition in [definition, detailsDefinition] {
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS main.\(definition)")
         }
+        if try hasUndoColumns(db) { return }
+        try db.execute(
+            sql: """
+                ALTER TABLE main.schema_migrations_details ADD COLUMN compatible INTEGER;
+                ALTER TABLE main.schema_migrations_details ADD COLUMN down TEXT
+                """)
+    }
+
+    /// Returns true if the details hold what an older build needs to know about migrations that it lacks.
+    static func hasUndoColumns(_ db: Database) throws -> Bool {
+        try Row.fetchOne(
+            db,
+            sql: "SELECT 1 FROM pragma_table_info('schema_migrations_details', 'main') WHERE name = 'down'")
+            != nil
     }
 
     /// Drops the tables.
@@ -205,6 +223,34 @@ package struct Ledger: Sendable {
         var checksum: String?
         var seconds: Double?
         var app: String?
+        let isCompatible: Bool
+        let down: String?
+
+        /// Describes a migration that this migrator has run.
+        init(_ job: MigrationJob, taking seconds: Double, app: AppVersion?) {
+            self.init(job.migration, job.isBaseline ? .snapshot : .applied, job.isCompatible)
+            checksum = job.checksum
+            self.seconds = seconds
+            self.app = app?.description
+        }
+
+        /// Describes a migration that a database has without having run it.
+        ///
+        /// A file that cannot be read was not run by this migrator, and is not needed now.
+        init(_ migration: any SchemaMigration, markedAs origin: AppliedMigration.Origin) {
+            let script = try? (migration as? any SQLSource)?.script()
+            self.init(migration, origin, script?.settings.isCompatible ?? migration.isCompatible)
+        }
+
+        private init(
+            _ migration: any SchemaMigration, _ origin: AppliedMigration.Origin, _ isCompatible: Bool
+        ) {
+            version = migration.version
+            name = migration.name
+            self.origin = origin
+            self.isCompatible = isCompatible
+            down = (migration as? any SQLSource)?.downForLedger
+        }
     }
 
     /// Records that a migration was applied or rolled back.
@@ -213,10 +259,7 @@ package struct Ledger: Sendable {
     ) throws {
         switch job.direction {
         case .up:
-            let entry = Entry(
-                version: job.version, name: job.migration.name, origin: .applied, checksum: job.checksum,
-                seconds: seconds, app: app?.description)
-            try insert(entry, db)
+            try insert(Entry(job, taking: seconds, app: app), db)
         case .down:
             try remove(job.version, db)
         }
@@ -234,13 +277,15 @@ package struct Ledger: Sendable {
         // SQLite formats the time faster than Foundation does.
         try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO main.schema_migrations_details
-                VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?)
+                INSERT OR REPLACE INTO main.schema_migrations_details(
+                    version, name, origin, checksum, applied, seconds, app, compatible, down)
+                VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?)
                 """
         )
         .run(with: [
             entry.version.databaseValue, entry.name.databaseValue, entry.origin.rawValue.databaseValue,
             entry.checksum.databaseValue, entry.seconds.databaseValue, entry.app.databaseValue,
+            entry.isCompatible.databaseValue, entry.down.databaseValue,
         ])
     }
 

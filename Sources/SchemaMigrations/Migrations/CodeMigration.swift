@@ -27,6 +27,8 @@ public struct CodeMigration: SchemaMigration {
     public let name: String
     /// The mode of foreign keys while the migration runs.
     public let foreignKeys: ForeignKeys
+    /// A Boolean value that indicates whether an app that does not know the migration can use the database after it.
+    public let isCompatible: Bool
 
     private let up: @Sendable (Database) throws -> Void
     /// The closure that undoes the change; nil for an irreversible migration.
@@ -38,16 +40,19 @@ public struct CodeMigration: SchemaMigration {
     ///   - version: unique, and at least 0; preferably a timestamp.
     ///   - name: the name that messages and the ledger use.
     ///   - foreignKeys: the mode of foreign keys while the migration runs.
+    ///   - isCompatible: whether an app that does not know the migration can use the database after it.
     ///   - migrate: changes the schema.
     ///   - rollback: undoes the change; nil for an irreversible migration.
     public init(
         _ version: SchemaVersion, _ name: String, foreignKeys: ForeignKeys = .deferred,
+        isCompatible: Bool = false,
         migrate: @escaping @Sendable (Database) throws -> Void,
         rollback: (@Sendable (Database) throws -> Void)? = nil
     ) {
         self.version = version
         self.name = name
         self.foreignKeys = foreignKeys
+        self.isCompatible = isCompatible
         up = migrate
         down = rollback
     }

@@ -44,9 +44,7 @@ extension SQLMigration: SQLSource {
     package var fileName: String { name.isEmpty ? "\(version).sql" : "\(version)_\(name).sql" }
     package var hasDown: Bool { down != nil }
 
-    package func script() throws -> SQLScript {
-        try SQLScript(sql, fileName: fileName)
-    }
+    package func text() -> String { sql }
 
     package func downScript() throws -> SQLScript? {
         try down.map { try SQLScript($0, fileName: "\(fileName.dropLast(4)).down.sql") }
@@ -57,8 +55,25 @@ extension SQLMigration: SQLSource {
 package protocol SQLSource: FileMigration {
     /// True if the migration has a down migration.
     var hasDown: Bool { get }
-    /// Parses the statements that migrate, and reads them again at each call.
-    func script() throws -> SQLScript
+    /// Reads the text of the migration, again at each call.
+    func text() throws -> String
     /// Parses the statements that roll back, or returns nil if there is no down migration.
     func downScript() throws -> SQLScript?
+}
+
+extension SQLSource {
+    /// Parses the statements that migrate, and reads them again at each call.
+    package func script() throws -> SQLScript {
+        try SQLScript(text(), fileName: fileName)
+    }
+
+    /// The text of the down migration, for the ledger; nil if there is none that can run in a transaction.
+    ///
+    /// A broken down migration is no reason not to migrate.
+    var downForLedger: String? {
+        guard let script = try? downScript(), !script.statements.isEmpty,
+            script.settings.transaction == .wrapped
+        else { return nil }
+        return script.sql
+    }
 }

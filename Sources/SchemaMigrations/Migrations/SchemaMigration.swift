@@ -29,6 +29,12 @@ public protocol SchemaMigration: Sendable {
     /// The mode of foreign keys while the migration runs; by default, ``ForeignKeys/deferred``.
     var foreignKeys: ForeignKeys { get }
 
+    /// A Boolean value that indicates whether an app that does not know the migration can read and write the database after
+    /// it; by default, `false`.
+    ///
+    /// The ledger keeps it, so that an older build can rely on it. See <doc:OlderBuilds>.
+    var isCompatible: Bool { get }
+
     /// Changes the schema, and the data with it.
     ///
     /// Runs inside the transaction that also records the migration, so it must neither end that transaction
@@ -42,6 +48,9 @@ extension SchemaMigration {
 
     /// Deferred foreign keys, which are checked before the commit.
     public var foreignKeys: ForeignKeys { .deferred }
+
+    /// False: only an app that knows the migration can use the database after it.
+    public var isCompatible: Bool { false }
 }
 
 extension SchemaMigration {

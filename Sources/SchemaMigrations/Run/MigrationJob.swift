@@ -15,6 +15,10 @@ final class MigrationJob {
     let foreignKeys: ForeignKeys
     let transaction: SQLFileSettings.Transaction
     let checksum: String?
+    /// True if apps that do not know the migration can use the database after it.
+    let isCompatible: Bool
+    /// True if the migration stands for older ones, which were squashed.
+    let isBaseline: Bool
     /// The tables that a file drops.
     ///
     /// A table that is created again under its old name is hard to tell from the old one.
@@ -51,6 +55,8 @@ final class MigrationJob {
         foreignKeys = script?.settings.foreignKeys ?? migration.foreignKeys
         transaction = script?.settings.transaction ?? .wrapped
         checksum = script?.checksum
+        isCompatible = script?.settings.isCompatible ?? migration.isCompatible
+        isBaseline = script?.baseline != nil
         droppedTables = script?.droppedTables ?? []
         let format = script.map { FileFormat($0, title: $0.fileName) }
         fileFormat = format?.isEmpty == false ? format : nil

@@ -22,6 +22,8 @@ final class SchemaRun {
     private let interrupter: Interrupter
     private let progress: RunProgress?
     private let limit: Duration
+    /// The grouping of migrations into commits.
+    private var commits: SchemaOptions.Commits
     /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
     private var report = SchemaReport()
@@ -34,20 +36,30 @@ final class SchemaRun {
         self.db = db
         self.interrupter = interrupter
         self.progress = progress
-        limit = migrator.options.busyTimeout
         let options = migrator.options
+        limit = options.busyTimeout
+        commits = options.commits
         backup = options.backupFolder.map { BackupMaker(folder: $0, keep: options.keptBackups) }
     }
 
-    /// Applies the pending migrations, up to a version.
-    func migrate(_ plan: SchemaPlan, upTo target: SchemaVersion?) throws -> SchemaReport {
+    /// Undoes the unknown migrations that the plan says, and applies the pending ones, up to a version.
+    func migrate(
+        _ plan: SchemaPlan, upTo target: SchemaVersion?, undoingOnly undoesOnly: Bool
+    ) throws -> SchemaReport {
         try run {
             var plan = plan
+            // A newer app may migrate while this one waits.
+            while !plan.undo.isEmpty {
+                commits = .allOrNothing
+                try runAll(plan.undo.map { try MigrationJob(UnknownMigration(applied: $0), .down) })
+                commits = migrator.options.commits
+                plan = try replan(upTo: target)
+            }
+            report.newer = plan.newer
+            if undoesOnly { return }
             if plan.isForNewDatabase, let snapshot = try migrator.snapshot(upTo: target) {
                 try load(snapshot)
-                plan = try waitWhileBusy(upTo: limit, interrupter: interrupter) {
-                    try migrator.plan(for: db, upTo: target)
-                }
+                plan = try replan(upTo: target)
             }
             if plan.isSettled { return }
             // Every file is read and checked before the first one runs.
@@ -55,6 +67,10 @@ final class SchemaRun {
             try runAll(
                 migrator.migrations.filter { pending.contains($0.version) }.map { try MigrationJob($0) })
         }
+    }
+
+    private func replan(upTo target: SchemaVersion?) throws -> SchemaPlan {
+        try waitWhileBusy(upTo: limit, interrupter: interrupter) { try migrator.plan(for: db, upTo: target) }
     }
 
     /// Rolls back migrations, in the order given.
@@ -71,13 +87,14 @@ final class SchemaRun {
             progress?.finish()
             return report
         } catch var error as SchemaMigrationError {
-            error.committed = report.applied
+            error.committed = report.applied + report.undone
             throw error
         }
     }
 
     private func runAll(_ jobs: [MigrationJob]) throws {
         try checkCommits(jobs)
+        try checkBaseline(jobs)
         for job in jobs { try job.checkSettings(of: db) }
         if jobs.contains(where: { $0.changesSettings || $0.attaches }) {
             settings = try ConnectionSettings(db)
@@ -98,7 +115,7 @@ final class SchemaRun {
     }
 
     private func checkCommits(_ jobs: [MigrationJob]) throws {
-        guard migrator.options.commits == .allOrNothing, let first = jobs.first else { return }
+        guard commits == .allOrNothing, let first = jobs.first else { return }
         guard let odd = jobs.first(where: { $0.transaction == .none || $0.foreignKeys != first.foreignKeys })
         else { return }
         throw SchemaMigrationError(
@@ -109,6 +126,16 @@ final class SchemaRun {
             remedy: "Migrate up to the version before it first, or commit in groups. Nothing was changed.")
     }
 
+    private func checkBaseline(_ jobs: [MigrationJob]) throws {
+        guard let baseline = jobs.first(where: \.isBaseline), let lowest = migrator.migrations.first,
+            lowest.version < baseline.version
+        else { return }
+        throw SchemaMigrationError(
+            .invalidMigration, at: .file(baseline.title),
+            "stands for older migrations, but \(lowest.title) has a lower version",
+            remedy: "Squash again, with this migration among the files. Nothing was changed.")
+    }
+
     // MARK: Groups
 
     /// Runs and commits the migrations at the front that form one group.
@@ -117,7 +144,7 @@ final class SchemaRun {
     private func runGroup(
         of jobs: ArraySlice<MigrationJob>, _ progress: RunProgress?, isUndoneAsOne: Bool = true
     ) throws -> ArraySlice<MigrationJob> {
-        var group = MigrationGroup(of: jobs, migrator.options.commits, progress, isUndoneAsOne: isUndoneAsOne)
+        var group = MigrationGroup(of: jobs, commits, progress, isUndoneAsOne: isUndoneAsOne)
         do {
             try commit(&group)
         } catch is UndoneGroup {
@@ -138,7 +165,7 @@ final class SchemaRun {
 
     /// Runs migrations again, one per commit, or all in one commit if the options ask for that.
     private func retry(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
-        let batches = migrator.options.commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
+        let batches = commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
         for batch in batches {
             var group = MigrationGroup(retrying: batch, suspects)
             try commit(&group)
@@ -206,7 +233,8 @@ final class SchemaRun {
                 return inspection.warnings
             }
         }
-        report.applied += group.done.map(\.version)
+        report.applied += group.done.filter { $0.direction == .up }.map(\.version)
+        report.undone += group.done.filter { $0.direction == .down }.map(\.version)
         report.warnings += warnings.filter { !report.warnings.contains($0) }
     }
 
@@ -337,7 +365,7 @@ final class SchemaRun {
     /// Writes applied versions to the ledger without running them.
     private func mark(_ versions: Set<SchemaVersion>, as origin: AppliedMigration.Origin) throws {
         for migration in migrator.migrations where versions.contains(migration.version) {
-            try Ledger.insert(.init(version: migration.version, name: migration.name, origin: origin), db)
+            try Ledger.insert(.init(migration, markedAs: origin), db)
         }
     }
 }

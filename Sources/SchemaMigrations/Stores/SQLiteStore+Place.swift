@@ -24,20 +24,24 @@ extension SQLiteStore: MigrationPlace {
         do {
             return try SchemaMigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in
-                    let pending = try pending(moves, db)
+                    let found = try look(at: moves, db)
                     return try PlaceState(
                         of: manager, in: state(of: manager, db), evidence: evidence(moves, db),
-                        pending: pending)
+                        pending: found.pending, newer: found.newer)
                 }
             }
         } catch let error as SchemaMigrationError {
             throw MigrationError(
-                error.code == .newerDatabase
-                    ? .newerThanThisProcess : Obstacle(error)?.code ?? .unusableDatabase,
+                Self.codes[error.code] ?? Obstacle(error)?.code ?? .unusableDatabase,
                 "\(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
                 underlyingError: error)
         }
     }
+
+    /// The codes of errors that an app answers in a way of their own.
+    private static let codes: [SchemaMigrationError.Code: MigrationError.Code] = [
+        .newerDatabase: .newerThanThisProcess, .tooOld: .tooOld,
+    ]
 
     /// Returns the error's remedy; for tables without a ledger, with the manager's part in it.
     private static func remedy(for error: SchemaMigrationError) -> String {
@@ -47,14 +51,20 @@ extension SQLiteStore: MigrationPlace {
             """
     }
 
-    private func pending(_ moves: [any MoveWork], _ db: Database) throws -> [[String]] {
+    /// Returns what each move still has to do, and the unknown migrations that stay.
+    private func look(
+        at moves: [any MoveWork], _ db: Database
+    ) throws -> (pending: [PendingMove], newer: [String]) {
         var covered: Set<String> = []
-        return try moves.map { move in
-            guard let move = move as? any DatabaseMove else { return [] }
-            let versions = try move.pending(db).filter { !covered.contains($0) }
-            covered.formUnion(versions)
-            return versions
+        var newer: [String] = []
+        let pending = try moves.map { move in
+            guard let found = try (move as? any DatabaseMove)?.look(db) else { return PendingMove() }
+            newer = found.newer
+            func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
+            return PendingMove(
+                undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft))
         }
+        return (pending, newer)
     }
 
     /// Returns the evidence in a database that has no record of the manager.

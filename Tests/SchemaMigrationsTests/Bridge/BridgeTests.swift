@@ -344,8 +344,9 @@ struct BridgeTests {
         #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
-                Library: library.sqlite: The database is at version 20, above the latest known migration, 12. \
-                A newer version of the app has migrated it: update the app. Nothing was changed.
+                Library: library.sqlite: The database has had migrations that are unknown and not compatible: 20_SQL. \
+                A newer version of the app has applied them: update the app. If their files were removed, put them back. \
+                Nothing was changed.
                 """)
     }
 

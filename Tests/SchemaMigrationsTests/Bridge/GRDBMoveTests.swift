@@ -183,6 +183,34 @@ struct GRDBMoveTests {
                 version of the app has migrated it: update the app. Nothing was changed.
                 """)
     }
+
+    @Test("goes on in a newer database if the app asks for that, and reports it")
+    func allowed() throws {
+        func launch(_ migrator: DatabaseMigrator) throws -> MigrationReport {
+            let manager = try app.manager("2.0")
+            manager.whenMigratingToVersion("2.0", migrate: migrator, newerDatabases: .allow, in: database)
+            return try manager.migrate()
+        }
+        #expect(try launch(migrator()).newerDatabases == [])
+        let report = try launch(migrator(["v1", "v2"]))
+        #expect(report.moves == [])
+        #expect(report.newerDatabases.map(\.schemaVersions) == [["v3"]])
+    }
+
+    @Test("cannot roll back, which is a mistake in the registration")
+    func rollingBack() throws {
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion(
+            "2.0", migrate: migrator(), newerDatabases: .rollBack, in: database,
+            fileID: "App/Migrations.swift", line: 3)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .invalidRegistration)
+        #expect(
+            error.description == """
+                Library: move 2.0 asks GRDB's migrator to roll back, which it cannot (Migrations.swift:3). Pass \
+                newerDatabases: .refuse or .allow.
+                """)
+    }
 }
 
 @Suite("A database opened by its path", .timed)

@@ -332,10 +332,12 @@ extension FleetModel {
     ) -> (plan: LaunchPlan?, problem: Outcome) {
         let steps = app.steps(of: manager, in: build)
         let moves = app.moves(of: manager, in: build)
-        // A database that holds a version above any known one belongs to a newer build.
+        // A database that holds a version that is not known belongs to a newer build.
         for home in Home.allCases {
-            let known = moves.filter { $0.home == home }.flatMap(\.numbers).max()
-            if let known, state[home].ledger.contains(where: { $0 > known }) {
+            let known = Set(moves.filter { $0.home == home }.flatMap(\.numbers))
+            if let lowest = known.min(),
+                state[home].ledger.contains(where: { $0 > lowest && !known.contains($0) })
+            {
                 return (nil, .stopped("newerThanThisProcess", at: nil))
             }
         }

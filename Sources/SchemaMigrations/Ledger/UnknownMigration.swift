@@ -1,0 +1,26 @@
+import GRDB
+import MigrationDiagnostics
+
+/// An applied migration that the migrator knows by the ledger alone, and can only undo.
+struct UnknownMigration: SQLSource {
+    let applied: AppliedMigration
+
+    var version: SchemaVersion { applied.version }
+    var name: String { applied.name ?? "" }
+    package var fileName: String { name.isEmpty ? "\(version).sql" : "\(version)_\(name).sql" }
+    package var hasDown: Bool { applied.canBeUndone }
+
+    func migrate(_ db: Database) throws { throw isUnknown }
+    package func text() throws -> String { throw isUnknown }
+    package func downScript() throws -> SQLScript? {
+        try applied.down.map {
+            try SQLScript($0, fileName: "\(fileName.dropLast(4)).down.sql (from the ledger)")
+        }
+    }
+
+    private var isUnknown: SchemaMigrationError {
+        SchemaMigrationError(
+            .invalidRequest, at: .file(fileName), "is not known, and cannot be applied",
+            remedy: "Undo it, or migrate with the app that has it.")
+    }
+}
