@@ -24,7 +24,7 @@ struct AppMigrationsTool: ParsableCommand {
         version: "app-migrations, unreleased, with SQLite \(SQLiteVersion.running)",
         subcommands: [
             NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self,
-            RollbackCommand.self,
+            RollbackCommand.self, SquashCommand.self,
             CheckCommand.self, RehearseCommand.self, FixtureCommand.self, SnapshotCommand.self,
             DumpCommand.self, DriftCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
         ])

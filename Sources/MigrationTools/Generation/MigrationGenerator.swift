@@ -75,6 +75,17 @@ package struct MigrationGenerator {
     /// The changes of the down migration that some rows may not fit, in words.
     package var downTightened: [String] { back.tightened }
 
+    /// Returns whether an app that does not know the migration can use the database after it.
+    package func isCompatible() throws -> Bool {
+        let before = try DatabaseQueue()
+        try migrator?.migrate(before)
+        let all = try SchemaMigrator(
+            migrations: (migrator?.migrations ?? []) + [
+                SQLMigration(version: nextVersion, name: "generated", sql: sql)
+            ])
+        return try Compatibility.problems(of: before) { try all.migrate($0) }.isEmpty
+    }
+
     /// The rows that the migration was tried on.
     package struct Trial: Sendable {
         package let rows: Int
@@ -92,9 +103,7 @@ package struct MigrationGenerator {
     ///   - fill: adds rows to the tables of a database.
     /// - Throws: `SchemaMigrationError`, if the migration does not do what it should.
     package func check(goingBack goesBack: Bool, fill: (Database) throws -> Void) throws -> Trial {
-        let (before, version) = (
-            migrator?.migrations ?? [], min(migrator?.migrations.last?.version ?? 0, .max - 1) + 1
-        )
+        let (before, version) = (migrator?.migrations ?? [], nextVersion)
         do {
             let trial = try GenerationTrial(migrator, generated, renames: renames, fill: fill)
             let all = try SchemaMigrator(
@@ -119,6 +128,9 @@ package struct MigrationGenerator {
             throw failure(error.message ?? "\(error)")
         }
     }
+
+    /// A version above those of the migrations.
+    private var nextVersion: SchemaVersion { min(migrator?.migrations.last?.version ?? 0, .max - 1) + 1 }
 
     private func failure(_ problem: String) -> SchemaMigrationError {
         SchemaMigrationError(

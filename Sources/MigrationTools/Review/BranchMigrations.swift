@@ -27,8 +27,12 @@ package struct BranchMigrations: Sendable {
         let branch = migrations(in: files)
         let today = migrations(in: current)
         let before = shared.map(migrations)
+        // The files that were squashed are not missed.
+        let lowest = today.keys.min().flatMap { today[$0] }.flatMap { current[$0] }
+        let squashed = lowest.flatMap { Baseline(String(decoding: $0, as: UTF8.self)) }?.versions ?? []
         var findings: [ReviewFinding] = []
-        for (version, file) in branch.sorted(by: { $0.key < $1.key }) {
+        for (version, file) in branch.sorted(by: { $0.key < $1.key })
+        where !squashed.contains(version) {
             let old = before?[version]
             guard let now = today[version] else {
                 // It came to the branch after the files parted.

@@ -29,10 +29,12 @@ struct MigrationRun {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
             schemas[outline.script.fileName] = before
             let (rows, problems) = tryRows(migration, outline, before)
+            let incompatibility = try incompatibility(migration, outline)
             try migrator.migrate(database, upTo: migration.version)
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append((outline, after))
-            return problems + MigrationComparison(outline, from: before, to: after, rows: rows).findings
+            return problems + incompatibility
+                + MigrationComparison(outline, from: before, to: after, rows: rows).findings
                 + SchemaReview(outline, from: before, to: after).findings
         } catch let error as SchemaMigrationError {
             return leaveOut(migration, outline, failure(error, outline))
@@ -67,6 +69,21 @@ struct MigrationRun {
                 "\(error.diagnostic.sentence) \(ReviewRule.renameFails.remedy)")
         }
         return finding(.doesNotApply, outline, error.line, error.diagnostic.sentence)
+    }
+
+    /// Finds out whether a file that says so is compatible.
+    private func incompatibility(
+        _ migration: any SchemaMigration, _ outline: ScriptOutline
+    ) throws -> [ReviewFinding] {
+        guard outline.script.settings.isCompatible else { return [] }
+        let line = outline.script.comments.first { $0.text.contains("compatible") }?.line
+        return try Compatibility.problems(of: database) { try migrator.migrate($0, upTo: migration.version) }
+            .map {
+                finding(
+                    .notCompatible, outline, line,
+                    "An app that does not know this migration cannot use the database: \($0). \(ReviewRule.notCompatible.remedy)"
+                )
+            }
     }
 
     // MARK: Rows

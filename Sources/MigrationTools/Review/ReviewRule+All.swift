@@ -7,7 +7,7 @@ extension ReviewRule {
     private static let files = [
         malformedName, doubleVersion, futureVersion, unreadableFile, refusedStatement, noStatement,
         missingDown,
-        doesNotApply, downDoesNotApply, unknownRule, ignoredPragma,
+        doesNotApply, downDoesNotApply, unknownRule, ignoredPragma, notCompatible,
     ]
 
     static let malformedName = ReviewRule(
@@ -44,6 +44,10 @@ extension ReviewRule {
     static let ignoredPragma = ReviewRule(
         "ignored-pragma", .note, "a PRAGMA foreign_keys has no effect",
         remedy: "Remove it, or begin the file with `-- migrations: foreign-keys=immediate`.", scope: .file)
+
+    static let notCompatible = ReviewRule(
+        "not-compatible", .error, "a file says that it is compatible, and an older app may fail after it",
+        remedy: "Remove `compatible` from the header, or only add to the schema.", scope: .file)
 
     // MARK: Statements
 

@@ -99,6 +99,16 @@ package struct SnapshotWriter {
     private func text(of db: Database) throws -> String {
         var lines = ["-- Written by AppMigrations from the migrations below. Do not edit it; write it again."]
         lines += migrator.migrations.map { "\(Snapshot.header)\($0.version) \($0.name)" }
+        return try lines.joined(separator: "\n") + "\n" + statements(db)
+    }
+
+    /// Returns the statements that create what the migrations make.
+    func statements() throws -> String {
+        try replayed().write { try statements($0) }
+    }
+
+    private func statements(_ db: Database) throws -> String {
+        var lines: [String] = []
         let encoding = try String.fetchOne(db, sql: "PRAGMA main.encoding") ?? ""
         if encoding != "UTF-8" { lines += ["", "PRAGMA encoding = '\(encoding)';"] }
         let objects = try SchemaObject.fetchAll(db)

@@ -14,9 +14,13 @@ struct MigrateCommand: ParsableCommand {
             stay, unless --all-or-nothing is given. A new database stays too, because other processes may have \
             opened it. Control-C stops it, and leaves nothing half-done.
 
+            A migration of another branch has no file here. --undo-unknown rolls such migrations back first, newest \
+            first, all or none, by the down migrations that the database keeps; rows that only they can hold are lost.
+
             EXAMPLE
               app-migrations migrate --database library.sqlite
               app-migrations migrate --database library.sqlite --all-or-nothing
+              app-migrations migrate --database library.sqlite --undo-unknown
             """)
 
     @OptionGroup var database: DatabaseOption
@@ -28,13 +32,18 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "Commit all migrations together: when one fails, none stays.")
     var allOrNothing = false
 
+    @Flag(help: "Undo migrations that have no file, such as those of another branch, first.")
+    var undoUnknown = false
+
     @OptionGroup var format: JSONOption
 
     @Flag(help: "Print nothing but errors.")
     var quiet = false
 
     func run() throws {
-        let options = SchemaOptions(commits: allOrNothing ? .allOrNothing : .grouped())
+        let options = SchemaOptions(
+            commits: allOrNothing ? .allOrNothing : .grouped(),
+            newerDatabases: undoUnknown ? .rollBack : .refuse)
         let migrator = try folder.migrator(options: options)
         let output = try database.creating { queue in
             let report = try InterruptibleWork(
@@ -51,6 +60,7 @@ struct MigrateCommand: ParsableCommand {
                         version: "\(version)", name: note?.name,
                         seconds: note?.duration.map { $0 / .seconds(1) })
                 },
+                undone: report.undone.map(String.init), unknown: report.newer.map(String.init),
                 warnings: report.warnings, edited: status.editedVersions.map(String.init))
         }
         if quiet { return }
@@ -63,6 +73,8 @@ private struct MigrateOutput: Encodable {
     let database: String
     let currentVersion: String?
     let applied: [Step]
+    let undone: [String]
+    let unknown: [String]
     let warnings: [String]
     let edited: [String]
 
@@ -81,6 +93,9 @@ private struct MigrateOutput: Encodable {
                 .init(text: step.name ?? ""),
                 .init(text: step.seconds.map { Duration.seconds($0).asText } ?? "", highlight: style.faint))
         }
+        if !undone.isEmpty {
+            Swift.print("\(style.heading(database)): undone, newest first: \(undone.joined(separator: ", "))")
+        }
         let version = currentVersion.map { "at version \($0)" } ?? "at no version"
         if applied.isEmpty {
             Swift.print("Nothing is pending: \(style.heading(database)) is \(version).")
@@ -89,6 +104,9 @@ private struct MigrateOutput: Encodable {
                 "\(style.heading(database)): \(applied.count.counting("migration")) applied, now \(version)")
         }
         table.print()
+        for version in unknown {
+            Swift.print("\(style.notable("warning:")) \(version) is applied, has no file, and is compatible.")
+        }
         for warning in warnings { Swift.print("\(style.notable("warning:")) \(warning)") }
         for version in edited {
             Swift.print("\(style.notable("warning:")) \(version) was edited after it was applied.")

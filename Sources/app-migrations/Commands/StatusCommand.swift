@@ -12,7 +12,9 @@ struct StatusCommand: ParsableCommand {
         abstract: "Show the applied and the pending migrations of a database, and deferred steps.",
         discussion: """
             The database is only read. A migration is applied, pending, edited (its file has changed since), \
-            unknown (there is no file of it), or below the floor (the database began above it).
+            unknown (there is no file of it), or below the floor (the database began above it). An unknown migration is \
+            of a newer version, or of another branch: if it is compatible, the database can be used without it, and if \
+            the database has kept its down migration, `migrate --undo-unknown` can undo it.
 
             Deferred steps, which the app runs after its launch, are listed until they are complete, with the rows that \
             are done. They do not count as pending: no launch waits for them.
@@ -63,6 +65,10 @@ private struct StatusOutput: Encodable {
         let applied: Date?
         let seconds: Double?
         let appVersion: String?
+        /// Of an unknown migration, whether the database can be used without it.
+        let isCompatible: Bool?
+        /// Of an unknown migration, whether the database has kept its down migration.
+        let canBeUndone: Bool?
     }
 
     enum State: String, Encodable {
@@ -90,7 +96,9 @@ private struct StatusOutput: Encodable {
             return Line(
                 version: "\(version)", name: names[version] ?? note?.name,
                 state: states[version] ?? .applied, origin: note?.origin.rawValue, applied: note?.date,
-                seconds: note?.duration.map { $0 / .seconds(1) }, appVersion: note?.appVersion?.description)
+                seconds: note?.duration.map { $0 / .seconds(1) }, appVersion: note?.appVersion?.description,
+                isCompatible: states[version] == .unknown ? note?.isCompatible : nil,
+                canBeUndone: states[version] == .unknown ? note?.canBeUndone : nil)
         }
     }
 
@@ -151,7 +159,8 @@ extension StatusOutput.Line {
             }
         case .pending: "pending"
         case .edited: "edited after it was applied\(date)"
-        case .unknown: "applied\(date), no such file"
+        case .unknown:
+            "applied\(date), no such file; \(isCompatible == true ? "compatible" : "not compatible"), \(canBeUndone == true ? "can be undone" : "cannot be undone")"
         case .belowFloor: "below the floor"
         }
     }

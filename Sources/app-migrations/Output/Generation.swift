@@ -10,6 +10,8 @@ struct Generation {
     private let generator: MigrationGenerator
     private let goesBack: Bool
     private let trial: MigrationGenerator.Trial?
+    /// Whether an app that does not know the migration can use the database after it.
+    private let isCompatible: Bool
 
     /// Compares a folder's migrations with a file, and tries the migration between them on generated rows.
     ///
@@ -33,6 +35,7 @@ struct Generation {
             : try generator.check(goingBack: goesBack) {
                 try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
             }
+        isCompatible = try !generator.sql.isEmpty && generator.isCompatible()
     }
 
     /// Whether the migrations make the schema of the file already.
@@ -67,7 +70,7 @@ struct Generation {
         --
         -- Written by `app-migrations new --from \(file.split(whereSeparator: \.isNewline).joined(separator: " "))`, and \
         tried on generated rows.
-
+        \(isCompatible ? "-- migrations: compatible\n" : "")
         \(generator.sql)
         """
     }
@@ -90,6 +93,9 @@ struct Generation {
                         ? ""
                         : " \(trial.misfits.counting("more row")) \(trial.misfits == 1 ? "does" : "do") not fit it.")
             )
+        }
+        if isCompatible {
+            lines.append(style.good("✓") + " Compatible: an older build can use the database after it.")
         }
         lines += list(
             generator.tightened + (trial?.misfitReasons.map { "of the generated rows, \($0)" } ?? []),

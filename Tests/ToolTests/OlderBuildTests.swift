@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("app-migrations with databases of other branches, and squashed files", .timed)
+struct OlderBuildTests {
+    private static let main = [
+        "1_book.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT);",
+        "2_year.sql": "ALTER TABLE book ADD COLUMN year INTEGER; INSERT INTO book(title) VALUES ('Emma');",
+        "3_index.sql": "CREATE INDEX book_year ON book(year);",
+    ]
+
+    /// Writes the files of another branch to a folder beside that of the tool.
+    private func addBranch(to tool: Tool) throws {
+        let folder = tool.folder.file("Other")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let files = Self.main.merging([
+            "4_tag.sql": "-- migrations: compatible\nCREATE TABLE tag(word TEXT);",
+            "4_tag.down.sql": "DROP TABLE tag;",
+            "5_mood.sql": "ALTER TABLE book ADD COLUMN mood TEXT;",
+            "5_mood.down.sql": "ALTER TABLE book DROP COLUMN mood;",
+        ]) { $1 }
+        for (name, text) in files {
+            try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        }
+    }
+
+    @Test("names what another branch has done, refuses to go on, and undoes it when asked to")
+    func branches() async throws {
+        let tool = try Tool(Self.main)
+        try addBranch(to: tool)
+        _ = try await tool("migrate --database app.sqlite --directory Other")
+        let status = try await tool("status --database app.sqlite")
+        #expect(
+            status.output.withoutTimes.contains(
+                "!  4  tag    applied DATE TIME, no such file; compatible, can be undone TIME\n"), "\(status)"
+        )
+        #expect(
+            status.output.withoutTimes.contains(
+                "!  5  mood   applied DATE TIME, no such file; not compatible, can be undone TIME\n"))
+        let refused = try await tool("migrate --database app.sqlite")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("unknown and not compatible: 5_mood"))
+        let undone = try await tool("migrate --database app.sqlite --undo-unknown")
+        #expect(
+            undone.output == """
+                app.sqlite: undone, newest first: 5, 4
+                Nothing is pending: app.sqlite is at version 3.
+
+                """)
+        #expect(try await tool("drift --database app.sqlite").status == 0)
+    }
+
+    @Test("writes the header of a compatible migration where it is true")
+    func header() async throws {
+        let tool = try Tool(Self.main)
+        func new(_ name: String, _ schema: String) async throws -> String {
+            try Data(schema.utf8).write(to: tool.folder.file("schema.sql"))
+            let path = try await tool("new \(name) --from schema.sql").output.prefix { !$0.isNewline }
+            return try String(contentsOf: tool.folder.file(String(path)), encoding: .utf8)
+        }
+        let book = "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, year INTEGER"
+        let index = "CREATE INDEX book_year ON book(year)"
+        #expect(
+            try await new("add_mood", "\(book), mood TEXT); \(index);").contains(
+                "-- migrations: compatible\n"))
+        #expect(
+            try await !new("more", "\(book), mood TEXT, isbn TEXT UNIQUE); \(index);").contains("compatible"))
+    }
+
+    @Test("squashes files into a baseline, which check accepts, and which every database above it skips")
+    func squash() async throws {
+        let tool = try Tool(Self.main)
+        for (name, version) in [("old", 1), ("middle", 2), ("new", 3)] {
+            _ = try await tool("migrate --database \(name).sqlite --up-to \(version)")
+        }
+        let squashed = try await tool("squash --before 2 --last-release 2.4")
+        #expect(
+            squashed.output == """
+                2_baseline.sql replaces 2 files
+                ✓ 5 databases came out the same
+
+                """, "\(squashed)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.file("Migrations").path)
+        #expect(files.sorted() == ["2_baseline.sql", "3_index.sql"])
+        #expect(try await tool("check").output == "✓ 2 migrations checked: nothing found\n")
+        #expect(try await tool("migrate --database fresh.sqlite").status == 0)
+        #expect(try await tool("migrate --database middle.sqlite").status == 0)
+        for name in ["fresh", "middle", "new"] {
+            let run = try await tool("drift --database \(name).sqlite")
+            #expect(run.status == 0, "\(run)")
+        }
+        let old = try await tool("migrate --database old.sqlite")
+        #expect(old.status == 1)
+        #expect(old.errors.contains("Version 2.4 of the app can still migrate it"))
+        // A baseline can be squashed again, and keeps the list.
+        #expect(try await tool("squash --before 3").output.hasPrefix("3_baseline.sql replaces 2 files\n"))
+        let text = try String(contentsOf: tool.folder.file("Migrations/3_baseline.sql"), encoding: .utf8)
+        #expect(text.contains("-- replaces: 1 book\n-- replaces: 2 year\n-- replaces: 3 index\n"))
+        #expect(try await tool("migrate --database new.sqlite").status == 0)
+    }
+
+    @Test("squashes nothing that it cannot")
+    func refusals() async throws {
+        let tool = try Tool(Self.main.merging(["4_code.swift": "struct Code {}"]) { $1 })
+        #expect(try await tool("squash --before 7").errors.contains("No migration has version 7"))
+        #expect(try await tool("squash --before 1").errors.contains("there is only 1_book.sql"))
+        #expect(try await tool("squash --before 4").errors.contains("4_code.swift is written in Swift"))
+        #expect(try await tool("squash --before 3").output.hasSuffix("! Not tried: 4_code.swift\n"))
+    }
+}
