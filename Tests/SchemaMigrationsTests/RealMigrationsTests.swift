@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits
@@ -45,6 +46,16 @@ struct RealMigrationsTests {
             #expect(plain.count > 3)
         }
     #endif
+
+    @Test("come out the same if the oldest are squashed, at three places each", arguments: sets)
+    func squashed(set: MigrationSet) throws {
+        let versions = try SchemaMigrator(directory: set.folder).migrations.map(\.version)
+        for place in [versions.count / 4, versions.count / 2, versions.count - 1] {
+            let squash = try Squash(directory: set.folder, before: versions[max(1, place)])
+            #expect(squash.databases >= versions.count - max(1, place) + 2)
+            #expect(squash.unproved == [])
+        }
+    }
 
     @Test("keep the users' rows")
     func rows() throws {

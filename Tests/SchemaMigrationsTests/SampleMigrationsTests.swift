@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import Testing
@@ -23,6 +24,13 @@ struct SampleMigrationsTests {
 
     @Test("continue after another tool has run the first half")
     func secondHalf() throws { try trial.secondHalf() }
+
+    @Test("come out the same if the oldest are squashed", arguments: [1, 9, 17])
+    func squashed(place: Int) throws {
+        let versions = trial.schema.migrations.map(\.version)
+        let squash = try Squash(directory: trial.set.folder, before: versions[place])
+        #expect(squash.databases >= versions.count - place + 2)
+    }
 
     @Test(
         "keep the children of a rebuilt table, unless a file relies on ON DELETE CASCADE")

@@ -14,4 +14,6 @@ public let allStressTests: [any StressTest] = [
     ScriptTest(),
     ForeignKeyTest(),
     GenerationTest(),
+    CompatibleTest(),
+    UndoTest(),
 ]

@@ -82,6 +82,12 @@ struct MigrateTests {
                   "edited" : [
 
                   ],
+                  "undone" : [
+
+                  ],
+                  "unknown" : [
+
+                  ],
                   "warnings" : [
 
                   ]

@@ -324,7 +324,7 @@ struct Launch {
             case .didRunBatch(let step, let done, _):
                 report("reported progress \(step.version) \(done)")
                 if diesAfterBatch { kill(getpid(), SIGKILL) }
-            case .launchRecognized, .didGiveUp, .lacksBusyTimeout: break
+            case .launchRecognized, .databaseIsNewer, .didGiveUp, .lacksBusyTimeout: break
             }
         }
     }

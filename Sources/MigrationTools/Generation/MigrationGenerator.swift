@@ -77,10 +77,12 @@ package struct MigrationGenerator {
 
     /// Returns whether an app that does not know the migration can use the database after it.
     package func isCompatible() throws -> Bool {
+        // No app works with a database that has no tables.
+        guard let migrator else { return false }
         let before = try DatabaseQueue()
-        try migrator?.migrate(before)
+        try migrator.migrate(before)
         let all = try SchemaMigrator(
-            migrations: (migrator?.migrations ?? []) + [
+            migrations: migrator.migrations + [
                 SQLMigration(version: nextVersion, name: "generated", sql: sql)
             ])
         return try Compatibility.problems(of: before) { try all.migrate($0) }.isEmpty

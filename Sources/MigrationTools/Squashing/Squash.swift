@@ -3,7 +3,7 @@ import GRDB
 import MigrationDiagnostics
 package import SchemaMigrations
 
-/// Replaces the oldest migrations of a folder by one file, and proves that nothing else changes.
+/// Replaces the oldest migrations of a folder by one file, and verifies that nothing else changes.
 package struct Squash {
     /// The name of the file that stands for the others.
     package let fileName: String
@@ -11,7 +11,7 @@ package struct Squash {
     package let replaced: [String]
     /// The number of databases that came out the same.
     package private(set) var databases = 0
-    /// The later migrations in Swift, with which the proof had to end.
+    /// The later migrations in Swift, with which the check had to end.
     package let unproved: [String]
     /// The text of the file.
     let text: String
@@ -63,7 +63,7 @@ package struct Squash {
         all = try SchemaMigrator(migrations: older + runnable)
         squashed = try SchemaMigrator(
             migrations: [SQLMigration(version: version, name: "baseline", sql: text)] + runnable)
-        try SchemaMigrationError.mapErrors { try prove() }
+        try SchemaMigrationError.mapErrors { try verify() }
     }
 
     /// Returns the comments that name the migrations; those of an earlier baseline stay.
@@ -92,10 +92,10 @@ package struct Squash {
         try FileManager.default.moveItem(at: part, to: directory.appendingPathComponent(fileName))
     }
 
-    // MARK: The proof
+    // MARK: Verification
 
     /// Runs both sets on a fresh install, and on a database at every version from the baseline's on.
-    private mutating func prove() throws {
+    private mutating func verify() throws {
         let (replayed, begun) = (try DatabaseQueue(), try DatabaseQueue())
         try all.migrate(replayed, upTo: version)
         try squashed.migrate(begun, upTo: version)
@@ -123,7 +123,7 @@ package struct Squash {
         try all.migrate(replayed)
         try squashed.migrate(begun)
         try compare(replayed, begun, "a fresh install")
-        try proveRefusal()
+        try verifyRefusal()
     }
 
     private mutating func compare(_ one: DatabaseQueue, _ other: DatabaseQueue, _ title: String) throws {
@@ -138,7 +138,7 @@ package struct Squash {
     }
 
     /// Makes sure that a database below the baseline is refused, and stays as it is.
-    private mutating func proveRefusal() throws {
+    private mutating func verifyRefusal() throws {
         guard let below = all.migrations.last(where: { $0.version < version }) else { return }
         let queue = try DatabaseQueue()
         try all.migrate(queue, upTo: below.version)

@@ -8,10 +8,10 @@ struct SquashCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "squash",
         abstract:
-            "Replace every file up to a version by one file, a baseline, after proving that it does the same.",
+            "Replace every file up to a version by one file, a baseline, after checking that it does the same.",
         discussion: """
             The baseline has the version of the last file that it replaces. A fresh database runs it; a database that \
-            has had these migrations skips it; an older one is refused as too old, and stays as it is. The proof runs \
+            has had these migrations skips it; an older one is refused as too old, and stays as it is. The check runs \
             both sets in memory: on fresh databases, and on one at every version from the baseline's on. If anything \
             differs, nothing is written.
 

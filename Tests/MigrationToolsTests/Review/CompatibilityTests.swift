@@ -36,7 +36,6 @@ struct CompatibilityTests {
         arguments: [
             ("DROP VIEW recent", "view `recent` is gone"),
             ("ALTER TABLE book RENAME TO volume", "table `book` is gone"),
-            ("ALTER TABLE book DROP COLUMN year", nil),
             ("ALTER TABLE book RENAME COLUMN year TO published", "column `year` of table `book` is gone"),
             (
                 "CREATE UNIQUE INDEX loan_book ON loan(book)",
@@ -71,11 +70,9 @@ struct CompatibilityTests {
             ("PRAGMA user_version = 3", "PRAGMA user_version is another"),
             ("UPDATE book SET year = 1", "it changes the rows of table `book`"),
             ("INSERT INTO book(title) VALUES ('Emma')", "it changes the rows of table `book`"),
-        ] as [(String, String?)])
-    func incompatible(sql: String, problem: String?) throws {
+        ])
+    func incompatible(sql: String, problem: String) throws {
         let found = try problems(sql)
-        #expect(!found.isEmpty)
-        guard let problem else { return }
         let reason = "An app that does not know this migration cannot use the database: \(problem)."
         #expect(found.contains { $0.contains(reason) }, "\(found)")
     }

@@ -1,4 +1,5 @@
 import GRDB
+import MigrationTesting
 import SchemaMigrations
 import TestSupport
 import Testing
@@ -105,6 +106,17 @@ struct BaselineTests {
     func differentSet() throws {
         try SchemaMigrator(migrations: [CodeMigration(7, sql: "")]).migrate(queue)
         #expect(try failure { try after.migrate(queue) }.code == .differentSet)
+    }
+
+    @Test("passes the upgrade matrix, and a snapshot can be made of it")
+    func matrixAndSnapshot() throws {
+        #expect(try UpgradeMatrix(of: after).run().upgrades.count == 2)
+        let snapshot = folder.file("schema.sql")
+        try after.writeSnapshot(to: snapshot)
+        let schema = try SchemaMigrator(
+            directory: folder.folder(Self.squashed, named: "after"), snapshot: snapshot)
+        #expect(try schema.migrate(queue).applied == [3, 4])
+        #expect(try before.migrate(queue).applied == [])
     }
 
     @Test("refuses a migration below it")

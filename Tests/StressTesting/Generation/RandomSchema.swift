@@ -95,6 +95,35 @@ struct RandomSchema: Sendable {
         return tables.map(Part.table) + others + (random.chance(50) ? Self.others(on: tables, &random) : [])
     }
 
+    /// Makes a schema that has more than another one: mostly what an older app does not notice.
+    static func extended(_ parts: [Part], _ random: inout RandomNumbers) -> [Part] {
+        var tables = parts.compactMap { if case .table(let table) = $0 { table } else { nil } }
+        let count = tables.count
+        for index in tables.indices where random.chance(60) {
+            let free = columnNames.filter { name in
+                !tables[index].columns.contains { $0.name == SQLName(name) }
+            }
+            for name in free.prefix(Int.random(in: 1...2, using: &random)) {
+                let isStrict = tables[index].options.contains("STRICT")
+                tables[index].columns.append(
+                    column(SQLName(name), in: tables[index], isStrict: isStrict, &random))
+            }
+        }
+        let free = tableNames.filter { name in !tables.contains { $0.name.text == name } }
+        for name in free.prefix(Int.random(in: 0...2, using: &random)) {
+            var new = table(SQLName(name), tables: tableNames, &random)
+            if random.chance(70) {
+                let parent = tables[Int.random(in: 0..<count, using: &random)].name.sql
+                let action = random.pick(["", "ON DELETE CASCADE", "ON DELETE CASCADE ON UPDATE CASCADE"])
+                new.columns.append(
+                    Column(name: "parent", definition: "INTEGER REFERENCES \(parent) \(action)"))
+            }
+            tables.append(new)
+        }
+        let others = parts.filter { if case .other = $0 { true } else { false } }
+        return tables.map(Part.table) + others + (random.chance(40) ? Self.others(on: tables, &random) : [])
+    }
+
     private static func change(_ table: inout Table, _ random: inout RandomNumbers) {
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let index = Int.random(in: table.columns.indices, using: &random)

@@ -68,7 +68,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
             { .unmanaged } else { .ledgerOnly }
         return try PlaceState(
             of: manager, in: database.state, evidence: evidence,
-            pending: moves.map { _ in pendingMigrations.map(String.init) })
+            pending: moves.map { _ in PendingMove(apply: pendingMigrations.map(String.init)) })
     }
 
     /// The migrations of the move that have not been applied: tables without a ledger are those of the first.
