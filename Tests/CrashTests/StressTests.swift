@@ -9,10 +9,10 @@ struct StressTests {
         #expect(allStressTests.count { $0.name == name } == 1)
     }
 
-    @Test("state their promises as the README does", arguments: allStressTests.map(\.promise))
+    @Test("state their promises as the documentation does", arguments: allStressTests.map(\.promise))
     func readme(promise: String) throws {
         let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("README.md")
+            .deletingLastPathComponent().appendingPathComponent("Documentation/StressTests.md")
         #expect(try String(contentsOf: readme, encoding: .utf8).contains("| \(promise) |"))
     }
 

@@ -11,7 +11,8 @@ struct SchemaMigrationErrorTests {
         let error: any Error = try failure {
             try SchemaMigrator(migrations: [SQLMigration(version: -1, name: "a", sql: "")])
         }
-        #expect(error.localizedDescription == "The data could not be updated because of a problem in the app.")
+        #expect(
+            error.localizedDescription == "The data could not be updated because of a problem in the app.")
         #expect((error as? any MigrationFailure)?.advice == .contactDeveloper)
         #expect("\((error as? SchemaMigrationError)?.code as Any)" == "Optional(invalidMigration)")
     }

@@ -133,7 +133,9 @@ package struct Promises: Sendable {
             }
         }
         return each(found) { place, key, value in
-            guard let memory = places[place], !memory.mayRepeat, !memory.late.contains(key) else { return nil }
+            guard let memory = places[place], !memory.mayRepeat, !memory.late.contains(key) else {
+                return nil
+            }
             for (index, first) in value.trail.enumerated() {
                 for second in value.trail[index...]
                 where app.order(of: second.step) < app.order(of: first.step) {
@@ -343,7 +345,7 @@ package struct Promises: Sendable {
         // No database is believed about the rows of another one.
         let bearsWitness = place == store && !isUnknown(store)
         if bearsWitness {
-            // The release itself proves nothing while it is the only one: its first launch may have died between two writes.
+            // The release itself says nothing while it is the only one: its first launch may have died between two writes.
             let own = databases.filter { place in
                 place != store
                     && version(seenIn: [place], line, before: release).map { $0 < release } ?? false

@@ -252,7 +252,8 @@ struct OtherCommandsTests {
     @Test(
         "every command has a help text with an example",
         arguments: [
-            "", "new", "diff", "drift", "status", "plan", "migrate", "rollback", "squash", "check", "rehearse",
+            "", "new", "diff", "drift", "status", "plan", "migrate", "rollback", "squash", "check",
+            "rehearse",
             "snapshot",
             "snapshot write",
             "snapshot verify", "fixture", "dump", "history", "adopt", "accept",

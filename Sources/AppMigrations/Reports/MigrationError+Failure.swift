@@ -1,7 +1,7 @@
 import Foundation
 
 extension MigrationError: MigrationFailure {
-    /// A sentence for the person, such as "The data could not be updated because the disk is full."
+    /// The sentence for the person, as in `The data could not be updated because the disk is full.`.
     ///
     /// In English, unless the app has the sentence in a table `AppMigrations` of its own. For the developer, there are
     /// ``message``, ``remedy`` and ``debugDescription``.

@@ -524,7 +524,9 @@ final class Stepper {
     }
 
     #if canImport(Darwin)
-        /// Says in the progress of the run what is being done. On Linux, Foundation's progress has no text.
+        /// Says in the progress of the run what is being done.
+        ///
+        /// On Linux, Foundation's progress has no text.
         private func describe(_ event: MigrationEvent) {
             let shown = if case .deferred(_, _, let progress) = mode { progress.total } else { progress }
             if let text = event.localizedDescription { shown.localizedDescription = text }

@@ -55,7 +55,7 @@ extension JSONStore {
             try setAside(file)
         }
         // A fixed permission from the first byte, and never more than the old file's.
-        if let lines = try old.history.contents(), try !file.history.existsInItsFolder() {
+        if let lines = try old.history.contents() {
             try file.history.replace(with: lines, permissions: old.history.permissions)
         }
         moved?.origin = origin
@@ -65,8 +65,9 @@ extension JSONStore {
     }
 
     private func remove(_ old: DurableFile) throws {
-        try old.remove()
+        // In this order: without its record, nothing looks for a history.
         if try old.history.existsInItsFolder() { try old.history.remove() }
+        try old.remove()
     }
 
     private func setAside(_ file: DurableFile) throws {

@@ -62,11 +62,11 @@ extension DatabaseFile {
     // MARK: Places
 
     private func hasOldFile() throws -> Bool {
-        let new = try? FileIdentity(of: URL(fileURLWithPath: path))
+        let new = URL(fileURLWithPath: path)
         return try oldPaths.contains { old in
             guard let url = try realPath(old) else { return false }
             // Two names of one file: nothing has to be moved, unless a power cut has left both.
-            return try FileIdentity(of: url) != new || url.status().st_nlink > 1
+            return !url.isSameFile(as: new) || (try url.status().st_nlink) > 1
         }
     }
 
@@ -75,8 +75,7 @@ extension DatabaseFile {
         var places: [URL] = []
         for path in [path] + oldPaths {
             guard let url = try realPath(path) else { continue }
-            let identity = try FileIdentity(of: url)
-            guard let same = try places.first(where: { try FileIdentity(of: $0) == identity }) else {
+            guard let same = places.first(where: { $0.isSameFile(as: url) }) else {
                 places.append(url)
                 continue
             }
@@ -135,6 +134,8 @@ extension DatabaseFile {
             let connection = try SoleConnection(
                 to: old, configuration, marking: true, waitingFor: limit, interrupter)
             defer { connection.close() }
+            // What is left there of a database that is gone is not this one's.
+            try setSideFilesAside(of: new, as: new.appending(end: Self.asideEnd))
             var isCopy = false
             if !copiesAlways, app_migrations_rename(old.path, new.path) == 0 {
                 try DurableFile(at: new).syncName()
@@ -197,14 +198,38 @@ extension DatabaseFile {
     /// Gives a database another name in the same folder.
     private func setAside(_ url: URL, _ interrupter: Interrupter) throws {
         try at(url) {
-            let connection = try? SoleConnection(to: url, configuration, waitingFor: limit, interrupter)
+            var connection: SoleConnection?
+            do {
+                connection = try SoleConnection(to: url, configuration, waitingFor: limit, interrupter)
+            } catch let error as DatabaseError
+                where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
+            {
+                // It cannot be opened, and is kept as it is.
+            }
             defer { connection?.close() }
-            let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-            let aside = url.appending(end: ".aside-\(date)-\(UUID().uuidString.prefix(4))")
+            let aside = url.appending(end: Self.asideEnd)
+            try setSideFilesAside(of: url, as: aside)
             guard app_migrations_rename(url.path, aside.path) == 0 else { throw POSIXError.current }
             try DurableFile(at: url).syncName()
             onEvent?(.setAside(url.path, as: aside.path))
         }
+    }
+
+    /// Gives the journals beside a database's path other names.
+    ///
+    /// Before the database itself gets another one: SQLite takes a journal for that of the database beside it, whatever
+    /// database that is by then (howtocorrupt.html, 1.4).
+    private func setSideFilesAside(of url: URL, as aside: URL) throws {
+        for end in ["-journal", "-wal", "-shm"] {
+            guard app_migrations_rename(url.path + end, aside.path + end) != 0 else { continue }
+            guard errno == ENOENT else { throw POSIXError.current }
+        }
+    }
+
+    /// The end of the name of what is set aside.
+    private static var asideEnd: String {
+        let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+        return ".aside-\(date)-\(UUID().uuidString.prefix(4))"
     }
 
     /// Removes a database that has been copied.

@@ -104,7 +104,8 @@ public struct DatabaseFile: Sendable {
             return try waitWhileBusy(upTo: limit, open)
         case .refuse:
             // Opening would create the file.
-            guard try DurableFile(at: URL(fileURLWithPath: path)).exists() else { throw missing }
+            let url = URL(fileURLWithPath: path)
+            guard try DurableFile(at: url).exists(), try url.status().st_size > 0 else { throw missing }
             let database = try waitWhileBusy(upTo: limit, open)
             let isEmpty = try waitWhileBusy(upTo: limit) {
                 try database.unsafeReentrantRead {

@@ -87,6 +87,12 @@ extension URL {
         deletingLastPathComponent().appendingPathComponent(lastPathComponent + end)
     }
 
+    /// Returns true if both are names of one file.
+    func isSameFile(as other: URL) -> Bool {
+        guard let status = try? status(), let others = try? other.status() else { return false }
+        return status.st_ino == others.st_ino && status.st_dev == others.st_dev
+    }
+
     /// Returns the status of the file, or of what it links to.
     ///
     /// - Throws: `POSIXError`.

@@ -48,12 +48,15 @@ struct MovedDeviceTests {
         try device.launch(as: "2.0")
         func titles() throws -> [String] {
             let path = device.folder.appendingPathComponent("Shared/library.sqlite").path
-            return try DatabaseQueue(path: path).read { try String.fetchAll($0, sql: "SELECT title FROM book") }
+            return try DatabaseQueue(path: path).read {
+                try String.fetchAll($0, sql: "SELECT title FROM book")
+            }
         }
         #expect(try titles() == ["1.0", "2.0"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: device.folder.path + "/Old").filter {
-            !$0.hasSuffix(".lock")
-        } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: device.folder.path + "/Old").filter {
+                !$0.hasSuffix(".lock")
+            } == [])
         // The older version finds nothing, and begins anew.
         try device.downgrade(to: "1.0")
         try device.launch(as: "2.0")

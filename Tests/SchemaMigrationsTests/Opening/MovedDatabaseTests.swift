@@ -1,3 +1,4 @@
+import AppMigrations
 import Dispatch
 import Foundation
 import GRDB
@@ -333,6 +334,42 @@ struct MovedDatabaseTests {
         #expect(try folder.filesInClearText(holding: "note 1") == [])
     }
 
+    @Test("is not mixed up with the log of a database that was at the new path before")
+    func staleLog() throws {
+        try makeOld()
+        let other = folder.path("other.sqlite")
+        let pool = try DatabasePool(path: other)
+        try pool.write { try $0.execute(sql: "CREATE TABLE gone(x)") }
+        for end in ["-wal", "-shm"] {
+            try FileManager.default.copyItem(atPath: other + end, toPath: new + end)
+        }
+        try pool.close()
+        let queue = try file().openQueue()
+        #expect(try notes(queue) == 3)
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
+        #expect(try names("new").count { $0.hasSuffix("-wal") && $0.contains(".aside-") } == 1)
+    }
+
+    @Test("is chosen although the other file is damaged, or open elsewhere, which is an error")
+    func keepingBesideDamage() throws {
+        try makeOld()
+        try Data("this is no database, but some text that fills a page".utf8).write(
+            to: URL(fileURLWithPath: new))
+        #expect(try refusal(file()).message == "\(new): file is not a database (SQLite 26).")
+        try file().keep(old)
+        #expect(try notes(file().openQueue()) == 3)
+
+        try makeOld(rows: 1)
+        let pool = try DatabasePool(path: old)
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try file(waitingFor: .milliseconds(50)).keep(new)
+        }
+        #expect(error.code == .locked)
+        try pool.close()
+        let missing = try #require(throws: SchemaMigrationError.self) { try file().keep(folder.path("none")) }
+        #expect(missing.message == "\(folder.path("none")) is no place of this database with a file.")
+    }
+
     // MARK: Odd paths
 
     @Test(
@@ -384,6 +421,37 @@ struct MovedDatabaseTests {
         try queue.close()
         let cased = DatabaseFile(path: folder.path("new/App.sqlite"), movedFrom: [new])
         #expect(try notes(cased.openQueue()) == 2)
+    }
+
+    @Test("opens between two calls of one manager, after a step of it has moved the file")
+    func openedLater() throws {
+        func manager(_ version: String) throws -> MigrationManager {
+            try MigrationManager(
+                name: "Library", currentVersion: version, adopting: .newApp,
+                store: JSONStore(at: folder.file("migrations.json")))
+        }
+        let first = try manager("1.0")
+        let queue = try DatabaseQueue(path: old)
+        first.whenMigratingToVersion("1.0", in: queue, onFreshInstall: .run) { db in
+            try db.execute(sql: "CREATE TABLE note(text TEXT)")
+        }
+        try first.migrate()
+        try queue.close()
+        for expected in [["2.0", "2.0"], []] as [[AppVersion]] {
+            let second = try manager("2.0")
+            second.whenMigratingToVersion("2.0") { [old, new] in
+                try FileManager.default.moveItem(atPath: old, toPath: new)
+            }
+            try second.migrate(through: "2.0")
+            let moved = try DatabaseQueue(path: new)
+            second.whenMigratingToVersion("2.0", in: moved) { db in
+                try db.execute(sql: "INSERT INTO note VALUES ('2.0')")
+            }
+            let report = try second.migrate()
+            #expect(report.completed == expected)
+            #expect(report.launch == (expected.isEmpty ? .relaunch : .upgrade(from: "1.0")))
+            #expect(try notes(moved) == 1)
+        }
     }
 
     // MARK: Errors
