@@ -33,11 +33,11 @@ struct OlderBuildTests {
         let status = try await tool("status --database app.sqlite")
         #expect(
             status.output.withoutTimes.contains(
-                "!  4  tag    applied DATE TIME, no such file; compatible, can be undone"), "\(status)"
+                "!  4  tag    applied DATE, no such file; compatible, can be undone"), "\(status)"
         )
         #expect(
             status.output.withoutTimes.contains(
-                "!  5  mood   applied DATE TIME, no such file; not compatible, can be undone"))
+                "!  5  mood   applied DATE, no such file; not compatible, can be undone"))
         let refused = try await tool("migrate --database app.sqlite")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("unknown and not compatible: 5_mood"))
