@@ -1,4 +1,6 @@
+import AppMigrations
 import ArgumentParser
+import Foundation
 
 /// Launches one release on a folder of data.
 struct LaunchCommand: AsyncParsableCommand {
@@ -24,6 +26,17 @@ struct LaunchCommand: AsyncParsableCommand {
     func run() async throws {
         let release = try Release(version, build: build)
         let printer = LaunchPrinter(isSlow: slow, killAfter: killAfter)
-        try await printer.play(JournalApp(folder: options.folder, release: release))
+        do {
+            try await printer.play(JournalApp(folder: options.folder, release: release))
+        } catch let error as any MigrationFailure {
+            // For the person first, and then for the developer.
+            let text = """
+                \(error.localizedDescription) \(error.advice.localizedDescription)
+                \(error)
+
+                """
+            FileHandle.standardError.write(Data(text.utf8))
+            throw ExitCode.failure
+        }
     }
 }

@@ -82,7 +82,8 @@ public struct FailureSummary: Codable, Sendable, Hashable {
         var causes: [Cause] = []
         var next = cause
         while let error = next, causes.count < 4 {
-            causes.append(Cause(domain: error._domain, number: error._code))
+            let report = error as NSError
+            causes.append(Cause(domain: report.domain, number: report.code))
             next = (error as? MigrationError)?.underlyingError ?? (error as? any FailureWithCause)?.cause
         }
         self.causes = causes

@@ -66,7 +66,7 @@ extension DatabaseFile {
         return try oldPaths.contains { old in
             guard let url = try realPath(old) else { return false }
             // Two names of one file: nothing has to be moved, unless a power cut has left both.
-            return !url.isSameFile(as: new) || (try url.status().st_nlink) > 1
+            return try !url.isSameFile(as: new) || url.status().st_nlink > 1
         }
     }
 

@@ -84,8 +84,8 @@ public struct DatabaseFile: Sendable {
 
     /// Opens the file, or creates it.
     ///
-    /// - Throws: GRDB's error, when it cannot be opened; ``SchemaMigrationError``, when it is missing or cannot be moved
-    ///   here. Nothing is lost then, and the next call tries again.
+    /// - Throws: ``SchemaMigrationError``, when it cannot be opened, is missing, or cannot be moved here. Nothing is lost
+    ///   then, and the next call tries again. GRDB's error is its ``SchemaMigrationError/underlyingError``.
     public func openQueue() throws -> DatabaseQueue {
         try opening { try DatabaseQueue(path: path, configuration: configuration) }
     }
@@ -98,6 +98,16 @@ public struct DatabaseFile: Sendable {
     }
 
     private func opening<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
+        do {
+            return try openingOrCreating(open)
+        } catch let error as DatabaseError {
+            throw SchemaMigrationError(
+                .databaseFailed, at: .file(URL(fileURLWithPath: path).lastPathComponent), error,
+                remedy: error.remedy ?? "Check the configuration with which it is opened.")
+        }
+    }
+
+    private func openingOrCreating<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
         switch rule {
         case .create:
             if !oldPaths.isEmpty { try moveHere() }

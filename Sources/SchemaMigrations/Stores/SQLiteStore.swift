@@ -51,7 +51,7 @@ public struct SQLiteStore: MigrationStore {
 
     /// Creates a store in a database file, and the file if it does not exist.
     ///
-    /// - Throws: GRDB's error, when it cannot open the file.
+    /// - Throws: ``SchemaMigrationError``, when it cannot open the file.
     public init(path: String) throws {
         try self.init(DatabaseFile(path: path).openQueue())
     }

@@ -24,13 +24,14 @@ struct DatabaseFileTests {
         let blocker = try folder.queue()
         try blocker.inDatabase { db in
             try db.execute(sql: "BEGIN EXCLUSIVE")
-            let error = try #require(throws: DatabaseError.self) {
+            let error = try #require(throws: SchemaMigrationError.self) {
                 try DatabaseFile(
                     path: folder.path("app.sqlite"), configuration: Configuration(),
                     waitingFor: .milliseconds(30)
                 ).openPool()
             }
-            #expect(error.resultCode == .SQLITE_BUSY)
+            #expect(error.code == .locked)
+            #expect(error.message == "app.sqlite: database is locked (SQLite 5).")
             try db.execute(sql: "COMMIT")
         }
         let isLocked = DispatchSemaphore(value: 0)

@@ -48,8 +48,8 @@ struct BadDatabaseTests {
         #expect(
             error.description
                 == """
-                file is not a database (SQLite 26). If it is encrypted, pass its passphrase; if not, restore the database \
-                from a backup.
+                app.sqlite: file is not a database (SQLite 26). If it is encrypted, pass its passphrase; if not, restore \
+                the database from a backup.
                 """)
         #expect(error.sqliteCode == 26)
         #expect(try Data(contentsOf: folder.url.appendingPathComponent("app.sqlite")) == text)
@@ -60,8 +60,8 @@ struct BadDatabaseTests {
         let error = try failure { try schema.migrate(path: folder.path("nowhere/app.sqlite")) }
         #expect(
             error.description == """
-                unable to open database file (SQLite 14). Check that its folder exists, and that both can be read \
-                and written.
+                app.sqlite: unable to open database file (SQLite 14). Check that its folder exists, and that both can \
+                be read and written.
                 """)
     }
 

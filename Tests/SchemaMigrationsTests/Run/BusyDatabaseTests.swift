@@ -173,7 +173,8 @@ struct BusyDatabaseTests {
         schema.options.busyTimeout = .zero
         statements.withLock { $0 = 0 }
         let error = try failure { try call(schema, queue) }
-        #expect(error.description == Self.description, "\(name)")
+        // A file that the call itself opens is named.
+        #expect(error.description.hasSuffix(Self.description), "\(name)")
         // In the ten seconds of the default, a thousand and more.
         #expect(statements.withLock { $0 } < 30, "\(name)")
         try blocker.execute("ROLLBACK")

@@ -254,7 +254,9 @@ struct SQLiteStoreTests {
         let path = folder.path("own.sqlite")
         try SQLiteStore(path: path).changeRecord(of: "A") { $0 = try record }
         #expect(try SQLiteStore(path: path).record(of: "A") == record)
-        #expect(throws: DatabaseError.self) { try SQLiteStore(path: folder.path("nowhere/own.sqlite")) }
+        let error = try failure { try SQLiteStore(path: folder.path("nowhere/own.sqlite")) }
+        #expect(error.message == "own.sqlite: unable to open database file (SQLite 14).")
+        #expect(error.remedy == "Check that its folder exists, and that both can be read and written.")
     }
 
     @Test("can be the app's own database of every kind")
