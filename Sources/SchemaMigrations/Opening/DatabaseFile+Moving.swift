@@ -150,11 +150,19 @@ extension DatabaseFile {
             connection.close()
             try unlinkLinks(to: old)
             if connection.wasWAL {
-                let queue = try DatabaseQueue(path: new.path, configuration: configuration.forCopying())
-                try queue.inDatabase { try $0.execute(sql: "PRAGMA main.journal_mode = WAL") }
-                try queue.close()
+                restoreWAL(at: new)
             }
             onEvent?(.moved(from: old.path, to: new.path, isCopy: isCopy))
+        }
+    }
+
+    /// Puts a moved database back into WAL mode, unless another connection has followed it here: the mode concerns speed
+    /// alone.
+    private func restoreWAL(at new: URL) {
+        try? waitWhileBusy(upTo: .seconds(1)) {
+            let queue = try DatabaseQueue(path: new.path, configuration: configuration.forCopying())
+            defer { try? queue.close() }
+            try queue.inDatabase { try $0.execute(sql: "PRAGMA main.journal_mode = WAL") }
         }
     }
 
