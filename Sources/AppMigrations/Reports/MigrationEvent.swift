@@ -79,8 +79,6 @@ extension MigrationEvent: CustomStringConvertible {
 
 extension MigrationEvent {
     /// What is being done, for a person, as in `Updating Library: 3 of 12`; nil unless the event is about a step.
-    ///
-    /// On Apple's systems, ``MigrationManager/progress`` has it too.
     public var localizedDescription: String? {
         switch kind {
         case .willRun(let step), .didRun(let step, _), .didRunBatch(let step, _, _):

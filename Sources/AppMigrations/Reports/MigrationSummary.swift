@@ -44,7 +44,6 @@ extension MigrationReport {
             returnedFromDowngrade: returnedFromDowngrade, steps: completed.count, skipped: skipped.count,
             schemaMigrations: moves.reduce(0) { $0 + $1.schemaVersions.count },
             warnings: moves.reduce(0) { $0 + $1.warnings.count }, deferred: pendingDeferred.count,
-            milliseconds: duration.components.seconds * 1_000
-                + duration.components.attoseconds / 1_000_000_000_000_000)
+            milliseconds: Int64(duration / .milliseconds(1)))
     }
 }

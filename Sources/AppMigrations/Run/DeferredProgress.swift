@@ -3,8 +3,7 @@ import Foundation
 /// The progress of deferred steps: each counts the same, and within a step, the rows done of the rows there were.
 final class DeferredProgress {
     private static let unitsPerStep: Int64 = 1000
-    /// The progress that the app sees.
-    let total: Progress
+    private let total: Progress
     private var units: [Int64]
     private let settledBefore: Int
 

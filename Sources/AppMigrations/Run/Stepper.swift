@@ -517,22 +517,8 @@ final class Stepper {
                 schemaVersions: step.isMove ? pending.move.apply : nil, attempt: attempt,
                 number: index + 1, count: steps.count { $0.step.kind != .versionChange },
                 title: step.title))
-        #if canImport(Darwin)
-            describe(MigrationEvent(manager: plan.request.manager, kind: kind))
-        #endif
         tell(kind)
     }
-
-    #if canImport(Darwin)
-        /// Says in the progress of the run what is being done.
-        ///
-        /// On Linux, Foundation's progress has no text.
-        private func describe(_ event: MigrationEvent) {
-            let shown = if case .deferred(_, _, let progress) = mode { progress.total } else { progress }
-            if let text = event.localizedDescription { shown.localizedDescription = text }
-            shown.localizedAdditionalDescription = event.localizedAdditionalDescription ?? ""
-        }
-    #endif
 }
 
 /// The work that a run has done, for its report.

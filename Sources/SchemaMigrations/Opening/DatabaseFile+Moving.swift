@@ -4,6 +4,16 @@ import Foundation
 import GRDB
 import MigrationDiagnostics
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 extension DatabaseFile {
     /// Returns the files at the database's path and its old paths that exist, with what they hold.
     ///

@@ -2,6 +2,16 @@ public import AppMigrations
 public import Foundation
 import GRDB
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 /// A database file, and what it holds, for an app that finds its database in two places.
 public struct FoundDatabase: Sendable {
     /// The file's path.

@@ -1,6 +1,16 @@
 import Foundation
 import GRDB
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 /// The note in a database that it was moved to where it is.
 ///
 /// It moves along with the database, in the file. So a file that an older version of the app creates afterwards, where

@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import GRDB
 import SchemaMigrations
-import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -24,7 +23,7 @@ struct MovedDatabaseTests {
 
     /// Collects events.
     private final class Log: Sendable {
-        private let entries = Mutex<[DatabaseFile.Event]>([])
+        private let entries = Locked<[DatabaseFile.Event]>([])
         var events: [DatabaseFile.Event] { entries.withLock { $0 } }
         func note(_ event: DatabaseFile.Event) { entries.withLock { $0.append(event) } }
     }
@@ -296,9 +295,9 @@ struct MovedDatabaseTests {
     func writer(isWAL: Bool) throws {
         try makeOld(rows: 0)
         if isWAL { try DatabasePool(path: old).close() }
-        let isDone = Mutex(false)
+        let isDone = Locked(false)
         let isOver = DispatchSemaphore(value: 0)
-        let committed = Mutex(0)
+        let committed = Locked(0)
         let old = old
         Thread.detachNewThread {
             defer { isOver.signal() }
