@@ -73,13 +73,15 @@ package struct FileLock: Sendable {
 
     /// Runs the body while no other process holds one of the locks beside a file, whose names begin like the file's.
     ///
+    /// - Parameter held: a lock that the caller holds. It can be among them: `app.sqlite.move.lock` begins like `app`.
     /// - Throws: ``LockTimeout``, when the time is up; `POSIXError`.
     package static func withLocks(
-        beside url: URL, waitingFor limit: Duration, _ body: () throws -> Void
+        beside url: URL, except held: FileLock, waitingFor limit: Duration, _ body: () throws -> Void
     ) throws {
         let folder = url.deletingLastPathComponent()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
             $0.hasPrefix("\(url.lastPathComponent).") && $0.hasSuffix(".lock")
+                && folder.appendingPathComponent($0).path != held.url.path
         }
         func take(_ names: ArraySlice<String>) throws {
             guard let name = names.first else { return try body() }

@@ -32,7 +32,9 @@ extension JSONStore {
         guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             for old in old where try old.existsInItsFolder() {
-                try FileLock.withLocks(beside: old.url, waitingFor: Self.defaultTimeout) { try move(old) }
+                try FileLock.withLocks(
+                    beside: old.url, except: writeLock, waitingFor: Self.defaultTimeout
+                ) { try move(old) }
             }
         }
     }

@@ -140,9 +140,13 @@ public struct JSONStore: MigrationStore {
         try access(.write) {
             // Before the lock: it can take seconds, and others need not wait for it.
             if case .fileSystem = durability { try file.flushFileSystem() }
-            try FileLock(at: file.url.appendingPathExtension("lock"), permissions: file.permissions)
-                .withLock(waitingFor: limit, body)
+            try writeLock.withLock(waitingFor: limit, body)
         }
+    }
+
+    /// The short lock that all writers of the file take.
+    var writeLock: FileLock {
+        FileLock(at: file.url.appendingPathExtension("lock"), permissions: file.permissions)
     }
 
     func access<Result>(_ access: StoreAccess, _ body: () throws -> Result) throws -> Result {

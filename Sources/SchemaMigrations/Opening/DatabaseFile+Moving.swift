@@ -60,7 +60,7 @@ extension DatabaseFile {
                 if found.indices.contains(kept), found[kept].url.path != new.path {
                     let old = found[kept].url
                     // No manager of an older version migrates it meanwhile.
-                    try FileLock.withLocks(beside: old, waitingFor: limit) {
+                    try FileLock.withLocks(beside: old, except: moveLock(), waitingFor: limit) {
                         try move(old, to: new, interrupter)
                     }
                 }
@@ -275,11 +275,13 @@ extension DatabaseFile {
         try mappingErrors {
             let interrupter = Interrupter(observing: nil)
             try interrupter.whileActive {
-                try FileLock(at: newPlace().appending(end: ".move.lock")).withLock(waitingFor: limit) {
-                    try body(interrupter)
-                }
+                try moveLock().withLock(waitingFor: limit) { try body(interrupter) }
             }
         }
+    }
+
+    private func moveLock() throws -> FileLock {
+        try FileLock(at: newPlace().appending(end: ".move.lock"))
     }
 
     /// Runs the body, whose errors are about a file.

@@ -115,6 +115,13 @@ struct MovedRecordTests {
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
     }
 
+    @Test("gets a longer name in its folder, without waiting for its own lock")
+    func longerName() throws {
+        let short = folder.file("new/migrations")
+        try launch("1.0", JSONStore(at: short))
+        #expect(try launch("2.0", JSONStore(at: new, movedFrom: [short])) == ["1.1", "2.0"])
+    }
+
     @Test("is new where there is no old one, and no old folder")
     func freshInstall() throws {
         let store = try JSONStore(at: new, movedFrom: [folder.file("none/migrations.json"), old])

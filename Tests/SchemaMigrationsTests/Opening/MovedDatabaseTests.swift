@@ -409,6 +409,13 @@ struct MovedDatabaseTests {
         #expect(try names("old") == [])
     }
 
+    @Test("gets a longer name in its folder, without waiting for its own lock")
+    func longerName() throws {
+        let short = folder.path("new/app")
+        try makeOld(at: short)
+        #expect(try notes(file(from: [short], waitingFor: .milliseconds(50)).openQueue()) == 3)
+    }
+
     @Test("moves within a folder, out of a folder in it, and to a name that differs in case")
     func nearby() throws {
         try FileManager.default.createDirectory(
