@@ -226,7 +226,7 @@ extension MigrationManager {
 
     func tell(_ kind: MigrationEvent.Kind) {
         guard observer != nil || options.onEvent != nil else { return }
-        let event = MigrationEvent(manager: name, kind: kind)
+        let event = MigrationEvent(kind, of: name, options)
         observer?.note(event)
         options.onEvent?(event)
     }

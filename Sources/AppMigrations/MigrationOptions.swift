@@ -32,6 +32,11 @@ public struct MigrationOptions {
     /// By default 5 seconds for the synchronous ``MigrationManager/migrate(through:retrying:)`` and 60 for the asynchronous one.
     public var lockTimeout: Duration?
 
+    /// Returns the title of the step of a version for the person who waits, as in `Looking for duplicates`; nil for none.
+    ///
+    /// ``MigrationEvent/localizedAdditionalDescription`` shows it.
+    public var stepTitle: ((AppVersion) -> String?)?
+
     /// Receives events as they happen, where `migrate` was called.
     public var onEvent: ((MigrationEvent) -> Void)?
 
@@ -39,7 +44,8 @@ public struct MigrationOptions {
     public init(
         oldestSupported: AppVersion? = nil,
         aboveCurrent: AboveCurrentRule = .refuse, role: Role = .migrates, line: String = "app",
-        maximumAttempts: Int = 3, lockTimeout: Duration? = nil, onEvent: ((MigrationEvent) -> Void)? = nil
+        maximumAttempts: Int = 3, lockTimeout: Duration? = nil,
+        stepTitle: ((AppVersion) -> String?)? = nil, onEvent: ((MigrationEvent) -> Void)? = nil
     ) {
         self.oldestSupported = oldestSupported
         self.aboveCurrent = aboveCurrent
@@ -47,6 +53,7 @@ public struct MigrationOptions {
         self.line = line
         self.maximumAttempts = maximumAttempts
         self.lockTimeout = lockTimeout
+        self.stepTitle = stepTitle
         self.onEvent = onEvent
     }
 

@@ -78,12 +78,12 @@ package struct MigrationFileName: Hashable, Sendable {
 }
 
 extension Character {
-    /// Whether the name of a migration may have the character.
+    /// True if the name of a migration may have the character.
     fileprivate var mayStandInName: Bool { isLetter || isNumber || self == " " || self == "_" || self == "-" }
 }
 
 extension UInt8 {
-    /// Whether the byte is a character of ASCII that the name of a migration may have.
+    /// True if the byte is a character of ASCII that the name of a migration may have.
     fileprivate var isPlain: Bool {
         (0x61...0x7a).contains(self | 0x20) || (0x30...0x39).contains(self) || self == UInt8(ascii: "_")
             || self == UInt8(ascii: "-") || self == UInt8(ascii: " ")
@@ -91,7 +91,7 @@ extension UInt8 {
 }
 
 extension String {
-    /// Whether a type may have this name: only ASCII letters, digits and `_`, and no digit first.
+    /// True if a type may have this name: only ASCII letters, digits and `_`, and no digit first.
     fileprivate var isTypeName: Bool {
         let isWord = utf8.allSatisfy { byte in
             (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_")

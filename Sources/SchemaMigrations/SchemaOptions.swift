@@ -14,20 +14,20 @@ public struct SchemaOptions: Sendable {
     /// The grouping of migrations into commits.
     public var commits: Commits
 
-    /// What to do about a database that has had unknown migrations: those of a newer version of the app, or of another
+    /// The rule for a database that has had unknown migrations: those of a newer version of the app, or of another
     /// branch.
     ///
     /// By default, migrating it is an error, unless every unknown migration is compatible. See <doc:OlderBuilds>.
     public var newerDatabases: NewerDatabaseRule
 
-    /// What to do about edited files: those that were changed after they were applied.
+    /// The rule for edited files: those that were changed after they were applied.
     ///
     /// By default, edits are allowed, and ``SchemaStatus/editedVersions`` lists such files. `.refuse` makes migrating
     /// an error until you call ``SchemaMigrator/acceptEdits(_:of:)``, and makes the migrator read every file
     /// at every launch.
     public var editedMigrations: Policy
 
-    /// What to do about a schema that is not the one that the migrations make: something else has changed it, or a
+    /// The rule for a schema that is not the one that the migrations make: something else has changed it, or a
     /// migration was edited after it was applied.
     ///
     /// By default, nil, the migrator compares nothing. `.refuse` throws ``SchemaMigrationError/Code/differentSchema``, and
@@ -100,7 +100,7 @@ public struct SchemaOptions: Sendable {
         case allOrNothing
     }
 
-    /// What to do about a database that has had unknown migrations.
+    /// The rule for a database that has had unknown migrations.
     ///
     /// A migration is unknown if it was applied, and this migrator does not have it. Migrations below the lowest known one
     /// do not count: their files were removed.

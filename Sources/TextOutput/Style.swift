@@ -32,6 +32,6 @@ package struct Style: Sendable {
 }
 
 extension FileHandle {
-    /// Whether the file is a terminal.
+    /// True if the file is a terminal.
     package var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 }

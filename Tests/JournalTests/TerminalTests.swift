@@ -17,12 +17,12 @@ struct TerminalTests {
             #expect(terminal.status == 0)
             #expect(
                 terminal.output.bars == [
-                    "──────────────────────── 0%   Settings 1.1",
-                    "━━━━━━━━──────────────── 33%  Entries 1.1",
-                    "━━━━━━━━━━━━──────────── 50%  Entries 1.1",
-                    "━━━━━━━━━━━━━━━━──────── 67%  Attachments 1.1",
-                    "━━━━━━━━━━━━━━━━━━━━──── 83%  Attachments 1.1",
-                    "━━━━━━━━━━━━━━━━━━━━━━━━ 100% Attachments 1.1",
+                    "──────────────────────── 0%   Updating Settings: 1 of 1",
+                    "━━━━━━━━──────────────── 33%  Updating Entries: 1 of 2",
+                    "━━━━━━━━━━━━──────────── 50%  Updating Entries: 2 of 2",
+                    "━━━━━━━━━━━━━━━━──────── 67%  Updating Attachments: 1 of 1",
+                    "━━━━━━━━━━━━━━━━━━━━──── 83%  Updating Attachments: 1 of 1",
+                    "━━━━━━━━━━━━━━━━━━━━━━━━ 100% Updating Attachments: 1 of 1",
                 ])
             #expect(terminal.output.left == pipe.output)
         }

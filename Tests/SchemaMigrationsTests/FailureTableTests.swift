@@ -30,8 +30,8 @@ struct FailureTableTests {
         let sections = [("MigrationError", Self.codes), ("SchemaMigrationError", Self.schemaCodes)]
         for (type, codes) in sections {
             let rows = codes.map { name, number in
-                let kind = FailureKind(code: name)
-                return "| `\(name)` | \(number) | \(kind.text) | \(kind.advice.localizedDescription) |"
+                let advice = RecoveryAdvice(forCode: name).localizedDescription
+                return "| `\(name)` | \(number) | \(PersonText.text(forCode: name)) | \(advice) |"
             }
             let table =
                 "`\(type)`:\n\n| code | number | the person reads | and is advised |\n| --- | --: | --- | --- |\n"

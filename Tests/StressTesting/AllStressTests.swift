@@ -16,4 +16,5 @@ public let allStressTests: [any StressTest] = [
     GenerationTest(),
     CompatibleTest(),
     UndoTest(),
+    SummaryTest(),
 ]

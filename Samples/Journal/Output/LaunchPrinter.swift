@@ -12,7 +12,7 @@ final class LaunchPrinter {
     private var batches = 0
     private var hasHeading = false
     private var count = 0
-    /// The name of the running step.
+    /// The text beside the bar.
     private var title = ""
     /// How long the step paused for the viewer, which does not count as its work.
     private var paused = Duration.zero
@@ -63,8 +63,8 @@ final class LaunchPrinter {
         case .launchRecognized(let launch):
             if !hasHeading { print("\(style.heading("Journal \(app.release)")), \(launch.inWords)") }
             hasHeading = true
-        case .willRun(let step):
-            title = "\(event.manager) \(step.version)"
+        case .willRun:
+            title = text(of: event)
             showProgress(app)
             paused = .zero
         case .didRun(let step, let duration):
@@ -73,6 +73,7 @@ final class LaunchPrinter {
             print(line(step.version, event.manager, work ?? app.notes.take(), duration - paused))
             count += 1
         case .didRunBatch(_, let done, let total):
+            title = text(of: event)
             bar?.draw(title, fraction: app.deferredProgress?.fractionCompleted ?? 0)
             batches += 1
             guard batches == killAfter else { return }
@@ -85,6 +86,12 @@ final class LaunchPrinter {
         default:
             break
         }
+    }
+
+    /// The text that a person reads beside the bar.
+    private func text(of event: MigrationEvent) -> String {
+        [event.localizedDescription, event.localizedAdditionalDescription].compactMap(\.self)
+            .joined(separator: ", ")
     }
 
     private func showProgress(_ app: JournalApp) {

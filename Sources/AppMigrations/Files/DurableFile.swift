@@ -120,14 +120,19 @@ package struct DurableFile: Sendable {
     ///
     /// - Parameter reason: the word before the date.
     package func keepAside(as reason: String = "damaged") throws {
-        let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let aside = folder.appendingPathComponent(
-            "\(url.lastPathComponent).\(reason)-\(date)-\(UUID().uuidString.prefix(8))")
+            "\(url.lastPathComponent).\(reason)-\(Date().inFileName)-\(UUID().uuidString.prefix(8))")
         if link(url.path, aside.path) != 0 {
             // A folder in the file's place can have one name only. No other file may lose its name to it.
             guard errno != EEXIST, rename(url.path, aside.path) == 0 else { throw POSIXError.current }
         }
         try syncName()
+    }
+
+    /// Gives the file another, dated name, after the word `aside`.
+    func setAside() throws {
+        try keepAside(as: "aside")
+        try remove()
     }
 
     private func read(_ file: FileHandle) throws -> Data {
@@ -298,4 +303,9 @@ struct FileState: Equatable, Sendable {
         // Nothing but the system sets this time, not even whoever restores a backup.
         guard changed + Self.precision < .seconds(Date().timeIntervalSince1970) else { return nil }
     }
+}
+
+extension Date {
+    /// The date and the time, without the signs that file systems and SQL refuse: `20261102T093000Z`.
+    package var inFileName: String { formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted)) }
 }

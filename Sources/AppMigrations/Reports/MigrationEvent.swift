@@ -12,6 +12,9 @@ public struct MigrationEvent: Sendable {
     /// The kind of the event.
     public let kind: Kind
 
+    /// The app's own title of the step that the event is about, from ``MigrationOptions/stepTitle``.
+    public let stepTitle: String?
+
     /// The kind of an event.
     ///
     /// New cases may be added in minor versions: switch with a default.
@@ -78,7 +81,13 @@ extension MigrationEvent: CustomStringConvertible {
 }
 
 extension MigrationEvent {
-    /// What is being done, for a person, as in `Updating Library: 3 of 12`; nil unless the event is about a step.
+    init(_ kind: Kind, of manager: String, _ options: MigrationOptions) {
+        self.manager = manager
+        self.kind = kind
+        stepTitle = kind.step.flatMap { options.stepTitle?($0.version) }
+    }
+
+    /// The work that is being done, for a person, as in `Updating Library: 3 of 12`; nil unless a step is running.
     public var localizedDescription: String? {
         switch kind {
         case .willRun(let step), .didRun(let step, _), .didRunBatch(let step, _, _):
@@ -87,10 +96,27 @@ extension MigrationEvent {
         }
     }
 
-    /// How far that is, as in `1,200 of 30,000 rows`; nil if unknown.
+    /// The step's title, and how far it is, as in `Looking for duplicates: 1,200 of 30,000 rows`; nil if both are unknown.
     public var localizedAdditionalDescription: String? {
-        guard case .didRunBatch(_, let done, let total?) = kind else { return nil }
-        return PersonText.text("progress.rows", done, total)
+        guard localizedDescription != nil else { return nil }
+        var rows: String?
+        if case .didRunBatch(_, let done, let total?) = kind {
+            rows = PersonText.text("progress.rows", done, total)
+        }
+        let texts = [stepTitle, rows].compactMap(\.self)
+        return texts.isEmpty ? nil : texts.joined(separator: ": ")
+    }
+}
+
+extension MigrationEvent.Kind {
+    /// The step that the event is about.
+    fileprivate var step: MigrationEvent.Step? {
+        switch self {
+        case .willRun(let step), .didRun(let step, _), .didFail(let step, _), .didGiveUp(let step),
+            .didRunBatch(let step, _, _):
+            step
+        case .launchRecognized, .databaseIsNewer, .lacksBusyTimeout, .finished: nil
+        }
     }
 }
 

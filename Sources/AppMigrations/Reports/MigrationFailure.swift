@@ -14,14 +14,39 @@ public import Foundation
 /// }
 /// ```
 public protocol MigrationFailure: LocalizedError, CustomNSError, CustomDebugStringConvertible, Sendable {
-    /// What the app can offer the person.
-    var advice: RecoveryAdvice { get }
-
     /// The facts for the app's analytics and for a crash reporter: no path, name, statement or value.
     var summary: FailureSummary { get }
+
+    /// The error that caused this one.
+    var underlyingError: (any Error)? { get }
 }
 
-/// What an app can offer a person whose data could not be updated.
+extension MigrationFailure {
+    /// The sentence for the person, as in `The data could not be updated because the disk is full.`.
+    ///
+    /// In English, unless the app has the sentence in a table `AppMigrations` of its own. `description` and
+    /// `debugDescription` are for the developer.
+    public var errorDescription: String? { PersonText.text(forCode: summary.code) }
+
+    /// The way out that the app can offer the person.
+    public var advice: RecoveryAdvice { summary.advice }
+
+    /// The ``advice`` as a sentence.
+    public var recoverySuggestion: String? { advice.localizedDescription }
+
+    /// The number of the error's code, which never changes.
+    public var errorCode: Int { summary.number }
+
+    /// The sentences for the person, and nothing else.
+    public var errorUserInfo: [String: Any] {
+        [
+            NSLocalizedDescriptionKey: errorDescription ?? "",
+            NSLocalizedRecoverySuggestionErrorKey: advice.localizedDescription,
+        ]
+    }
+}
+
+/// A way out for a person whose data could not be updated.
 public enum RecoveryAdvice: String, Codable, Sendable, CaseIterable {
     /// Try again.
     case retry
@@ -52,7 +77,7 @@ public struct FailureSummary: Codable, Sendable, Hashable {
     public let code: String
     /// The number of the code, which never changes.
     public let number: Int
-    /// What the person was advised.
+    /// The advice for the person.
     public let advice: RecoveryAdvice
     /// The version of the step, or the version of the schema migration; nil if none is concerned.
     public let version: String?
@@ -70,29 +95,42 @@ public struct FailureSummary: Codable, Sendable, Hashable {
     }
 
     package init(
-        domain: String, code: String, number: Int, advice: RecoveryAdvice, version: String?, attempt: Int?,
-        cause: (any Error)?
+        _ failure: some MigrationFailure, code: String, number: Int, version: String?, attempt: Int? = nil
     ) {
-        self.domain = domain
+        domain = type(of: failure).errorDomain
         self.code = code
         self.number = number
-        self.advice = advice
+        advice = RecoveryAdvice(forCode: code)
         self.version = version
         self.attempt = attempt
         var causes: [Cause] = []
-        var next = cause
+        var next = failure.underlyingError
         while let error = next, causes.count < 4 {
             let report = error as NSError
             causes.append(Cause(domain: report.domain, number: report.code))
-            next = (error as? MigrationError)?.underlyingError ?? (error as? any FailureWithCause)?.cause
+            next = (error as? any MigrationFailure)?.underlyingError
         }
         self.causes = causes
     }
 }
 
-/// An error of another module of this package that another error has caused.
-package protocol FailureWithCause {
-    var cause: (any Error)? { get }
+extension RecoveryAdvice {
+    /// Returns the advice for the name of a code, of either kind of error.
+    package init(forCode code: String) {
+        self =
+            switch code {
+            case "stepFailed", "migrationFailed", "backupFailed", "suspended", "unreadableStore",
+                "unwritableStore",
+                "readOnly":
+                .retry
+            case "deviceLocked": .unlock
+            case "diskFull": .freeSpace
+            case "newerThanThisProcess", "newerFormat", "newerDatabase": .updateApp
+            case "locked", "postponed", "notYetMigrated", "missingDatabase": .wait
+            case "damagedStore", "damagedLedger", "unusableDatabase", "databaseFailed": .restore
+            default: .contactDeveloper
+            }
+    }
 }
 
 /// The sentences that people read, which an app can translate or replace.
@@ -105,6 +143,12 @@ package enum PersonText {
         // The answer is the key, or nothing, where there is no such table.
         let own = Bundle.main.localizedString(forKey: key, value: key, table: "AppMigrations")
         return own == key || own.isEmpty ? english[key] ?? key : own
+    }
+
+    /// Returns the sentence for the name of an error's code, of either kind of error.
+    package static func text(forCode code: String) -> String {
+        let key = "error.\(code)"
+        return text(english[key] == nil ? "error.other" : key)
     }
 
     /// Returns the sentence for a key, with its subject and two numbers put in.

@@ -66,16 +66,19 @@ public struct MigrationMove: Sendable, Equatable {
     public let undone: [String]
     /// Pre-existing problems in the database, which did not stop the move: a sentence each.
     public let warnings: [String]
+    /// The size of the database after the move, in bytes; nil before it, and for a database in memory.
+    public let databaseSize: Int64?
 
     package init(
         version: AppVersion, database: String, schemaVersions: [String], undone: [String] = [],
-        warnings: [String] = []
+        warnings: [String] = [], databaseSize: Int64? = nil
     ) {
         self.version = version
         self.database = database
         self.schemaVersions = schemaVersions
         self.undone = undone
         self.warnings = warnings
+        self.databaseSize = databaseSize
     }
 }
 

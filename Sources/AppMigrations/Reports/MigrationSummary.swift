@@ -4,7 +4,7 @@
 /// analytics.send(try manager.migrate().summary)
 /// ```
 ///
-/// Versions, counts and a duration: no path, name, statement or value.
+/// Versions, counts, a duration and a size: no path, name, statement or value.
 public struct MigrationSummary: Codable, Sendable, Hashable {
     /// The kind of launch: `freshInstall`, `adoption`, `upgrade`, `relaunch` or `downgrade`.
     public let launch: String
@@ -26,6 +26,8 @@ public struct MigrationSummary: Codable, Sendable, Hashable {
     public let deferred: Int
     /// How long steps and moves took, in milliseconds.
     public let milliseconds: Int64
+    /// The size of the largest database that was migrated, in bytes, rounded up to a power of two; nil if none was.
+    public let databaseSize: Int64?
 }
 
 extension MigrationReport {
@@ -44,6 +46,15 @@ extension MigrationReport {
             returnedFromDowngrade: returnedFromDowngrade, steps: completed.count, skipped: skipped.count,
             schemaMigrations: moves.reduce(0) { $0 + $1.schemaVersions.count },
             warnings: moves.reduce(0) { $0 + $1.warnings.count }, deferred: pendingDeferred.count,
-            milliseconds: Int64(duration / .milliseconds(1)))
+            milliseconds: Int64(duration / .milliseconds(1)),
+            databaseSize: moves.compactMap(\.databaseSize).max()?.nextPowerOfTwo)
+    }
+}
+
+extension Int64 {
+    /// The lowest power of two that is not below the number.
+    fileprivate var nextPowerOfTwo: Int64 {
+        guard self > 1 else { return 1 }
+        return self > 1 << 62 ? .max : 1 << (Int64.bitWidth - (self - 1).leadingZeroBitCount)
     }
 }

@@ -312,7 +312,7 @@ final class Stepper {
                 MigrationMove(
                     version: pending.step.version, database: plan.places[pending.place].steps.name,
                     schemaVersions: outcome.applied, undone: outcome.undone,
-                    warnings: outcome.warnings))
+                    warnings: outcome.warnings, databaseSize: outcome.databaseSize))
         case .failure(let error): return fail(error)
         }
         return record(isDone: true)

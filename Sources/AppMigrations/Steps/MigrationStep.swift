@@ -174,11 +174,16 @@ package struct MoveOutcome: Sendable {
     package let undone: [String]
     /// Pre-existing problems in the database: a sentence each.
     package let warnings: [String]
+    /// The size of the database, in bytes; nil for one in memory.
+    package let databaseSize: Int64?
 
-    package init(applied: [String], undone: [String] = [], warnings: [String] = []) {
+    package init(
+        applied: [String], undone: [String] = [], warnings: [String] = [], databaseSize: Int64? = nil
+    ) {
         self.applied = applied
         self.undone = undone
         self.warnings = warnings
+        self.databaseSize = databaseSize
     }
 }
 

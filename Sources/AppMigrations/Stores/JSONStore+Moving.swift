@@ -16,9 +16,7 @@ extension JSONStore {
                     .invalidCall, "\(kept.path) does not exist",
                     remedy: "Pass the file to go on with first. Nothing was changed.")
             }
-            let file = DurableFile(at: other.resolvingSymlinksInPath())
-            try file.keepAside(as: "aside")
-            try file.remove()
+            try DurableFile(at: other.resolvingSymlinksInPath()).setAside()
         }
     }
 
@@ -51,10 +49,10 @@ extension JSONStore {
             } else if known?.origin != nil {
                 return
             } else if try moved?.isUnused ?? false {
-                return try setAside(old)
+                return try old.setAside()
             }
             guard try known?.isUnused ?? false else { throw twoRecords(old) }
-            try setAside(file)
+            try file.setAside()
         }
         // A fixed permission from the first byte, and never more than the old file's.
         if let lines = try old.history.contents() {
@@ -70,11 +68,6 @@ extension JSONStore {
         // In this order: without its record, nothing looks for a history.
         if try old.history.existsInItsFolder() { try old.history.remove() }
         try old.remove()
-    }
-
-    private func setAside(_ file: DurableFile) throws {
-        try file.keepAside(as: "aside")
-        try file.remove()
     }
 
     private func twoRecords(_ old: DurableFile) -> MigrationError {

@@ -6,10 +6,10 @@ struct LaunchNotes: Sendable {
     private struct Manager: Sendable {
         let name: String
         var launch: Launch?
-        /// Whether `migrate()` has returned, so that further steps are deferred ones.
+        /// True if `migrate()` has returned, so that further steps are deferred ones.
         var isLaunched = false
         var done: [MigrationEvent.Step] = []
-        /// What became of deferred steps after the launch, in words.
+        /// The fate of deferred steps after the launch, in words.
         var deferred: [AppVersion: String] = [:]
     }
 
@@ -23,7 +23,7 @@ struct LaunchNotes: Sendable {
     /// The batches that were committed after the launch.
     private(set) var deferredBatches = 0
 
-    /// Whether no manager was launched.
+    /// True if no manager was launched.
     var isEmpty: Bool { managers.isEmpty }
 
     mutating func add(_ event: MigrationEvent) {

@@ -44,7 +44,7 @@ package final class SimulatedProcess: Sendable {
         self.deferredBatches = deferredBatches
     }
 
-    /// Whether the process has been killed.
+    /// True if the process has been killed.
     package var isDead: Bool { life.withLock(\.isDead) }
 
     /// Notes on the work of the process's managers.

@@ -11,13 +11,13 @@ struct NoiseShape {
         let scalar: Unicode.Scalar
         /// The texts that may replace it; nil if it stays.
         let replacements: ClosedRange<UInt32>?
-        /// Whether the text spells it as `\u` and four hexadecimal digits, or as two of these.
+        /// True if the text spells it as `\u` and four hexadecimal digits, or as two of these.
         var isEscaped = false
     }
 
     private(set) var elements: [Element] = []
 
-    /// Whether the noise replaces nothing.
+    /// True if the noise replaces nothing.
     var isFixed: Bool { elements.allSatisfy { $0.replacements == nil } }
 
     /// Creates the shape of a text: identifiers in hexadecimal digits and JSON keep their form.

@@ -4,7 +4,7 @@ struct ScalarRuns {
     struct Run: Hashable {
         private var scalars = SIMD4<UInt32>()
 
-        /// Whether there are four; no replaceable scalar is a NUL.
+        /// True if there are four; no replaceable scalar is a NUL.
         var isWhole: Bool { scalars[0] != 0 }
 
         /// Returns the run at the next place.
@@ -20,7 +20,7 @@ struct ScalarRuns {
 
     private var runs: Set<Run> = []
 
-    /// Whether the text is so short that it has no run.
+    /// True if the text is so short that it has no run.
     var isEmpty: Bool { runs.isEmpty }
 
     init(of shape: NoiseShape) {

@@ -55,13 +55,13 @@ public struct Rehearsal: Sendable {
         public let changed: Int
         /// The number of them in which the value is null, and was not.
         public let lost: Int
-        /// Whether the values are the same, and refer to other rows, which have got other keys.
+        /// True if the values are the same, and refer to other rows, which have got other keys.
         public let refersToOtherRows: Bool
         /// One of the changes in a sentence, if the rehearsal shows values: `where id = 3, 'a' becomes NULL`.
         public let example: String?
     }
 
-    /// What a rehearsal says about changed values.
+    /// The words of a rehearsal for changed values.
     public enum ShownValues: Sendable {
         /// The number of changed values in each column.
         case none

@@ -21,7 +21,7 @@ package struct DatabaseSchema: Sendable {
         var title: String { "\(type) \(name.text.quoted)" }
     }
 
-    /// Whether the database has no table, index, view or trigger of its own.
+    /// True if the database has no table, index, view or trigger of its own.
     package var isEmpty: Bool { objects.isEmpty }
 
     /// Reads the schema of a database.

@@ -11,7 +11,7 @@ package struct SchemaDifference: Sendable, Hashable {
         /// Its definition in the second schema; nil if it is missing there.
         package let after: String?
 
-        /// Whether a whole table, index, view or trigger differs, whose SQL is too long for a sentence.
+        /// True if a whole table, index, view or trigger differs, whose SQL is too long for a sentence.
         let isObject: Bool
 
         init(subject: String, before: String?, after: String?, isObject: Bool = false) {
@@ -21,7 +21,7 @@ package struct SchemaDifference: Sendable, Hashable {
             self.isObject = isObject
         }
 
-        /// Whether a setting of the database file differs, such as `user_version`, and nothing of the schema.
+        /// True if a setting of the database file differs, such as `user_version`, and nothing of the schema.
         package var isSetting: Bool { subject.hasPrefix("PRAGMA ") }
 
         /// The change from the first schema to the second.
@@ -61,7 +61,7 @@ package struct SchemaDifference: Sendable, Hashable {
     /// The changes by subject; the columns of a table in their order.
     package let changes: [Change]
 
-    /// Whether both schemas are the same.
+    /// True if both schemas are the same.
     package var isEmpty: Bool { changes.isEmpty }
 }
 

@@ -50,7 +50,7 @@ extension ValueComparison {
 }
 
 extension StoredValue {
-    /// Whether a sentence can show the value: it is neither empty nor long, and has no line break.
+    /// True if a sentence can show the value: it is neither empty nor long, and has no line break.
     var isPlain: Bool {
         let text = sql
         return text.utf8.count <= 20 && text != "''" && !text.contains(where: \.isNewline)

@@ -12,9 +12,9 @@ package struct MigrationOutline: Sendable {
     package let statements: Int?
     /// The enforcement of foreign keys while the migration runs.
     package let foreignKeys: ForeignKeys
-    /// Whether the migration runs in the transaction that records it.
+    /// True if the migration runs in the transaction that records it.
     package let isInTransaction: Bool
-    /// Whether the migration can be rolled back.
+    /// True if the migration can be rolled back.
     package let isReversible: Bool
 
     /// Reads a migration, without running it.

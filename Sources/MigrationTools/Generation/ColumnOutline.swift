@@ -20,11 +20,11 @@ struct ColumnOutline {
     let words: Set<String>
     /// The default as SQL, which can stand in an expression; nil if there is none, or it is null.
     let defaultValue: String?
-    /// Whether SQLite can give the default to rows that exist (lang_altertable.html, 4).
+    /// True if SQLite can give the default to rows that exist (lang_altertable.html, 4).
     let hasConstantDefault: Bool
     /// Nil for a column that is not generated.
     let generation: Generation?
-    /// Whether the column, as `NOT NULL` says, takes no null.
+    /// True if the column, as `NOT NULL` says, takes no null.
     let isNotNull: Bool
     private let names: Set<SQLName>
 

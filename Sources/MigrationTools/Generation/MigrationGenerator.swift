@@ -39,7 +39,7 @@ package struct MigrationGenerator {
         sql = losses?.allow(in: plain, askedForBy: name) ?? plain
     }
 
-    /// Whether both schemas are the same.
+    /// True if both schemas are the same.
     package var isEmpty: Bool { sql.isEmpty && questions.isEmpty }
 
     /// The statements of the migration; empty if there is nothing to do, or only questions.

@@ -7,7 +7,7 @@ struct SQLTokens {
         let word: String
         /// The token read as a name.
         let name: SQLName
-        /// Whether the token can be a name.
+        /// True if the token can be a name.
         let isName: Bool
         /// The token's place in the bytes of the SQL.
         let range: Range<Int>

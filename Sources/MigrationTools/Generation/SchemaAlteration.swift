@@ -22,7 +22,7 @@ package struct TableRebuild: Sendable {
     package struct Copy: Sendable {
         package let column: SQLName
         package let expression: String
-        /// Whether the values may differ from the old ones.
+        /// True if the values may differ from the old ones.
         package let converts: Bool
     }
 
@@ -38,7 +38,7 @@ package struct TableRebuild: Sendable {
     ///
     /// A full-text table, a trigger or a deferred step may hold them.
     package let rowID: SQLName?
-    /// Whether the new table goes on from the highest id that the old one ever had.
+    /// True if the new table goes on from the highest id that the old one ever had.
     package let keepsSequence: Bool
     /// The changes that need a rebuild, such as ``column `text` ``.
     package let reasons: [String]

@@ -53,11 +53,7 @@ package struct SchemaRenames: Sendable {
                 continue
             }
             let found = try text.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1)) }.first {
-                try Bool.fetchOne(
-                    db,
-                    sql:
-                        "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
-                    arguments: [$0.table, $0.column]) == true
+                try db.has(column: $0.column, of: $0.table)
             }
             guard let found else {
                 throw Self.failure(
@@ -91,11 +87,7 @@ package struct SchemaRenames: Sendable {
             let found = try text.splits(at: "=").lazy.flatMap { left, new in
                 left.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1), new: SQLName(new)) }
             }.map { (table: renamed[$0.table] ?? $0.table, column: $0.column, new: $0.new) }.first {
-                try Bool.fetchOne(
-                    db,
-                    sql:
-                        "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
-                    arguments: [$0.table, $0.column]) == true
+                try db.has(column: $0.column, of: $0.table)
             }
             guard let found else {
                 throw Self.failure(
@@ -186,5 +178,14 @@ extension String {
             (String(self[..<$0]), String(self[index(after: $0)...]))
         }
         .filter { !$0.0.isEmpty && !$0.1.isEmpty }
+    }
+}
+
+extension Database {
+    fileprivate func has(column: SQLName, of table: SQLName) throws -> Bool {
+        try Bool.fetchOne(
+            self,
+            sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE name = ? COLLATE NOCASE)",
+            arguments: [table, column]) == true
     }
 }

@@ -92,7 +92,7 @@ struct TableOutline {
         hasRowID ? (["rowid", "_rowid_", "oid"] as [SQLName]).filter { column($0) == nil } : []
     }
 
-    /// Whether the ids of deleted rows are never given again.
+    /// True if the ids of deleted rows are never given again.
     var hasSequence: Bool {
         columns.contains { $0.words.contains("AUTOINCREMENT") }
             || constraints.contains { $0.contains(Array("autoincrement".utf8)) }
@@ -137,7 +137,7 @@ struct TableOutline {
 }
 
 extension SQLTokens.Token {
-    /// Whether the token begins a constraint that belongs to no column, as no bare name can.
+    /// True if the token begins a constraint that belongs to no column, as no bare name can.
     fileprivate var isTableConstraint: Bool {
         ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"].contains(word)
     }

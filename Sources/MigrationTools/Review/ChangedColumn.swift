@@ -23,7 +23,7 @@ struct ChangedColumn {
     let source: SQLName?
     /// Two values that become the same; nil if all that differ still do.
     let merge: Merge?
-    /// Whether the new values no longer show which the old ones were, in values of the declared type.
+    /// True if the new values no longer show which the old ones were, in values of the declared type.
     let isLossy: Bool
 
     /// - Returns: nil if no value is lost: only nulls change, or another column has got the values.

@@ -413,7 +413,7 @@ extension ChangedColumn.Merge {
 }
 
 extension ScriptOutline.Statement {
-    /// Whether the statement writes or deletes rows.
+    /// True if the statement writes or deletes rows.
     fileprivate var writes: Bool {
         ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].contains(tokens.first?.keyword ?? "")
     }

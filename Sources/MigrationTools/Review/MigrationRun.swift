@@ -206,7 +206,7 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline.Statement {
-    /// Whether the statement only declares something, whatever rows there are.
+    /// True if the statement only declares something, whatever rows there are.
     fileprivate var onlyDeclares: Bool {
         if createdTable != nil, !tokens.opens(with: "CREATE", "VIRTUAL") {
             return !tokens.contains { $0.isWord("SELECT") }
@@ -217,7 +217,7 @@ extension ScriptOutline.Statement {
         }
     }
 
-    /// Whether the statement adds a constraint to a table that has rows.
+    /// True if the statement adds a constraint to a table that has rows.
     fileprivate var addsConstraint: Bool {
         tokens.opens(with: "CREATE", "UNIQUE") || alteration != nil
     }

@@ -111,7 +111,7 @@ extension TableLayout {
         }
     }
 
-    /// Whether every one of the columns exists, generated ones included.
+    /// True if every one of the columns exists, generated ones included.
     func hasAll(_ names: some Sequence<SQLName>) -> Bool {
         names.allSatisfy { column(named: $0) != nil || generatedColumns.contains($0) }
     }

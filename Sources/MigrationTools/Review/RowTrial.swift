@@ -48,7 +48,7 @@ struct RowTrial {
 private struct Look {
     let values: DatabaseValues
     let sequences: AutoincrementSequences
-    /// Whether each full-text table matches the table whose texts it indexes.
+    /// True if each full-text table matches the table whose texts it indexes.
     let isInSync: [SQLName: Bool]
 
     /// Reads a database, on a connection that may write.

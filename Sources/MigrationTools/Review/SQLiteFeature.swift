@@ -201,7 +201,7 @@ private struct FunctionCall {
     /// The text literals.
     var texts: [SQLName] { outer.filter { $0.keyword.hasPrefix("'") }.map(\.name) }
 
-    /// Whether the arguments are sorted.
+    /// True if the arguments are sorted.
     var isOrdered: Bool {
         guard let first = outer.first,
             !["SELECT", "WITH", "VALUES", "PARTITION", "ORDER"].contains(first.keyword)

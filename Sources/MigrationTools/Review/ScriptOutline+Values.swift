@@ -81,7 +81,7 @@ extension ScriptOutline.Statement {
         return tokens[(into + 1)...].qualifiedName
     }
 
-    /// Whether the statement deletes rows that have the key of a new one.
+    /// True if the statement deletes rows that have the key of a new one.
     var replacesRows: Bool { tokens.opens(with: "REPLACE") || tokens.opens(with: "INSERT", "OR", "REPLACE") }
 
     /// The parts of an `INSERT … SELECT`: the table, its columns if the statement names them, and what they get.

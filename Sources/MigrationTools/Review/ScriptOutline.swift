@@ -151,7 +151,7 @@ extension ScriptOutline.Statement {
         return statement.dropFirst(2).qualifiedName
     }
 
-    /// Whether the statement concerns every row, because it has no `WHERE`, or one that is always true.
+    /// True if the statement concerns every row, because it has no `WHERE`, or one that is always true.
     var hasNoCondition: Bool {
         let condition = tokens.outside.drop { !$0.isWord("WHERE") }.dropFirst()
         let truths = ["1", "TRUE", "1 = 1", "NOT 0", "NOT FALSE"]
@@ -177,7 +177,7 @@ extension ScriptOutline.Statement {
         return rest.qualifiedName
     }
 
-    /// Whether the statement writes what it selects.
+    /// True if the statement writes what it selects.
     var copies: Bool {
         let first = tokens.first?.keyword ?? ""
         return ["INSERT", "REPLACE", "CREATE", "WITH"].contains(first)
@@ -188,7 +188,7 @@ extension ScriptOutline.Statement {
     /// Returns whether a name stands in the statement.
     func mentions(_ name: SQLName) -> Bool { tokens.contains { $0.name == name } }
 
-    /// Whether the statement selects all columns.
+    /// True if the statement selects all columns.
     var selectsAll: Bool {
         zip(tokens, tokens.dropFirst()).contains { token, next in
             next.keyword == "*"

@@ -9,20 +9,20 @@ package struct TableLayout: Sendable {
         /// The declared type, in upper case.
         package let type: String
         let affinity: Affinity
-        /// Whether the column is declared `NOT NULL`.
+        /// True if the column is declared `NOT NULL`.
         let isNotNull: Bool
-        /// Whether the column is part of the primary key.
+        /// True if the column is part of the primary key.
         let isKey: Bool
-        /// Whether the column is part of the primary key or of another unique index.
+        /// True if the column is part of the primary key or of another unique index.
         package let isUnique: Bool
-        /// Whether the column is another name of the row's id (lang_createtable.html, section 5).
+        /// True if the column is another name of the row's id (lang_createtable.html, section 5).
         package let isRowID: Bool
         /// The default value, as SQL.
         let defaultValue: String?
         /// The collation.
         let collation: SQLName
 
-        /// Whether the column takes no null.
+        /// True if the column takes no null.
         package var isRequired: Bool { isNotNull || isKey }
     }
 
@@ -59,11 +59,11 @@ package struct TableLayout: Sendable {
     package let references: [Reference]
     package let checks: [CheckConstraint]
     let indexes: [Index]
-    /// Whether the table has a row id.
+    /// True if the table has a row id.
     package let hasRowID: Bool
-    /// Whether the table is `STRICT`.
+    /// True if the table is `STRICT`.
     let isStrict: Bool
-    /// Whether the table never gives the id of a deleted row again.
+    /// True if the table never gives the id of a deleted row again.
     let hasSequence: Bool
     /// The columns of the primary key, in the key's order.
     package let primaryKey: [SQLName]

@@ -58,7 +58,7 @@ struct BackupMaker {
     }
 
     private func checkSpace(for file: URL) throws {
-        let size = [file, file.appendingPathExtensionText("-wal")].reduce(Int64(0)) { sum, file in
+        let size = [file, file.appending(end: "-wal")].reduce(Int64(0)) { sum, file in
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
             return sum + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
         }
@@ -80,10 +80,7 @@ struct BackupMaker {
         do {
             let source = try DatabaseQueue(
                 path: file.path, configuration: configuration.forCopying(readOnly: true))
-            try CopyFile.create(at: partial, like: file)
-            let destination = try DatabaseQueue(path: partial.path, configuration: configuration.forCopying())
-            // In WAL mode, which the app's configuration may ask for, it could not take over the size of pages.
-            try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+            let destination = try CopyFile.open(at: partial, like: file, configuration)
             try source.backup(to: destination)
             // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
             try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
@@ -139,12 +136,6 @@ struct BackupMaker {
             .init(underlying.flatMap(Obstacle.init)) ?? .backupFailed, problem,
             remedy: "\(remedy) Nothing was changed.",
             underlyingError: underlying)
-    }
-}
-
-extension URL {
-    fileprivate func appendingPathExtensionText(_ text: String) -> URL {
-        deletingLastPathComponent().appendingPathComponent(lastPathComponent + text)
     }
 }
 

@@ -46,7 +46,7 @@ struct SchemaMove: DatabaseMove {
             interrupter: Interrupter(observing: context.progress))
         return MoveOutcome(
             applied: report.applied.map { "\($0)" }, undone: report.undone.map { "\($0)" },
-            warnings: report.warnings)
+            warnings: report.warnings, databaseSize: database.fileSize)
     }
 
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
@@ -143,7 +143,9 @@ struct GRDBMove: DatabaseMove {
             }
         }
         let after = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
-        return MoveOutcome(applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) })
+        return MoveOutcome(
+            applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
+            databaseSize: database.fileSize)
     }
 
     /// Reads the identifiers of the applied migrations.

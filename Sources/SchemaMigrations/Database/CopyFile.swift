@@ -30,7 +30,8 @@ package enum CopyFile {
 
     /// Creates an empty file with the permissions of another file, or for its owner alone.
     ///
-    /// Its owner may write it, even if the original is read-only. SQLite writes into the file that it finds, and gives its journal the same permissions.
+    /// Its owner may write it, even if the original is read-only. SQLite writes into the file that it finds, and gives its
+    /// journal the same permissions.
     ///
     /// - Parameter original: the original; nil if it is in memory.
     /// - Throws: `POSIXError`, for instance if the name is taken.
@@ -41,6 +42,20 @@ package enum CopyFile {
         guard fchmod(copy.fileDescriptor, status.st_mode & 0o777 | 0o200) == 0 else {
             throw POSIXError.current
         }
+    }
+}
+
+extension CopyFile {
+    /// Creates a file with the permissions of another one, and opens it as the destination of a copy.
+    ///
+    /// - Parameter configuration: the app's configuration.
+    static func open(at url: URL, like original: URL, _ configuration: Configuration) throws -> DatabaseQueue
+    {
+        try create(at: url, like: original)
+        let copy = try DatabaseQueue(path: url.path, configuration: configuration.forCopying())
+        // The app's configuration may ask for WAL mode, in which the copy could not take over the size of pages.
+        try copy.inDatabase { try $0.execute(sql: "PRAGMA main.journal_mode = DELETE") }
+        return copy
     }
 }
 
@@ -75,6 +90,12 @@ extension DatabaseWriter {
     var file: URL? {
         path.isEmpty || path.hasPrefix(":memory:") || path.hasPrefix("file:")
             ? nil : URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    }
+
+    /// The size of the database's file and of its write-ahead log, in bytes; nil for a database in memory.
+    var fileSize: Int64? {
+        guard let file, let status = try? file.status() else { return nil }
+        return Int64(status.st_size) + Int64((try? file.appending(end: "-wal").status())?.st_size ?? 0)
     }
 
     /// The database's name in messages.

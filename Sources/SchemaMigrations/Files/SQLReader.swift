@@ -6,7 +6,7 @@ struct SQLReader {
     private let fileName: String
     private(set) var statements: [SQLScript.Statement] = []
     private(set) var comments: [SQLScript.Comment] = []
-    /// Whether to look for the name of the ledger in the tokens: in a large file, that takes long.
+    /// True if to look for the name of the ledger in the tokens: in a large file, that takes long.
     private let mayNameLedger: Bool
     /// True if a token holds the name of the ledger.
     private(set) var namesLedger = false

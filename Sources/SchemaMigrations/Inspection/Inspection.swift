@@ -153,7 +153,7 @@ struct SchemaShape {
         func hash(into hasher: inout Hasher) { hasher.combine(identity) }
     }
 
-    /// What stays the same while `ALTER TABLE` adds, drops or renames a column.
+    /// The part that stays the same while `ALTER TABLE` adds, drops or renames a column.
     struct Identity: Hashable {
         /// An identifier that usually changes when a table is dropped and created again.
         let id: Int64

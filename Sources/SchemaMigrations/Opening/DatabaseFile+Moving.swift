@@ -50,7 +50,9 @@ extension DatabaseFile {
         guard try mappingErrors({ try hasOldFile() }) else { return }
         try moving { interrupter in
             try? FileManager.default.removeItem(at: try unfinishedCopy())
-            let found = try found(try places())
+            let places = try places()
+            try removeSecondNames(of: places)
+            let found = try found(places)
             switch MoveDecision(found.map(\.database)) {
             case .two(let indices): throw twoDatabases(indices.map { found[$0].database })
             case .keep(let kept, let empty, let leftovers, let ignored):
@@ -85,14 +87,19 @@ extension DatabaseFile {
         var places: [URL] = []
         for path in [path] + oldPaths {
             guard let url = try realPath(path) else { continue }
-            guard let same = places.first(where: { $0.isSameFile(as: url) }) else {
-                places.append(url)
-                continue
-            }
-            // The power failed while a file was renamed, and both names were kept.
-            if same.path != url.path, try url.status().st_nlink > 1 { try DurableFile(at: url).remove() }
+            if !places.contains(where: { $0.isSameFile(as: url) }) { places.append(url) }
         }
         return places
+    }
+
+    /// Removes the old names of a file that has two: the power failed while it was renamed, and both were kept.
+    private func removeSecondNames(of places: [URL]) throws {
+        for path in oldPaths {
+            guard let url = try realPath(path), let same = places.first(where: { $0.isSameFile(as: url) }),
+                same.path != url.path, try url.status().st_nlink > 1
+            else { continue }
+            try DurableFile(at: url).remove()
+        }
     }
 
     private func found(_ places: [URL]) throws -> [(url: URL, database: FoundDatabase)] {
@@ -182,11 +189,8 @@ extension DatabaseFile {
     {
         let partial = try unfinishedCopy()
         do {
-            try CopyFile.create(at: partial, like: old)
-            let copy = try DatabaseQueue(path: partial.path, configuration: configuration.forCopying())
+            let copy = try CopyFile.open(at: partial, like: old, configuration)
             defer { try? copy.close() }
-            // The app's configuration may ask for WAL mode, in which the copy could not take over the size of pages.
-            try copy.inDatabase { try $0.execute(sql: "PRAGMA main.journal_mode = DELETE") }
             try copy.withDurableCommits(waitingUpTo: limit) {
                 try connection.queue.backup(to: copy, pagesPerStep: 1_000) { _ in try interrupter.check() }
                 try copy.write { db in try MoveMark.write(source: FileIdentity(of: old), db) }
@@ -246,8 +250,7 @@ extension DatabaseFile {
 
     /// The end of the name of what is set aside.
     private static var asideEnd: String {
-        let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-        return ".aside-\(date)-\(UUID().uuidString.prefix(4))"
+        ".aside-\(Date().inFileName)-\(UUID().uuidString.prefix(4))"
     }
 
     /// Removes a database that has been copied.
@@ -293,7 +296,7 @@ extension DatabaseFile {
         }
     }
 
-    private func mappingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    func mappingErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {

@@ -115,7 +115,10 @@ public struct DatabaseFile: Sendable {
         case .refuse:
             // Opening would create the file.
             let url = URL(fileURLWithPath: path)
-            guard try DurableFile(at: url).exists(), try url.status().st_size > 0 else { throw missing }
+            let hasContents = try mappingErrors {
+                try DurableFile(at: url).exists() && url.status().st_size > 0
+            }
+            guard hasContents else { throw missing }
             let database = try waitWhileBusy(upTo: limit, open)
             let isEmpty = try waitWhileBusy(upTo: limit) {
                 try database.unsafeReentrantRead {

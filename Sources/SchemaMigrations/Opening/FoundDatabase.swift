@@ -114,12 +114,16 @@ extension URL {
 }
 
 extension stat {
-    fileprivate var changed: Date {
+    /// The time at which the contents were changed last.
+    var modified: timespec {
         #if canImport(Darwin)
-            let time = st_mtimespec
+            st_mtimespec
         #else
-            let time = st_mtim
+            st_mtim
         #endif
-        return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
+    }
+
+    fileprivate var changed: Date {
+        Date(timeIntervalSince1970: Double(modified.tv_sec) + Double(modified.tv_nsec) / 1e9)
     }
 }

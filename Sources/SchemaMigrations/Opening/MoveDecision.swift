@@ -1,4 +1,4 @@
-/// What to do with the files at the places of one database: a pure function of what is found there.
+/// The decision about the files at the places of one database: a pure function of what is found there.
 ///
 /// The first place is where the database belongs; the others are where older versions of the app had it, the newest
 /// first. The database is the first file with data, or the first one of all if none has any. Of the others,

@@ -57,11 +57,7 @@ struct FileIdentity: Equatable {
     /// - Throws: `POSIXError`.
     init(of url: URL) throws {
         let status = try url.status()
-        #if canImport(Darwin)
-            let time = status.st_mtimespec
-        #else
-            let time = status.st_mtim
-        #endif
-        text = "\(status.st_ino) \(status.st_size) \(time.tv_sec).\(time.tv_nsec)"
+        let changed = status.modified
+        text = "\(status.st_ino) \(status.st_size) \(changed.tv_sec).\(changed.tv_nsec)"
     }
 }

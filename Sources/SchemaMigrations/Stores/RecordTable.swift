@@ -3,7 +3,7 @@ import GRDB
 
 /// The contents of the table in which a database keeps the records of its managers.
 struct RecordTable {
-    /// What concerns all managers, decoded once.
+    /// The parts that concern all managers, decoded once.
     private var shared = StoreState()
     /// The records, undecoded, by the name of their row; nil for what is not text.
     private var records: [String: String?] = [:]

@@ -28,7 +28,7 @@ public struct SQLiteStore: MigrationStore {
 
     package let database: any DatabaseWriter
 
-    /// What the table held when it was read last, for the other managers of a launch.
+    /// The contents of the table when it was read last, for the other managers of a launch.
     private let known = Locked<(contents: RecordTable, reading: Reading)?>(nil)
 
     /// Identifies what a connection has read: as long as it stays the same, so does the database.
@@ -114,8 +114,7 @@ public struct SQLiteStore: MigrationStore {
         try StoreAccess.write.of(name) {
             try database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
-                let date = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-                let aside = "\(Self.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
+                let aside = "\(Self.asidePrefix)\(Date().inFileName)_\(UUID().uuidString.prefix(4))"
                 try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                     try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
                         if try db.hasTable(SQLName(Self.table)) {

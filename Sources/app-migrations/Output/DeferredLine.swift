@@ -15,7 +15,7 @@ struct DeferredLine: Encodable {
     let failures: Int
     /// The number of rows that failed and that each run retries.
     let rowsSetAside: Int
-    /// What was started last and has not come to its end: by which build, when, and how often.
+    /// The work that was started last and has not come to its end: by which build, when, and how often.
     let build: String?
     let since: Date?
     let attempt: Int?

@@ -10,7 +10,7 @@ struct Generation {
     private let generator: MigrationGenerator
     private let goesBack: Bool
     private let trial: MigrationGenerator.Trial?
-    /// Whether an app that does not know the migration can use the database after it.
+    /// True if an app that does not know the migration can use the database after it.
     private let isCompatible: Bool
 
     /// Compares a folder's migrations with a file, and tries the migration between them on generated rows.
@@ -38,7 +38,7 @@ struct Generation {
         isCompatible = try !generator.sql.isEmpty && generator.isCompatible()
     }
 
-    /// Whether the migrations make the schema of the file already.
+    /// True if the migrations make the schema of the file already.
     var isEmpty: Bool { generator.isEmpty }
 
     /// The statements of the migration.

@@ -8,7 +8,7 @@ struct RenameDialog {
     let file: String
     private let style = Style()
 
-    /// Whether somebody can read the questions and answer them.
+    /// True if somebody can read the questions and answer them.
     static var isPossible: Bool {
         FileHandle.standardInput.isTerminal && FileHandle.standardOutput.isTerminal
     }
