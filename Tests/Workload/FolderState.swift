@@ -35,6 +35,8 @@ struct FolderState: Equatable {
     }
 
     var ledger: [Int] = []
+    /// The migrations of another branch in the ledger.
+    var branch: [Int] = []
     var dump: [String] = []
     /// The steps that have worked in the database, by their rows in it.
     var inside: [String] = []
@@ -72,8 +74,10 @@ struct FolderState: Equatable {
             try read(path) { db, state in
                 state.dump = try Reference.dump(db)
                 if try db.hasTable("schema_migrations") {
-                    state.ledger = try db.column("SELECT version FROM schema_migrations ORDER BY 1")
+                    let versions = try db.column("SELECT version FROM schema_migrations ORDER BY 1")
                         .compactMap { Int($0) }
+                    state.ledger = versions.filter { $0 <= Schema.migrations.count }
+                    state.branch = versions.filter { $0 > Schema.migrations.count }
                 }
                 if try db.hasTable("effect") {
                     state.inside = try db.column("SELECT version FROM effect ORDER BY rowid")

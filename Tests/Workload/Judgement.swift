@@ -28,9 +28,14 @@ struct Judgement {
         expect(
             state.ledger == Array(1...Schema.migrations.count).prefix(count) + [],
             "the ledger has gaps: \(state.ledger)")
+        let isOnBranch = !state.branch.isEmpty
         expect(
-            count < reference.dumps.count && state.dump == reference.dumps[count],
-            "the database is not as \(count) migrations make it")
+            count < reference.dumps.count
+                && state.dump == (isOnBranch ? reference.branchDump : reference.dumps[count]),
+            "the database is not as \(count) migrations\(isOnBranch ? " and those of a branch" : "") make it")
+        expect(
+            !isOnBranch || count == 1 && state.branch == Schema.branchVersions,
+            "of a branch, only \(state.branch) are left, beside \(state.ledger)")
         expect(
             state.inside == Array(Plan.versions(.inside).prefix(state.inside.count)),
             "steps in the database: \(state.inside)")

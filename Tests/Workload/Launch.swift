@@ -233,7 +233,7 @@ struct Launch {
             migrations: Schema.migrations,
             snapshot: scenario.start == .snapshot ? snapshot : nil,
             options: SchemaOptions(
-                commits: commits,
+                commits: commits, newerDatabases: scenario.start == .branched ? .rollBack : .refuse,
                 backupFolder: scenario.backup == .saved ? backups : nil,
                 busyTimeout: patience),
             adopting: scenario.start == .unrecorded ? SchemaAdoption { _ in 1 } : nil)

@@ -3,6 +3,8 @@ struct Reference {
     let scenario: Scenario
     /// By the number of migrations.
     let dumps: [[String]]
+    /// After the first migration and those of another branch.
+    private(set) var branchDump: [String] = []
 
     init(_ scenario: Scenario) throws {
         self.scenario = scenario
@@ -11,6 +13,11 @@ struct Reference {
         for sql in Schema.statements {
             try db.execute(sql)
             if dumps.count == 1, scenario.isOldInstall { try db.execute(Schema.rows) }
+            if dumps.count == 1, scenario.start == .branched {
+                for sql in Schema.branchStatements { try db.execute(sql.up) }
+                branchDump = try Self.dump(db)
+                for sql in Schema.branchStatements.reversed() { try db.execute(sql.down) }
+            }
             dumps.append(try Self.dump(db))
         }
         // The tables are there before the ledger is.

@@ -51,6 +51,32 @@ enum Schema {
         "INSERT INTO tag(name) VALUES ('letter'); DELETE FROM book_tag WHERE book = 3;",
     ]
 
+    /// The migrations of another branch, which an app that does not know them undoes.
+    static let branch = branchStatements.enumerated().map { index, sql in
+        SQLMigration(version: SchemaVersion(index + 101), name: "b\(index)", sql: sql.up, down: sql.down)
+    }
+
+    /// The versions of the branch's migrations.
+    static let branchVersions = [101, 102]
+
+    static let branchStatements = [
+        (
+            up: "CREATE TABLE shelf(id INTEGER PRIMARY KEY); INSERT INTO shelf(id) SELECT id FROM book;",
+            down: "DROP TABLE shelf;"
+        ),
+        (
+            up: """
+            ALTER TABLE book ADD COLUMN shelf INTEGER;
+            UPDATE book SET shelf = id;
+            UPDATE author SET name = upper(name);
+            """,
+            down: """
+            UPDATE author SET name = substr(name, 1, 1) || lower(substr(name, 2));
+            ALTER TABLE book DROP COLUMN shelf;
+            """
+        ),
+    ]
+
     /// The migrations that rebuild a table to which another one refers with `ON DELETE CASCADE`.
     static let rebuilds = [3]
 

@@ -32,13 +32,14 @@ struct Template {
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
             try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.old)"))
-        case .upgrade, .waiting, .halfway, .moved, .copied:
+        case .upgrade, .waiting, .halfway, .moved, .copied, .branched:
             try launch("1.0")
             let db = try PlainDatabase("\(folder)/library.sqlite")
             // What is moved has rows that are only in the write-ahead log.
             if scenario.moves { _ = try db.rows("PRAGMA wal_autocheckpoint = 0") }
             try db.execute(Schema.rows)
             if scenario.moves { try moveFiles() }
+            if scenario.start == .branched { try changeBranch() }
             guard scenario.start == .waiting || scenario.start == .halfway else { break }
             try launch("2.0")
             try PlainDatabase("\(folder)/library.sqlite").execute(Deferral.tables)
@@ -58,6 +59,13 @@ struct Template {
             try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
         try? FileManager.default.removeItem(atPath: "\(folder)/library.sqlite-shm")
+    }
+
+    /// Applies the migrations of another branch, which the ledger can undo.
+    private func changeBranch() throws {
+        let migrations = Schema.migrations.prefix(1) + Schema.branch
+        let file = DatabaseFile(path: "\(folder)/library.sqlite")
+        _ = try Child.run { _ = try? SchemaMigrator(migrations: Array(migrations)).migrate(file.openQueue()) }
     }
 
     private func launch(_ version: AppVersion, diesAfterBatch: Bool = false) throws {

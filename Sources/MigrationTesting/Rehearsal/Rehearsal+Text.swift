@@ -34,11 +34,16 @@ extension Rehearsal {
 
     /// Returns the summary with the database's name, in colour on a terminal.
     package func text(calling name: String, style: Style) -> String {
-        guard !steps.isEmpty else { return "Nothing is pending: there is nothing to rehearse." }
+        let count = undone.count + steps.count
+        guard count > 0 else { return "Nothing is pending: there is nothing to rehearse." }
         var lines = [
-            "\(style.heading(name)): \(steps.count.counting("migration")) on a copy, in \(duration.asText)"
+            "\(style.heading(name)): \(count.counting("migration")) on a copy, in \(duration.asText)"
         ]
         var table = Table(.left, .right, .left, .right)
+        for version in undone {
+            table.add(
+                .init(text: "↶", highlight: style.notable), .init(text: "\(version)"), .init(text: "undone"))
+        }
         for step in steps {
             table.add(
                 .init(text: "✓", highlight: style.good), .init(text: "\(step.version)"),

@@ -69,6 +69,8 @@ public struct Rehearsal: Sendable {
         case examples
     }
 
+    /// The unknown migrations that were undone first, newest first.
+    public let undone: [SchemaVersion]
     /// The migrations that were applied, in order.
     public let steps: [Step]
     /// The time that all migrations took together, with their commits but without making the copy.
@@ -117,6 +119,7 @@ extension Rehearsal {
         }
         self.duration = duration
         let after = try copy.read(Inventory.init)
+        undone = report?.undone ?? []
         let applied = Set(report?.applied ?? [])
         steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
             .map { Step(version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero) }

@@ -66,8 +66,12 @@ extension SchemaMigrator {
     private func migrateCopy(
         _ copy: DatabaseQueue, upTo version: SchemaVersion?, progress: Progress?
     ) throws -> SchemaReport {
+        // As on the device, but for the copy of the copy, and the space that it asks for.
+        var migrator = self
+        migrator.options.backupFolder = nil
+        migrator.options.space = .unchecked
         do {
-            return try with(snapshot: snapshotURL).migrate(copy, upTo: version, progress: progress)
+            return try migrator.migrate(copy, upTo: version, progress: progress)
         } catch var error as SchemaMigrationError where error.version != nil {
             error.remedy = "The database itself was not changed. Fix the migration, and rehearse again."
             throw error
