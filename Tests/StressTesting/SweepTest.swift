@@ -34,7 +34,9 @@ struct SweepTest: StressTest {
                     [command, scenarios[scenario], "--of-each-kind=\(number)"]
                 }
                     // Files that are moved and copied, and migrations that are undone.
-                    + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches).map { [command, $0, "--every", "97"] }
+                    + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches).map {
+                        [command, $0, "--every", "97"]
+                    }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()
