@@ -76,7 +76,8 @@ struct NewerPairsTests {
         let rehearsal = try older(.rollBack).rehearse(queue)
         #expect(rehearsal.undone == [2])
         #expect(rehearsal.summary.contains("↶  2  undone"))
-        #expect(rehearsal.schemaChanges == ["table `photo`: column `hash` was removed: it was without a type"])
+        let change = "table `photo`: column `hash` was removed: it was without a type"
+        #expect(rehearsal.schemaChanges == [change])
         #expect(rehearsal.rows.map { [$0.before, $0.after] } == [[1, 1]])
         #expect(try queue.ledger() == [1, 2])
         let columns = try queue.strings("SELECT name FROM pragma_table_info('photo')")
