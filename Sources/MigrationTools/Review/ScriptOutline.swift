@@ -36,7 +36,16 @@ struct ScriptOutline {
 
     init(_ script: SQLScript) {
         self.script = script
-        statements = script.statements.map { Statement(tokens: script.tokens(of: $0), line: $0.line) }
+        var data: [SQLScript.Token] = []
+        statements = script.statements.map { statement in
+            var tokens = script.tokens(of: statement)
+            // There may be a million statements like it, which share what they have in common.
+            if let opening = tokens.openingOfData {
+                if !data.elementsEqual(opening, by: { $0.keyword == $1.keyword }) { data = Array(opening) }
+                tokens = data
+            }
+            return Statement(tokens: tokens, line: statement.line)
+        }
     }
 
     /// The tables that the file rebuilds.
@@ -214,5 +223,36 @@ extension [SQLScript.Token] {
             if token.keyword == ")" { depth -= 1 }
             return depth == 0
         }
+    }
+}
+
+extension [SQLScript.Token] {
+    /// An `INSERT` up to the word `VALUES`, if nothing but plain literals follows; nil for every other statement.
+    fileprivate var openingOfData: ArraySlice<SQLScript.Token>? {
+        guard let first = first?.keyword, first == "INSERT" || first == "REPLACE",
+            let values = firstIndex(where: { $0.isWord("VALUES") })
+        else { return nil }
+        // A full-text table takes commands in a column that has the table's name (fts5.html).
+        if let list = self[..<values].firstIndex(where: { $0.keyword == "(" }), list > 0, list + 1 < values,
+            self[list - 1].name == self[list + 1].name
+        {
+            return nil
+        }
+        let isData = self[(values + 1)...].allSatisfy { token in
+            let keyword = token.keyword
+            guard token.isWord else {
+                return ["(", ")", ",", "-", "+", "."].contains(keyword) || token.isLiteral
+            }
+            return keyword == "NULL"
+                || keyword.utf8.first.map { $0 >= 48 && $0 <= 57 } == true && !keyword.contains("_")
+        }
+        return isData ? self[...values] : nil
+    }
+}
+
+extension SQLScript.Token {
+    /// True for a text or a blob.
+    fileprivate var isLiteral: Bool {
+        !isWord && (keyword.hasPrefix("'") || keyword.hasPrefix("x'") || keyword.hasPrefix("X'"))
     }
 }

@@ -91,10 +91,11 @@ struct SQLReader {
         let last = statements.count - 1
         statements[last].range = statements[last].range.lowerBound..<token.range.upperBound
         var word = ""
-        if statements[last].opening.count < 12 || state != .plain {
+        let isOpening = statements[last].opening.count < statements[last].openingLimit
+        if isOpening || state != .plain {
             let token = SQLScript.Token(token.kind, text(token.range))
             word = token.keyword
-            if statements[last].opening.count < 12 { statements[last].opening.append(token) }
+            if isOpening { statements[last].opening.append(token) }
         }
 
         switch state {

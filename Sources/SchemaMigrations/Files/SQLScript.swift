@@ -11,6 +11,14 @@ package struct SQLScript {
         package var range: Range<Int>
         package let line: Int
 
+        /// The number of tokens that identify the statement: of one that only reads or writes rows, the first.
+        ///
+        /// There may be a million of them.
+        var openingLimit: Int {
+            guard let first = opening.first?.keyword else { return 1 }
+            return ["INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT"].contains(first) ? 1 : 12
+        }
+
         func opens(with words: String...) -> Bool {
             opening.count >= words.count && zip(opening, words).allSatisfy { $0.keyword == $1 }
         }

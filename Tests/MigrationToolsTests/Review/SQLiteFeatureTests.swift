@@ -44,6 +44,17 @@ struct SQLiteFeatureTests {
         return SQLiteFeature.findings(in: outline, oldest: SQLiteVersion(oldest)).map(\.reason)
     }
 
+    @Test("are looked for in rows too, of which plain ones are kept without their values")
+    func data() throws {
+        let sql = """
+            INSERT INTO a VALUES (1, 'x'), (-2.5, NULL); INSERT INTO a VALUES (3, x'00');
+            INSERT INTO a VALUES (1_000, 2); INSERT INTO a VALUES (unixepoch(), 2); INSERT INTO f(f) VALUES ('rebuild');
+            """
+        let outline = try ScriptOutline(SQLScript(Data(sql.utf8), fileName: "1_a.sql"))
+        #expect(outline.statements.map(\.tokens.count) == [4, 4, 9, 11, 10])
+        #expect(try found(sql, oldest: "3.45").count == 1)
+    }
+
     @Test(
         "are found for an older version, and not for the one that brought them", arguments: SQLiteFeature.all)
     func findings(feature: SQLiteFeature) throws {
