@@ -22,8 +22,9 @@ long long sqlite3_column_int64(sqlite3_stmt *, int);
 int sqlite3_table_column_metadata(
     sqlite3 *, const char *, const char *, const char *, const char **, const char **, int *, int *, int *);
 int sqlite3_file_control(sqlite3 *, const char *, int, void *);
+int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 
-enum { ok = 0, integer_type = 1, data_version = 35 };
+enum { ok = 0, integer_type = 1, deferred_foreign_keys = 10, data_version = 35 };
 
 void app_migrations_interrupt(app_migrations_connection *connection) {
     sqlite3_interrupt((sqlite3 *)connection);
@@ -89,4 +90,10 @@ uint32_t app_migrations_data_version(app_migrations_connection *connection) {
     uint32_t version = 0;
     sqlite3_file_control((sqlite3 *)connection, "main", data_version, &version);
     return version;
+}
+
+int app_migrations_has_unresolved_keys(app_migrations_connection *connection) {
+    int current = 0, highest = 0;
+    sqlite3_db_status((sqlite3 *)connection, deferred_foreign_keys, &current, &highest, 0);
+    return current;
 }

@@ -29,4 +29,9 @@ struct StressTests {
         #expect(outcome.failures == [])
         for note in outcome.notes { print("\(name): \(note)") }
     }
+
+    @Test("undo migrations of tables that SQLite lets no one fill", arguments: [77, 637, 733] as [UInt64])
+    func undo(seed: UInt64) {
+        #expect(UndoTest().run(seeds: seed..<seed + 1).failures == [])
+    }
 }

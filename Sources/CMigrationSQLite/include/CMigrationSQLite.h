@@ -52,4 +52,8 @@ void app_migrations_column_metadata(
 /// SQLITE_FCNTL_DATA_VERSION).
 uint32_t app_migrations_data_version(app_migrations_connection *connection);
 
+/// 0 if no foreign key would keep the transaction from being committed
+/// (https://sqlite.org/c3ref/c_dbstatus_options.html, SQLITE_DBSTATUS_DEFERRED_FKS).
+int app_migrations_has_unresolved_keys(app_migrations_connection *connection);
+
 #endif
