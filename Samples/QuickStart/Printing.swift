@@ -14,10 +14,10 @@ func printContents(of folder: URL) throws {
     let (tables, books) = try dbQueue.read { db in
         let tables = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE name IN ('book', 'shelf') ORDER BY name")
-        return (tables, try String.fetchAll(db, sql: "SELECT title || ' by \"' || author || '\"' FROM book"))
+        return (tables, try String.fetchAll(db, sql: "SELECT title || ' by ' || author FROM book"))
     }
     let covers = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        .filter { $0.hasSuffix(".jpg") || $0.hasSuffix(".jpeg") }
+        .filter { $0.hasSuffix(".jpg") }
     print("  tables  \(list(tables))")
     print("  books   \(list(books))")
     print("  covers  \(list(covers.sorted()))")

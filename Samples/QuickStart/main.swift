@@ -1,6 +1,3 @@
-// The README's first snippet is the code between the two markers, word for word. A test compares them.
-
-// snippet: begin
 import AppMigrations
 import Foundation
 import GRDB
@@ -11,17 +8,15 @@ func migrateLibrary(in folder: URL) throws -> MigrationReport {
     let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
     let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("library.sqlite").path)
 
-    let manager = try MigrationManager(
-        name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
-    manager.whenMigratingToVersion("1.1") { try moveCovers("jpg", in: folder) }
-    manager.whenMigratingToVersion("1.1-1") { try moveCovers("jpeg", in: folder) }  // 1.1 forgot these
-    manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240601120000000, in: dbQueue)
-    manager.whenMigratingToVersion("2.0", in: dbQueue) { db in
-        try db.execute(sql: "UPDATE book SET author = trim(author)")
-    }
-    return try manager.migrate()
+    // The README's first snippet: a test compares it with the lines between the two markers.
+    // snippet: begin
+    let manager = try MigrationManager(name: "Books", currentVersion: "2.0", adopting: .newApp, store: store)
+    manager.whenMigratingToVersion("1.1") { try moveCovers(in: folder) }
+    manager.whenMigratingToVersion("2.0", migrate: schema, in: dbQueue)  // a folder of .sql files
+    let report = try manager.migrate()
+    // snippet: end
+    return report
 }
-// snippet: end
 
 try withTemporaryFolder { folder in
     print("A fresh install of 2.0")

@@ -52,7 +52,7 @@ enum DeferredBackgroundTask {
 // MARK: The app's own code
 
 func moveArchive() throws {}
-func moveCovers(_ fileExtension: String, in folder: URL) throws {}
+func moveCovers(in folder: URL) throws {}
 func resumeMove(attempt: Int) throws {}
 func showNews() {}
 func showNews(since version: AppVersion) {}
@@ -71,7 +71,8 @@ struct Analytics {
 let analytics = Analytics()
 
 /// As in the module `os`, whose messages are interpolated where they are logged.
-struct Logger {
+struct Logger: Sendable {
+    init(subsystem: String = "", category: String = "") {}
     func info(_ message: OSLogMessage) {}
     func error(_ message: OSLogMessage) {}
 }
