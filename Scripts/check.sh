@@ -48,5 +48,7 @@ report 'suites without .timed, so that "make test" does not measure their tests'
 for script in $(git ls-files -- '*.sh'); do
     sh -n "$script" || status=1
 done
+links=$(Scripts/links.sh) || true
+report "dead links" "$links"
 Scripts/mutants.sh --check || status=1
 exit $status

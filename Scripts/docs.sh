@@ -11,6 +11,34 @@ site=$PWD/site
 # Each after those that it links to.
 libraries="AppMigrations SchemaMigrations MigrationTesting"
 
+# Copies a library's articles, whose links name files, so that they work in the repository too. In the copy they are
+# DocC's: by the name of the article, or by its place on the site where it is another library's.
+copy() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    cp -R "$1/." "$2"
+    for article in "$2"/*.md; do
+        awk '
+            /^ *```/ { inCode = !inCode }
+            !inCode {
+                while (match($0, /\]\(\.\.\/\.\.\/[A-Za-z]+\/[A-Za-z]+\.docc\/[A-Za-z]+\.md(#[^)]*)?\)/)) {
+                    split(substr($0, RSTART + 2, RLENGTH - 3), parts, "/")
+                    page = parts[5]
+                    sub(/\.md.*/, "", page)
+                    page = tolower("/documentation/" parts[3] (page == parts[3] ? "" : "/" page))
+                    $0 = substr($0, 1, RSTART + 1) page substr($0, RSTART + RLENGTH - 1)
+                }
+                while (match($0, /\]\([A-Za-z]+\.md(#[^)]*)?\)/)) {
+                    page = substr($0, RSTART + 2, RLENGTH - 3)
+                    sub(/\.md.*/, "", page)
+                    $0 = substr($0, 1, RSTART + 1) "doc:" page substr($0, RSTART + RLENGTH - 1)
+                }
+            }
+            { print }' "$article" >"$article.new"
+        mv "$article.new" "$article"
+    done
+}
+
 mkdir -p "$scratch/symbols"
 archives=
 for library in $libraries; do
@@ -25,7 +53,8 @@ for library in $libraries; do
     dependencies=
     for archive in $archives; do dependencies="$dependencies --dependency $archive"; done
     # $dependencies is left unquoted: it is a list of options.
-    "$docc" convert "Sources/$library/$library.docc" --additional-symbol-graph-dir "$scratch/$library" \
+    copy "Sources/$library/$library.docc" "$scratch/$library.docc"
+    "$docc" convert "$scratch/$library.docc" --additional-symbol-graph-dir "$scratch/$library" \
         --fallback-display-name "$library" --fallback-bundle-identifier "$library" \
         --enable-experimental-external-link-support $dependencies \
         --warnings-as-errors --output-path "$scratch/$library.doccarchive"

@@ -100,6 +100,7 @@ extension Document.Snippet {
     /// The modules that it imports.
     fileprivate var modules: [String] {
         lines.filter { $0.hasPrefix("import ") }.map { String($0.dropFirst("import ".count)) }
+            .filter { $0 != "os" }  // Only Apple's systems have it: Assumed.swift has its Logger.
     }
 
     fileprivate var isTarget: Bool { lines.first?.hasPrefix(".target(") ?? false }

@@ -1,5 +1,7 @@
 // What the snippets for SwiftUI and UIKit need of the two, which not every system has. Only compiled.
 
+import Foundation
+
 // MARK: SwiftUI
 
 protocol View {
@@ -17,6 +19,8 @@ extension Never: View {
 }
 
 struct ProgressView: View {
+    init() {}
+    init(_ progress: Progress) {}
     var body: Never { fatalError("only compiled") }
 }
 
