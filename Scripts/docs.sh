@@ -1,5 +1,6 @@
 #!/bin/sh
 # Builds the libraries' documentation into a static site, by the DocC of the Swift toolchain. A warning is an error.
+# BASE_PATH is the path at which the site is hosted, such as the name of the repository for its GitHub Pages.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -62,5 +63,6 @@ for library in $libraries; do
 done
 rm -rf "$site"
 "$docc" merge $archives --synthesized-landing-page-name AppMigrations --output-path "$site"
+[ -z "${BASE_PATH-}" ] || "$docc" process-archive transform-for-static-hosting "$site" --hosting-base-path "$BASE_PATH"
 echo "The documentation is in site. Look at it with"
 echo "    python3 -m http.server --directory site    # then open /documentation"

@@ -21,7 +21,7 @@ struct AppMigrationsTool: ParsableCommand {
               app-migrations migrate --database library.sqlite
               app-migrations status --database library.sqlite
             """,
-        version: "app-migrations, unreleased, with SQLite \(SQLiteVersion.running)",
+        version: "app-migrations 0.1.0, with SQLite \(SQLiteVersion.running)",
         subcommands: [
             NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self,
             RollbackCommand.self, SquashCommand.self,

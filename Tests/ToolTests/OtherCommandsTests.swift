@@ -169,7 +169,7 @@ struct OtherCommandsTests {
     @Test("prints its version, and errors as JSON if asked for JSON")
     func versionAndErrors() async throws {
         let tool = try Tool(Tool.books)
-        #expect(try await tool("--version").output.hasPrefix("app-migrations, unreleased, with SQLite 3."))
+        #expect(try await tool("--version").output.hasPrefix("app-migrations 0.1.0, with SQLite 3."))
         let run = try await tool("status --database nowhere --json")
         #expect(
             run.errors == """
