@@ -47,7 +47,7 @@ check-apple: setup ## compile the branches for Apple's platforms, and run the te
 sanitize: setup ## run the tests under the thread and the address sanitizer
 	@SWIFT='$(SWIFT)' Scripts/sanitize.sh
 
-coverage: setup ## run the tests, and tell what they do not run
+coverage: setup ## run the tests, and list the lines that they do not run
 	@SWIFT='$(SWIFT)' Scripts/coverage.sh
 
 format: ## format the Swift code in place
