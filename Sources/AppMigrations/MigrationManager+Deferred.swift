@@ -84,6 +84,10 @@ extension MigrationManager {
 
     /// Runs deferred steps in databases on this thread, for scripts and tests.
     ///
+    /// - Parameters:
+    ///   - limit: the time after which the run ends; nil for no limit.
+    ///   - condition: is asked between batches; while it is false, the run pauses.
+    ///   - version: the version of a step to run again although the manager gave up on it.
     /// - Throws: as the asynchronous form does; also when a deferred closure is pending, which only that form can run.
     @discardableResult
     public func runDeferred(

@@ -47,12 +47,20 @@ extension MigrationManager {
 
     /// Runs every pending step, oldest first, and reports what it did.
     ///
+    /// ```swift
+    /// let report = try await manager.migrate()
+    /// ```
+    ///
     /// Plain steps run on the calling actor. Everything else, above all input and output, runs elsewhere, so that
     /// the actor is never blocked. Cancelling the task stops the run as cancelling ``progress`` does, and leaves
     /// the manager usable.
     ///
     /// - Note: At the top level of a `main.swift`, Swift calls the synchronous form, even after `await`. Put the call into
     ///   an `async` function there.
+    /// - Parameters:
+    ///   - stop: the version up to which pending steps run; nil for all.
+    ///   - retried: the version of a step to run again although the manager gave up on it.
+    ///   - isolation: the actor on which plain steps run; by default that of the caller.
     /// - Throws: as the synchronous form does.
     @discardableResult
     public func migrate(

@@ -21,10 +21,18 @@ extension MigrationManager {
 
     /// Marks a step as not run, in every place, so that it starts over.
     ///
+    /// ```swift
+    /// if try manager.migrate().returnedFromDowngrade {
+    ///     try manager.rerunStep("2.1-1")
+    ///     try manager.migrate()
+    /// }
+    /// ```
+    ///
     /// For a step whose work an older version of the app has undone meanwhile, or a deferred step whose table or cursor has
     /// changed. Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
     /// next run after that.
     ///
+    /// - Parameter version: the version of the step.
     /// - Throws: ``MigrationError``, when a store cannot be read or written.
     public func rerunStep(_ version: AppVersion) throws {
         try changeRecords { $0?.rerun(version) }
@@ -41,9 +49,20 @@ extension MigrationManager {
 
     /// Settles a pending step without running it.
     ///
+    /// ```swift
+    /// do {
+    ///     try manager.migrate()
+    /// } catch let error as MigrationError where error.code == .gaveUp {
+    ///     guard let version = error.version else { throw error }
+    ///     try manager.skip(version)
+    ///     try manager.migrate()
+    /// }
+    /// ```
+    ///
     /// For the app's recovery screen, after the error `gaveUp`. The step's work stays undone. If the closures for a
     /// version change have crashed, skips them; the version is the current one then.
     ///
+    /// - Parameter version: the version of the step, as in the error.
     /// - Throws: ``MigrationError`` with the code `invalidCall`, when no pending step has the version.
     public func skip(_ version: AppVersion) throws {
         try withRunLock {

@@ -32,6 +32,23 @@ extension MigrationManager {
     }
 
     /// Registers a step whose closure receives a ``MigrationContext``.
+    ///
+    /// ```swift
+    /// manager.whenMigratingToVersion("2.1") { context in
+    ///     if context.progress.isCancelled { throw CancellationError() }
+    ///     try importArchive(resuming: context.attempt > 1)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before, and at most the current version or one of
+    ///     its sub-migrations.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
+    ///   - onFreshInstall: the rule for fresh installs, which have no old data.
+    ///   - onError: the rule for a step that throws.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the work, and receives its context.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
@@ -45,9 +62,26 @@ extension MigrationManager {
 
     /// Registers an asynchronous step: a download, or work on an actor.
     ///
+    /// ```swift
+    /// manager.whenMigratingToVersion("2.1") {
+    ///     for file in try imageFiles() { try await makeThumbnail(of: file) }
+    /// }
+    /// try await manager.migrate()
+    /// ```
+    ///
     /// The step runs on the actor that calls `migrate`, so that a class can call its own methods in it. Only the
     /// asynchronous `migrate` runs it. The synchronous one throws as soon as such a step is registered, pending or
     /// not, so that you notice the mistake during development. The step runs at least once, like any closure.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before, and at most the current version or one of
+    ///     its sub-migrations.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
+    ///   - onFreshInstall: the rule for fresh installs, which have no old data.
+    ///   - onError: the rule for a step that throws.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the work, on the actor that calls `migrate`.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
@@ -61,6 +95,16 @@ extension MigrationManager {
     }
 
     /// Registers an asynchronous step whose closure receives a ``MigrationContext``.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before, and at most the current version or one of
+    ///     its sub-migrations.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
+    ///   - onFreshInstall: the rule for fresh installs, which have no old data.
+    ///   - onError: the rule for a step that throws.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the work, on the actor that calls `migrate`, and receives its context.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
@@ -75,8 +119,14 @@ extension MigrationManager {
     /// Registers a closure that runs once for each change of the app's version, after the steps: the place for a
     /// what's-new screen and for clearing caches.
     ///
+    /// ```swift
+    /// manager.whenVersionChanges { from, _ in showNews(since: from) }
+    /// ```
+    ///
     /// The closure runs after an upgrade, not on a fresh install, a relaunch or a downgrade. If there are
     /// several, they run in order. If the process dies in one, or it throws, the next launch runs all of them again.
+    ///
+    /// - Parameter body: receives the version before and the current one.
     public func whenVersionChanges(run body: @escaping (_ from: AppVersion, _ to: AppVersion) throws -> Void)
     {
         register(.blocking(body))
@@ -86,6 +136,8 @@ extension MigrationManager {
     ///
     /// It runs on the actor that calls `migrate`. Only the asynchronous `migrate` runs it; the synchronous one
     /// refuses.
+    ///
+    /// - Parameter body: receives the version before and the current one.
     public func whenVersionChanges(
         run body:
             nonisolated(nonsending) @escaping (_ from: AppVersion, _ to: AppVersion) async throws -> Void

@@ -72,6 +72,10 @@ public final class MigrationManager {
 
     /// Creates a manager.
     ///
+    /// ```swift
+    /// let manager = try MigrationManager(name: "Library", adopting: .newApp)
+    /// ```
+    ///
     /// - Parameters:
     ///   - name: tells the manager from others in the same store, by its bytes. Not empty, and without a NUL. Never
     ///     change it once an app has shipped.
@@ -111,6 +115,12 @@ public final class MigrationManager {
 
     /// Creates a manager for a current version that is given as text.
     ///
+    /// - Parameters:
+    ///   - name: the name that distinguishes the manager from others in the same store.
+    ///   - currentVersion: the app version that is being launched, such as `2.1` or `2.0.0-beta.3`.
+    ///   - adopting: determines the version of an install that has no record.
+    ///   - store: where the record is kept; by default a JSON file in Application Support.
+    ///   - options: options that most apps leave at their defaults.
     /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, also when the text is not a version.
     public convenience init(
         name: String = "default", currentVersion: String, adopting: Adoption,

@@ -41,6 +41,16 @@ public struct MigrationOptions {
     public var onEvent: ((MigrationEvent) -> Void)?
 
     /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - oldestSupported: the oldest version whose data the app can still migrate; nil for any.
+    ///   - aboveCurrent: the rule for steps above the current version.
+    ///   - role: the role of this process.
+    ///   - line: the line of versions that the current version belongs to.
+    ///   - maximumAttempts: the number of crashes of a step in one build before the manager gives up.
+    ///   - lockTimeout: how long a launch waits for another run; nil for the default.
+    ///   - stepTitle: returns the app's own title of a step, for a screen; nil if it has none.
+    ///   - onEvent: receives events as they happen.
     public init(
         oldestSupported: AppVersion? = nil,
         aboveCurrent: AboveCurrentRule = .refuse, role: Role = .migrates, line: String = "app",

@@ -34,8 +34,16 @@ extension SchemaMigrator {
 
     /// Applies the pending migrations, oldest first, without blocking the caller's thread.
     ///
+    /// ```swift
+    /// let report = try await schema.migrate(dbQueue)
+    /// ```
+    ///
     /// Cancelling the task stops the run, as cancelling the progress does.
     ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - version: the version of the last migration to apply; nil for the latest.
+    ///   - progress: gets a total that reflects the work to do, and counts up. Cancelling it stops the run.
     /// - Throws: as the synchronous `migrate(_:upTo:progress:)` does.
     @discardableResult
     public func migrate(

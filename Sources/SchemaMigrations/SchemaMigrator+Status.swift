@@ -10,6 +10,7 @@ extension SchemaMigrator {
     /// let status = try dbQueue.read(schema.status)
     /// ```
     ///
+    /// - Parameter db: the database.
     /// - Throws: ``SchemaMigrationError``, when the ledger is malformed or a file cannot be read.
     public func status(_ db: Database) throws -> SchemaStatus {
         let ledger = try Ledger(db)
@@ -45,12 +46,15 @@ extension SchemaMigrator {
     /// let history = try dbQueue.read(schema.history)
     /// ```
     ///
+    /// - Parameter db: the database.
     /// - Throws: ``SchemaMigrationError``, when the ledger is malformed.
     public func history(_ db: Database) throws -> [AppliedMigration] {
         try AppliedMigration.fetchAll(db)
     }
 
     /// Returns the known migration with a version, or nil if there is none.
+    ///
+    /// - Parameter version: the version of a migration.
     public func migration(version: SchemaVersion) -> (any SchemaMigration)? {
         migrations.first { $0.version == version }
     }

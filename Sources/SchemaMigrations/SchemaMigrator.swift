@@ -50,6 +50,16 @@ public struct SchemaMigrator: Sendable {
 
     /// Creates a migrator for the `.sql` files of several folders, and migrations written in Swift.
     ///
+    /// ```swift
+    /// let schema = try SchemaMigrator(directories: [folder, url])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - directories: the folders. No version may be in two of them.
+    ///   - migrations: the migrations written in Swift.
+    ///   - snapshot: a file written by `app-migrations snapshot write`, from which an empty database starts.
+    ///   - options: the options for commits, timeouts and backups.
+    ///   - adopting: finds the version of a database that has tables but no ledger.
     /// - Throws: ``SchemaMigrationError``, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
     public init(
         directories: [URL], migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
@@ -61,6 +71,10 @@ public struct SchemaMigrator: Sendable {
     }
 
     /// Creates a migrator for the `.sql` files among a bundle's resources, and migrations written in Swift.
+    ///
+    /// ```swift
+    /// let schema = try SchemaMigrator(bundle: .main)
+    /// ```
     ///
     /// - Parameters:
     ///   - bundle: for instance `.main` or `.module`.
@@ -83,6 +97,15 @@ public struct SchemaMigrator: Sendable {
 
     /// Creates a migrator for migrations in any order.
     ///
+    /// ```swift
+    /// let schema = try SchemaMigrator(migrations: Migrations.all)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - migrations: the migrations, such as `Migrations.all` of the build plugin.
+    ///   - snapshot: a file written by `app-migrations snapshot write`, from which an empty database starts.
+    ///   - options: the options for commits, timeouts and backups.
+    ///   - adopting: finds the version of a database that has tables but no ledger.
     /// - Throws: ``SchemaMigrationError``, if there are none, if two have the same version, or if a version
     ///   is below 0.
     public init(

@@ -65,6 +65,17 @@ public struct SchemaOptions: Sendable {
     public var space: Space
 
     /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - commits: the grouping of migrations into commits.
+    ///   - newerDatabases: the rule for a database that has had unknown migrations.
+    ///   - editedMigrations: the rule for edited files.
+    ///   - differentSchemas: the rule for a schema that no migration explains; nil compares nothing.
+    ///   - backupFolder: the folder for copies made before migrating; nil makes none.
+    ///   - keptBackups: the number of copies to keep.
+    ///   - appVersion: the app version that the ledger notes.
+    ///   - busyTimeout: how long to wait for other connections.
+    ///   - space: the free space to require before migrating.
     public init(
         commits: Commits = .grouped(), newerDatabases: NewerDatabaseRule = .refuse,
         editedMigrations: Policy = .allow, differentSchemas: Policy? = nil,

@@ -29,6 +29,15 @@ public struct Adoption {
     package let answer: (Question) throws -> AppVersion?
 
     /// Creates an adoption from a closure, which runs where `migrate` is called.
+    ///
+    /// ```swift
+    /// let adopting = Adoption {
+    ///     guard let text = UserDefaults.standard.string(forKey: "lastVersion") else { return nil }
+    ///     return try AppVersion(parsing: text)
+    /// }
+    /// ```
+    ///
+    /// - Parameter version: returns the version of the data; nil if no earlier version left any.
     public init(_ version: @escaping () throws -> AppVersion?) {
         answer = { _ in try version() }
     }

@@ -85,12 +85,16 @@ public struct StoreState: Sendable, Equatable {
 extension StoreState: Codable {
     /// Decodes a state.
     ///
+    /// - Parameter decoder: the decoder to read from.
     /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`, or the decoder's own error.
     public init(from decoder: any Decoder) throws {
         try self.init(root: try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 
     /// Encodes the state, with every key that this version of the package does not know.
+    ///
+    /// - Parameter encoder: the encoder to write to.
+    /// - Throws: the encoder's error.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(root)

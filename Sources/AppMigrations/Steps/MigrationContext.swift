@@ -80,6 +80,7 @@ public struct MigrationContext: Sendable {
     ///
     /// From here on, ``attempt`` counts from 1 again.
     ///
+    /// - Parameter value: where the step is: anything that comes back from JSON as it was.
     /// - Throws: as `checkpoint()` does; also `EncodingError`.
     public func checkpoint(_ value: some Encodable) throws {
         try checkpoints.save(StepPosition.text(of: value))
@@ -101,6 +102,7 @@ public struct MigrationContext: Sendable {
     /// }
     /// ```
     ///
+    /// - Parameter value: where the step is: anything that comes back from JSON as it was.
     /// - Throws: as the synchronous form does.
     public nonisolated(nonsending) func checkpoint(_ value: some Encodable) async throws {
         let cursor = try StepPosition.text(of: value)
@@ -110,6 +112,7 @@ public struct MigrationContext: Sendable {
 
     /// Returns the value that the last checkpoint saved, in this attempt or an earlier one; nil if there is none.
     ///
+    /// - Parameter type: the type of the value.
     /// - Throws: `DecodingError`, when the value is of another type.
     public func lastCheckpoint<Value: Decodable>(as type: Value.Type) throws -> Value? {
         try checkpoints.position.withLock { $0 }.cursor(as: type)

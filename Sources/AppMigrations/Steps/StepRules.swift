@@ -50,6 +50,8 @@ public struct MigrationPostponed: Error, Sendable, Equatable {
     package let reason: String
 
     /// Creates the error.
+    ///
+    /// - Parameter reason: the reason, for messages: a clause such as `the keychain is locked`.
     public init(reason: String) {
         self.reason = reason
     }

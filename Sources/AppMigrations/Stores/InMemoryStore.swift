@@ -20,11 +20,18 @@ public final class InMemoryStore: MigrationStore {
     public var name: String { "memory" }
 
     /// Returns what the store keeps.
+    ///
+    /// - Parameter manager: the name of the manager.
     public func read(_ manager: String) -> StoreState {
         contents.withLock { $0.state }
     }
 
     /// Changes what the store keeps.
+    ///
+    /// - Parameters:
+    ///   - manager: the name of the manager.
+    ///   - change: changes the state; when it throws, the state stays.
+    /// - Throws: the error of the change.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) rethrows {
         try contents.withLock { contents in
             var state = contents.state
@@ -35,6 +42,8 @@ public final class InMemoryStore: MigrationStore {
     }
 
     /// Tries to lock a manager for a run.
+    ///
+    /// - Parameter manager: the name of the manager.
     public func lock(_ manager: String) -> StoreLock {
         guard contents.withLock({ $0.locked.insert(ManagerName(manager)).inserted }) else {
             return .held(by: "this process")

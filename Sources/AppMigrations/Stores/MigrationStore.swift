@@ -40,6 +40,7 @@ public protocol MigrationStore: Sendable {
     ///   - manager: the manager that asks.
     ///   - change: is called once; when it throws, nothing is written. Append the state's
     ///     ``StoreState/newHistory`` to the history, if the store keeps one.
+    /// - Throws: ``MigrationError``, or the error of the change; nothing is written then.
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws
 
     /// Tries to lock a manager for a run, without waiting.
@@ -49,23 +50,38 @@ public protocol MigrationStore: Sendable {
     ///
     /// The lock excludes other objects, threads and processes that lock the same manager; `read` and `update` do
     /// not need it. It must die with its process.
+    ///
+    /// - Parameter manager: the name of the manager, or a longer one that begins with it.
+    /// - Throws: ``MigrationError``, when the store cannot be written.
     func lock(_ manager: String) throws -> StoreLock
 
     /// Returns every settled step of a manager, oldest first. By default, a store keeps no history.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: ``MigrationError``, when the history cannot be read.
     func history(_ manager: String) throws -> [SettledStep]
 
     /// Sets damaged contents aside, under a dated name, and begins anew with a state: at once, so that no crash in
     /// between leaves a store that looks as if it had never been used.
     ///
     /// By default, throws a ``MigrationError``: the store cannot do so.
+    ///
+    /// - Parameter state: the state to begin anew with.
+    /// - Throws: ``MigrationError``, when the store cannot do so.
     func setAside(replacingWith state: StoreState) throws
 }
 
 extension MigrationStore {
     /// Returns nothing: the store keeps no history.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: nothing.
     public func history(_ manager: String) throws -> [SettledStep] { [] }
 
     /// Throws: the store cannot set its contents aside.
+    ///
+    /// - Parameter state: the state to begin anew with.
+    /// - Throws: ``MigrationError``, always.
     public func setAside(replacingWith state: StoreState) throws {
         throw MigrationError(
             .damagedStore, "\(name) is damaged, and this kind of store cannot set its contents aside.",

@@ -109,6 +109,10 @@ extension AppVersion: Hashable {
     ///
     /// Missing numbers are zero, leading zeros have no meaning, and build metadata is ignored (Semantic Versioning
     /// 2.0.0, clause 10): `1.1`, `1.1.0`, `1.01` and `1.1+42` are all equal, and `1.1-0` is not equal to them.
+    ///
+    /// - Parameters:
+    ///   - lhs: a version.
+    ///   - rhs: another version.
     public static func == (lhs: AppVersion, rhs: AppVersion) -> Bool {
         lhs.packedNumbers == rhs.packedNumbers && lhs.suffix == rhs.suffix
     }
@@ -116,6 +120,8 @@ extension AppVersion: Hashable {
     /// Feeds the parts of the version that decide equality to a hasher.
     ///
     /// You seldom call it yourself; it makes a version a key of a dictionary and an element of a set.
+    ///
+    /// - Parameter hasher: the hasher.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(packedNumbers)
         hasher.combine(suffix)
@@ -128,6 +134,10 @@ extension AppVersion: Comparable {
     /// The order is total, and agrees with equality: the numbers decide first, then pre-releases come before the
     /// version without a suffix, which comes before its sub-migrations. Pre-releases have the precedence of Semantic
     /// Versioning 2.0.0, clause 11.
+    ///
+    /// - Parameters:
+    ///   - lhs: a version.
+    ///   - rhs: another version.
     public static func < (lhs: AppVersion, rhs: AppVersion) -> Bool {
         if lhs.packedNumbers != rhs.packedNumbers { return lhs.packedNumbers < rhs.packedNumbers }
         return lhs.suffix < rhs.suffix
@@ -143,6 +153,8 @@ extension AppVersion: CustomStringConvertible, LosslessStringConvertible {
     ///
     /// A literal as the argument, as in `AppVersion("1.1")`, makes the whole expression a literal (Swift Evolution
     /// proposal SE-0213): it is not optional, and traps if it is malformed. See ``init(stringLiteral:)``.
+    ///
+    /// - Parameter text: a version such as `2.1` or `1.1-2`.
     public init?(_ text: String) {
         guard let version = try? AppVersion(parsing: text) else { return nil }
         self = version
@@ -155,6 +167,7 @@ extension AppVersion: ExpressibleByStringLiteral {
     /// Use it, by writing a literal, for the versions that you know when you write the code. Use ``init(parsing:)``
     /// for any other text.
     ///
+    /// - Parameter value: the literal.
     /// - Precondition: The literal is an app version. The message of the trap says where it is malformed.
     public init(stringLiteral value: String) {
         do {
@@ -170,6 +183,7 @@ extension AppVersion: ExpressibleByStringLiteral {
 extension AppVersion: Codable {
     /// Decodes a version from a single string.
     ///
+    /// - Parameter decoder: the decoder to read from.
     /// - Throws: `DecodingError.dataCorrupted` if the string is not an app version, with the
     ///   reason as its debug description. Whatever the decoder
     ///   throws if there is no string.
@@ -191,6 +205,7 @@ extension AppVersion: Codable {
 
     /// Encodes the version as a single string, its ``description``.
     ///
+    /// - Parameter encoder: the encoder to write to.
     /// - Throws: Whatever the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -59,6 +59,7 @@ public final class SimulatedDevice {
     /// Creates a device with an empty folder.
     ///
     /// - Parameter app: the app's code at launch.
+    /// - Throws: an error of the file system.
     public init(_ app: @escaping App) throws {
         self.app = app
         root = FileManager.default.temporaryDirectory
@@ -82,6 +83,7 @@ public final class SimulatedDevice {
 
     /// Launches a lower version of the app than the highest one so far.
     ///
+    /// - Parameter version: the version to launch.
     /// - Throws: ``SimulatedDeviceError`` if the version is not lower; the app's errors.
     public func downgrade(to version: AppVersion) throws {
         guard let highest, version < highest else {
@@ -137,6 +139,8 @@ public final class SimulatedDevice {
     }
 
     /// Makes a backup of the folder.
+    ///
+    /// - Throws: an error of the file system.
     public func backUp() throws -> Backup {
         backups += 1
         try FileManager.default.copyItem(at: folder, to: copy(backups))
@@ -147,6 +151,7 @@ public final class SimulatedDevice {
     /// Replaces the folder's contents by those of a backup.
     ///
     /// - Parameter backup: a backup of this device.
+    /// - Throws: an error of the file system.
     public func restoreBackup(from backup: Backup) throws {
         try FileManager.default.removeItem(at: folder)
         try FileManager.default.copyItem(at: copy(backup.number), to: folder)
@@ -156,6 +161,7 @@ public final class SimulatedDevice {
 
     /// Compares the log with the expected one.
     ///
+    /// - Parameter expected: the lines of the log.
     /// - Throws: ``SimulatedDeviceError`` if they differ, which shows both.
     public func expectLog(_ expected: [String]) throws {
         guard log != expected else { return }

@@ -11,16 +11,30 @@ public struct RowCounts: Sendable {
         let apply: @Sendable (inout [SQLName: Int]) -> Void
 
         /// Expects that a migration drops a table and its rows.
+        ///
+        /// - Parameters:
+        ///   - table: the table.
+        ///   - version: the version of the migration.
         public static func dropped(_ table: String, by version: SchemaVersion) -> Change {
             Change(version: version) { $0[SQLName(table)] = nil }
         }
 
         /// Expects that a migration renames a table.
+        ///
+        /// - Parameters:
+        ///   - table: the table.
+        ///   - name: its new name.
+        ///   - version: the version of the migration.
         public static func renamed(_ table: String, to name: String, by version: SchemaVersion) -> Change {
             merged([table], into: name, by: version)
         }
 
         /// Expects that a migration moves the rows of several tables into one, which may be one of them.
+        ///
+        /// - Parameters:
+        ///   - tables: the tables.
+        ///   - name: the table that gets their rows.
+        ///   - version: the version of the migration.
         public static func merged(
             _ tables: [String], into name: String, by version: SchemaVersion
         ) -> Change {
@@ -32,12 +46,21 @@ public struct RowCounts: Sendable {
         }
 
         /// Expects that a migration deletes all rows of a table.
+        ///
+        /// - Parameters:
+        ///   - table: the table.
+        ///   - version: the version of the migration.
         public static func emptied(_ table: String, by version: SchemaVersion) -> Change {
             changed(table, by: version) { _ in 0 }
         }
 
         /// Expects that a migration changes a table's number of rows, which the closure computes from the
         /// number before.
+        ///
+        /// - Parameters:
+        ///   - table: the table.
+        ///   - version: the version of the migration.
+        ///   - count: returns the number after the migration from the number before.
         public static func changed(
             _ table: String, by version: SchemaVersion, _ count: @escaping @Sendable (Int) -> Int
         ) -> Change {
@@ -45,6 +68,10 @@ public struct RowCounts: Sendable {
         }
 
         /// Accepts any number of rows in a table after a migration.
+        ///
+        /// - Parameters:
+        ///   - table: the table.
+        ///   - version: the version of the migration.
         public static func uncounted(_ table: String, by version: SchemaVersion) -> Change {
             Change(version: version) { $0[SQLName(table)] = nil }
         }
@@ -57,6 +84,8 @@ public struct RowCounts: Sendable {
     public static let unchanged = RowCounts(changes: [])
 
     /// Expects that every table that existed before has as many rows as before, except for these changes.
+    ///
+    /// - Parameter changes: the changes that are intended.
     public static func unchanged(except changes: [Change]) -> RowCounts {
         RowCounts(changes: changes.sorted { $0.version < $1.version })
     }

@@ -26,11 +26,17 @@ public struct UpgradeMatrix: Sendable {
         let fill: @Sendable (Database, SchemaVersion) throws -> [String]
 
         /// Makes rows with a ``RowGenerator`` that the schema of each version accepts.
+        ///
+        /// - Parameters:
+        ///   - count: the number of rows of each table.
+        ///   - seed: the same seed makes the same rows.
         public static func generatedRows(perTable count: Int = 20, seed: UInt64 = 1) -> Rows {
             Rows { db, _ in try RowGenerator(rowsPerTable: count, seed: seed).fill(db) }
         }
 
         /// Has the closure write the rows, in a transaction, for the version that it receives.
+        ///
+        /// - Parameter write: writes the rows, and receives the version of the schema.
         public static func rows(
             _ write: @escaping @Sendable (_ db: Database, _ version: SchemaVersion) throws -> Void
         ) -> Rows {

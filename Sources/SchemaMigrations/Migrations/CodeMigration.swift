@@ -58,5 +58,8 @@ public struct CodeMigration: SchemaMigration {
     }
 
     /// Runs the closure that changes the schema.
+    ///
+    /// - Parameter db: the database, in the transaction that records the migration.
+    /// - Throws: the error of the closure.
     public func migrate(_ db: Database) throws { try up(db) }
 }

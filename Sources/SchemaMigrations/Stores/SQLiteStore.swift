@@ -40,7 +40,13 @@ public struct SQLiteStore: MigrationStore {
 
     /// Creates a store in a database that the app has opened.
     ///
+    /// ```swift
+    /// let store = SQLiteStore(dbQueue)
+    /// ```
+    ///
     /// The store creates the table with the first record.
+    ///
+    /// - Parameter database: the database.
     public init(_ database: any DatabaseWriter) {
         let file = database.file
         self.database = database
@@ -51,12 +57,16 @@ public struct SQLiteStore: MigrationStore {
 
     /// Creates a store in a database file, and the file if it does not exist.
     ///
+    /// - Parameter path: the file.
     /// - Throws: ``SchemaMigrationError``, when it cannot open the file.
     public init(path: String) throws {
         try self.init(DatabaseFile(path: path).openQueue())
     }
 
     /// Returns the state of one manager.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: `MigrationError`, when the database cannot be read.
     public func read(_ manager: String) throws -> StoreState {
         try read(manager, waitingUpTo: .defaultBusyTimeout)
     }
@@ -70,11 +80,19 @@ public struct SQLiteStore: MigrationStore {
     }
 
     /// Changes the state of one manager, in a transaction.
+    ///
+    /// - Parameters:
+    ///   - manager: the name of the manager.
+    ///   - change: changes the state; when it throws, nothing is written.
+    /// - Throws: `MigrationError`, or the error of the change.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try update(manager, waitingUpTo: .defaultBusyTimeout, change)
     }
 
     /// Returns every settled step of a manager, oldest first.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: `MigrationError`, when the database cannot be read.
     public func history(_ manager: String) throws -> [SettledStep] {
         try StoreAccess.read.of(name) {
             try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
@@ -110,6 +128,9 @@ public struct SQLiteStore: MigrationStore {
     }
 
     /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
+    ///
+    /// - Parameter state: the state to begin anew with.
+    /// - Throws: `MigrationError`, when the database cannot be written.
     public func setAside(replacingWith state: StoreState) throws {
         try StoreAccess.write.of(name) {
             try database.unsafeReentrantWrite { db in
@@ -131,6 +152,9 @@ public struct SQLiteStore: MigrationStore {
     /// Tries to lock a manager for a run.
     ///
     /// The lock is a file beside the database. For a database in memory, it is held in this process.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: `MigrationError`, when the lock's file cannot be made.
     public func lock(_ manager: String) throws -> StoreLock {
         guard let file else { return try MemoryLocks.lock(id, manager) }
         let url = file.appendingPathExtension("\(manager.asFileName).lock")
