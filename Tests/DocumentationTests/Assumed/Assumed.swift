@@ -65,6 +65,12 @@ func emptyKeychain() throws {}
 func importBookmarks() throws {}
 var archiveURL: URL { folder }
 
+// Not in the article that uses it: DocC reads an attribute at the start of a line as a directive.
+@MainActor
+final class AppSettings {
+    var theme = ""
+}
+
 struct Analytics {
     func send(_ event: some Encodable) {}
 }
