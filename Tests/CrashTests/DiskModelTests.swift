@@ -10,7 +10,7 @@ struct DiskModelTests {
     let new = DiskOperation.Entry(0, "record.new")
     let old = DiskOperation.Entry(0, "record")
 
-    /// What can be found under the name `record` after all operations.
+    /// Everything that can be found under the name `record` after all operations.
     func outcomes(_ operations: [DiskOperation], from start: DiskImage) -> Set<[UInt8]?> {
         let log = DiskLog(start: start, operations: operations)
         var random = RandomNumbers(seed: 1)

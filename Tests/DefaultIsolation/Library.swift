@@ -57,7 +57,7 @@ final class Library {
 
 /// A plain class, on no actor: its asynchronous methods stay on the actor of their caller.
 nonisolated final class Importer {
-    /// Whether each migration ran on the main actor.
+    /// True if each migration ran on the main actor.
     private(set) var ranOnMainActor: [Bool] = []
 
     func launch(_ store: InMemoryStore) async throws -> MigrationReport {

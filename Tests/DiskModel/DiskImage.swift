@@ -1,4 +1,4 @@
-/// What a disk holds: the contents of its files, by number, and the entries of its folders.
+/// The contents of a disk: the contents of its files, by number, and the entries of its folders.
 public struct DiskImage: Sendable, Hashable {
     /// The bytes that are lost together, or not at all.
     public static let sectorSize = 512
@@ -14,7 +14,7 @@ public struct DiskImage: Sendable, Hashable {
         self.folders = folders
     }
 
-    /// What becomes of an operation.
+    /// The fate of an operation.
     enum Fate {
         case kept
         /// Sectors of a write are chosen one by one; what they add to the file's size too.

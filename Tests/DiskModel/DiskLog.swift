@@ -1,4 +1,4 @@
-/// What a process has done to a disk, in order, and what a power cut may leave of it.
+/// Everything that a process has done to a disk, in order, and what a power cut may leave of it.
 ///
 /// The model is that of POSIX with a file system that journals its metadata:
 ///
@@ -12,12 +12,12 @@
 ///   are one page of the cache.
 /// - A name is changed in one step, and a move of a name is one change.
 ///
-/// What is mapped into memory and written there is not seen, and need not be: SQLite does so with its `-shm` files
+/// Memory that is mapped and written there is not seen, and need not be: SQLite does so with its `-shm` files
 /// alone, and makes them anew when it is the first to open a database.
 public struct DiskLog: Sendable {
-    /// What the disk held at first.
+    /// The contents of the disk at first.
     public var start: DiskImage
-    /// What was done to it.
+    /// The operations on it.
     public var operations: [DiskOperation]
 
     /// Makes a log.
@@ -34,7 +34,7 @@ public struct DiskLog: Sendable {
         case share(Double)
     }
 
-    /// What a power cut leaves.
+    /// The state that a power cut leaves.
     ///
     /// - Parameters:
     ///   - point: how many operations there were before it.

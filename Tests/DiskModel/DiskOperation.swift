@@ -24,7 +24,7 @@ public enum DiskOperation: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         /// The folder's number.
         public var folder: Node
-        /// What is named.
+        /// The name.
         public var name: String
 
         /// Makes a name.

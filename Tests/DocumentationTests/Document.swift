@@ -2,7 +2,7 @@ import Foundation
 
 /// A text that shows Swift code: a Markdown file, or a source file with documentation comments.
 ///
-/// What a Markdown file's snippets take for granted, beyond `Assumed.swift`, stands in a comment of its own, which
+/// The declarations that the snippets of a Markdown file assume, beyond `Assumed.swift`, are in a comment, which
 /// readers do not see: `<!-- assumed: struct Backend {} -->`.
 struct Document {
     /// A piece of Swift code.
@@ -15,7 +15,7 @@ struct Document {
     /// The path in the package.
     let path: String
     private(set) var snippets: [Snippet] = []
-    /// What the snippets take for granted.
+    /// The declarations that the snippets assume.
     private(set) var assumed: Snippet?
 
     init(path: String, text: String) {
@@ -78,7 +78,7 @@ extension Document {
         }.joined()
     }
 
-    /// What a snippet may use without saying so.
+    /// The modules that a snippet may use without an import.
     private var modules: Set<String> {
         let all: Set = ["AppMigrations", "Foundation", "GRDB", "SchemaMigrations"]
         return path.hasPrefix("Sources/MigrationTesting/") ? all.union(["MigrationTesting", "Testing"]) : all

@@ -1,6 +1,6 @@
 /// Something that reads what others have written, and what must hold whatever that is.
 public struct FuzzTarget: Sendable {
-    /// What selects it on the command line.
+    /// The word that selects it on the command line.
     public let name: String
     /// Small inputs of the right kind, to begin with.
     public let seeds: [String]
@@ -10,7 +10,7 @@ public struct FuzzTarget: Sendable {
     /// Every target.
     public static let all = [versions, records, fileNames, scripts, literals]
 
-    /// What did not hold for an input.
+    /// The promise that did not hold for an input.
     public struct Broken: Error, CustomStringConvertible {
         /// The law, and the input.
         public let description: String

@@ -43,7 +43,7 @@ extension FuzzTarget {
 }
 
 extension StoreState {
-    /// What must survive being written: dates are written to the second.
+    /// The part that must survive being written: dates are written to the second.
     fileprivate var contents: Contents {
         get throws {
             var record = try record(of: "Library")

@@ -14,7 +14,7 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
         case fail
         /// Cancels the manager's progress, and stops as a step does that looks at its own.
         case cancel
-        /// Tells by a file `<name>.reached` that it has come so far, and waits for a file.
+        /// Signals by a file `<name>.reached` that it has come so far, and waits for a file.
         case wait(String)
     }
 
@@ -22,7 +22,7 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
         var description = "told to fail"
     }
 
-    /// What it is registered as.
+    /// The kind of its registration.
     enum Kind: String {
         case closure
         /// A closure that is given the database.

@@ -12,12 +12,12 @@ struct ManagersLaunch {
     let store: any MigrationStore
     let steps: [LauncherStep]
 
-    /// What the app answers about an install without a record.
+    /// The app's answer about an install without a record.
     enum Evidence: String {
         case nothing
         /// Tables mean version 1.0.
         case tables
-        /// What MFMigrationManager has left for the manager of the same name.
+        /// Everything that MFMigrationManager has left for the manager of the same name.
         case defaults
     }
 

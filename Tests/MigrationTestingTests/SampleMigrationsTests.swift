@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An upgrade matrix of a garden app", .timed)
 struct SampleMigrationsTests {
-    /// What the files do to the numbers of rows on purpose.
+    /// The intended changes in the numbers of rows.
     private static let changes: [RowCounts.Change] =
         [
             .changed("bed", by: 2) { $0 + 4 }, .changed("plant", by: 2) { $0 + 4 },

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A step in which the process dies", .timed)
 struct AttemptsTests {
-    /// What the launch says that does not try the step again.
+    /// The error of the launch that does not try the step again.
     static func gaveUp(_ deaths: String) -> String {
         """
         gaveUp: Library: step 1.2 (Migrations.swift:7) was not retried: the process died in it \(deaths). \

@@ -56,7 +56,7 @@ struct Install {
         try await launch(version, steps, options).signal
     }
 
-    /// What steps have begun, with their attempts.
+    /// The steps that have begun, with their attempts.
     var effects: [String] { folder.lines("effects") }
 
     private var database: DatabaseQueue {
@@ -67,7 +67,7 @@ struct Install {
         try database.write { try $0.execute(sql: "CREATE TABLE effect(version TEXT NOT NULL)") }
     }
 
-    /// What steps have done in their database.
+    /// The work that steps have done in their database.
     func rows() throws -> [String] {
         try database.read { try String.fetchAll($0, sql: "SELECT version FROM effect ORDER BY rowid") }
     }

@@ -1,7 +1,7 @@
 // What has happened to a device, as far as the promises depend on it.
 
 extension Promises {
-    /// What has happened to a place, as far as it is there: a backup brings it back.
+    /// The events of a place, as far as it is there: a backup brings it back.
     struct Memory: Hashable, Sendable {
         var data = SmallData()
         /// True if release 1.0 has left data here from before the app had this package.
@@ -202,7 +202,7 @@ extension Promises {
 }
 
 extension Promises.Memory {
-    /// What is left when the record is lost, and the files stay.
+    /// Everything that is left when the record is lost, and the files stay.
     var withoutRecord: Self {
         var memory = Self()
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)

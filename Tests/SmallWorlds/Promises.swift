@@ -1,4 +1,4 @@
-/// What this package promises of an app's data, stated by value.
+/// The promises of this package about an app's data, stated by value.
 ///
 /// A *value* is something that the app keeps: a row, or a file. Each is written in the form of some release, and every step
 /// that is new in a later release has to bring it into that release's form. Whoever wants to know what the package

@@ -40,7 +40,7 @@ package struct SmallApp: Hashable, Sendable {
         }
     }
 
-    /// What the app says of an install without a record.
+    /// The app's answer about an install without a record.
     package enum Adopting: String, Hashable, Sendable, CaseIterable {
         case newApp
         /// It is at 1.0 if the first database has tables.
@@ -142,7 +142,7 @@ package struct SmallApp: Hashable, Sendable {
         move.flatMap { $0.version <= release * 10 + 9 ? $0 : nil }
     }
 
-    /// What the app has, by the names whose pairs are counted.
+    /// The features of the app, by the names whose pairs are counted.
     package var features: Set<Feature> {
         var features: Set<Feature> = []
         for step in steps {

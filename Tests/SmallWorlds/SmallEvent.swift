@@ -55,7 +55,7 @@ package enum SmallEvent: Hashable, Sendable {
     }
 }
 
-/// What an event was seen to do, besides what is in the places afterwards.
+/// Everything that an event was seen to do, besides what is in the places afterwards.
 package struct SmallOutcome: Sendable {
     /// The end of each manager's calls; nil for a manager that was not called, or whose process died.
     package var results: [Result?]
@@ -87,7 +87,7 @@ package struct SmallOutcome: Sendable {
     }
 }
 
-/// What a place holds.
+/// The contents of a place.
 package struct SmallData: Hashable, Sendable {
     package var values: [Int: SmallValue] = [:]
     /// True for a database in which there are tables.
@@ -104,7 +104,7 @@ package struct SmallData: Hashable, Sendable {
 package struct SmallValue: Hashable, Sendable {
     /// The release whose form it was written in.
     package var form: Int
-    /// What has changed it since, in order.
+    /// Everything that has changed it since, in order.
     package var trail: [Mark] = []
     /// True if its old form was destroyed before there was a new one.
     package var isLost = false

@@ -39,7 +39,7 @@ extension SmallEvent {
 }
 
 extension Promises {
-    /// What can happen to a device next.
+    /// The events that can happen to a device next.
     ///
     /// - Parameter history: what has happened to it.
     package func next(after history: [SmallEvent], inSQLite: Bool) -> [SmallEvent] {

@@ -9,7 +9,7 @@ import MigrationTools
 public struct FuzzTest: StressTest {
     /// Selects it on the command line.
     public let name = "fuzzing"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise = "Arbitrary input is parsed or rejected without a crash, and invariants hold"
 
     /// Makes the test.

@@ -2,7 +2,7 @@
 public struct PowerTest: StressTest {
     /// Selects it on the command line.
     public let name = "power"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise =
         "The power fails: everything reported is on disk, and the next launch completes the upgrade"
 

@@ -9,7 +9,7 @@ public struct StressTable: CustomStringConvertible {
     /// Makes a table without rows.
     public init() {}
 
-    /// Whether a promise did not hold.
+    /// True if a promise did not hold.
     public var isBroken: Bool { !failures.isEmpty }
 
     /// Adds the row of a test.

@@ -3,7 +3,7 @@ public protocol StressTest: Sendable {
     /// Selects the test on the command line: a few words with hyphens.
     var name: String { get }
 
-    /// What is promised, as the README words it.
+    /// The promise, as the documentation words it.
     var promise: String { get }
 
     /// Tries to break the promise.
@@ -22,16 +22,16 @@ public enum StressSize: String, Sendable, CaseIterable {
     case long
 }
 
-/// What has been tried, and what did not hold.
+/// The cases that were tried, and those that failed.
 public struct StressOutcome: Sendable {
     /// How many cases have been tried.
     public var tried: Int
-    /// What a case is, in the plural: "kills", "images".
+    /// The name of a case, in the plural: "kills", "images".
     public var unit: String
     /// One text for each case in which the promise did not hold: what was done, what was found, and how to try that
     /// case alone.
     public var failures: [String]
-    /// What could not be tried on this machine, and why.
+    /// The tests that this machine could not run, and why.
     public var notes: [String]
 
     /// Makes an outcome; an empty one to be counted up, when all is left out.

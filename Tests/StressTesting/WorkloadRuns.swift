@@ -7,7 +7,7 @@ package struct WorkloadRuns {
     /// The arguments of each.
     let runs: [[String]]
 
-    /// What a case is, in the plural.
+    /// The name of a case, in the plural.
     let unit: String
 
     /// The scenarios that are tried, as `Workload` reads them.

@@ -6,9 +6,9 @@
     public final class BuiltProcess {
         /// How a process has ended.
         public struct Result: Sendable {
-            /// What it has printed.
+            /// Its output.
             public let output: String
-            /// What it has printed as errors, without SQLCipher's own log.
+            /// Its errors, without SQLCipher's own log.
             public let errors: String
             /// Its exit status; nil when a signal has killed it.
             public let status: Int32?
@@ -50,7 +50,7 @@
                 in: folder, environment: environment, input: input)
         }
 
-        /// Whether there is a `script` that executables can be run with.
+        /// True if there is a `script` that executables can be run with.
         public static var hasTerminal: Bool {
             #if os(Linux)
                 FileManager.default.isExecutableFile(atPath: script)

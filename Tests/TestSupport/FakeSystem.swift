@@ -17,10 +17,10 @@ public final class FakeSystem: Sendable {
     /// The reasons for which it was asked for time.
     public var reasons: [String] { state.withLock { $0.reasons } }
 
-    /// What the calls that have returned were told: whether the time has expired.
+    /// The arguments of the calls that have returned: true if the time has expired.
     public var returned: [Bool] { state.withLock { $0.returned } }
 
-    /// What `ExpiringActivity` asks.
+    /// The system that `ExpiringActivity` asks.
     package var request: ExpiringActivity.Request {
         { [self] reason, block in
             state.withLock { state in

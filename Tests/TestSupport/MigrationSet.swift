@@ -14,7 +14,7 @@ public struct MigrationSet: Sendable {
     public let folder: URL
     /// How many migrations it holds.
     public let count: Int
-    /// What users have written; nil when nothing is to be written.
+    /// The users' rows; nil when nothing is to be written.
     public let rows: Rows?
 
     init(_ folder: URL, count: Int, rows: Rows? = nil) {
@@ -60,7 +60,7 @@ public enum RealMigrations {
     private static let folder = MigrationSet.repository.deletingLastPathComponent()
         .appendingPathComponent("shared/real-migrations")
 
-    /// Whether they are there.
+    /// True if they are there.
     public static let areHere = FileManager.default.fileExists(atPath: folder.path)
 
     /// The history of Atuin's shell commands.

@@ -17,7 +17,7 @@
             try check(Glibc.mount("tmpfs", folder, "tmpfs", 0, "size=\(size)"))
         }
 
-        /// Whether this process may mount a disk.
+        /// True if this process may mount a disk.
         public static var isAllowed: Bool {
             let folder = "\(NSTemporaryDirectory())/disk-\(UUID().uuidString)"
             defer { rmdir(folder) }

@@ -9,7 +9,7 @@ public struct Timed: SuiteTrait, TestTrait, TestScoping {
     /// Creates the trait.
     public init() {}
 
-    /// Whether the suites in the suite have the trait, too.
+    /// True if the suites in the suite have the trait, too.
     public var isRecursive: Bool { true }
 
     /// Runs a test, or one case of it, and appends a line to the file `TEST_TIMES`: the seconds, and the test's name.

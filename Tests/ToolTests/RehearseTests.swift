@@ -180,7 +180,7 @@ struct RehearseTests {
         #expect(run.output.contains("\nForeign keys\n  b: 1 row without a row of a, 1 before\n"))
     }
 
-    /// Whether SQLite takes URIs.
+    /// True if SQLite takes URIs.
     ///
     /// Otherwise it leaves files beside a WAL database that it reads.
     private static let opensURIs: Bool = {

@@ -11,7 +11,7 @@ struct Child {
         ///
         /// `SIGALRM` when it has taken too long: its last lines tell where its threads were.
         let signal: Int32?
-        /// What it has printed, by lines.
+        /// Its output, by lines.
         let lines: [String]
     }
 

@@ -48,7 +48,7 @@ enum Deferral {
         return ids.count == 2 ? .more(ids[1]) : .done
     }
 
-    /// Whether every counter has been raised.
+    /// True if every counter has been raised.
     static func isComplete(_ db: Database) throws -> Bool {
         try counters.values.allSatisfy { table in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE count <> 1") == 0

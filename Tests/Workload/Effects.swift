@@ -1,7 +1,7 @@
 import AppMigrations
 import Foundation
 
-/// What closures leave outside every database: a file each, and a line in a log each time that one is begun.
+/// Everything that closures leave outside every database: a file each, and a line in a log each time that one is begun.
 struct Effects {
     let folder: String
 
@@ -31,10 +31,10 @@ struct Effects {
         try write("\n\(from)-\(to) 1", to: "changes", O_APPEND)
     }
 
-    /// What a version that kept no record has left.
+    /// Everything that a version that kept no record has left.
     static let old = "settings"
 
-    /// What the file of a closure holds.
+    /// The contents of a closure's file.
     static func contents(of version: String) -> String {
         String(repeating: "\(version) ", count: 20)
     }

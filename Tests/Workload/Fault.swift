@@ -49,7 +49,7 @@ extension tracer_call {
         return reasons.isEmpty || file == nil ? [] : reasons
     }
 
-    /// Whether a call can be about a file, as far as its number tells.
+    /// True if a call can be about a file, as far as its number tells.
     ///
     /// Only these are counted: how often threads wait and wake is another number in each launch.
     var countsAsFileCall: Bool {
@@ -61,7 +61,7 @@ extension tracer_call {
 
     /// The file that a call is about: one on a disk, and no pipe, event or timer.
     ///
-    /// What the system says of itself is not either. Dispatch reads there, once in a second, what its threads do, and
+    /// The system's own files are not either. Dispatch reads there, once in a second, what its threads do, and
     /// traps when it cannot.
     var file: String? {
         var path = Self.paths[Int(number)].map { Arguments(self).text($0) } ?? ""
@@ -74,12 +74,12 @@ extension tracer_call {
         return path.hasPrefix("/") && !path.hasPrefix("/proc/") ? path : nil
     }
 
-    /// Whether a call has an effect also when it returns an error.
+    /// True if a call has an effect also when it returns an error.
     ///
     /// close(2): the descriptor is released early, before what can fail.
     var takesEffectAnyway: Bool { number == Int64(SYS_close) }
 
-    /// Whether the lock of a part of a file is given back: if that failed, its own process would be locked out.
+    /// True if the lock of a part of a file is given back: if that failed, its own process would be locked out.
     private var releasesLock: Bool {
         // The type comes first in struct flock.
         var type = Int16(F_RDLCK)

@@ -64,7 +64,7 @@ struct FaultSweep: Sweep {
 }
 
 extension Laboratory {
-    /// What is wrong after a launch that has been in trouble, and has survived it.
+    /// The mistakes after a launch that has been in trouble, and has survived it.
     ///
     /// It must have succeeded, or ended with an error of the package's; the next launch, without trouble, must
     /// end as an undisturbed one does.
@@ -79,7 +79,7 @@ extension Laboratory {
         return try complaints(after: end, Judgement.Disturbances(faults: 1), hasSucceeded: hasSucceeded)
     }
 
-    /// What is wrong after a launch that has died of its trouble.
+    /// The mistakes after a launch that has died of its trouble.
     func complaints(afterDeath end: Child.End) throws -> [String] {
         try complaints(after: end, Judgement.Disturbances(kills: 1, faults: 1), hasSucceeded: false)
     }

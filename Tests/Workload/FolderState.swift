@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is in the folder of a launch, read without the package: by plain SQL, as JSON, and as text.
+/// The contents of the folder of a launch, read without the package: by plain SQL, as JSON, and as text.
 struct FolderState: Equatable {
     /// A closure that was begun.
     struct Beginning: Equatable {
@@ -8,7 +8,7 @@ struct FolderState: Equatable {
         let attempt: Int
     }
 
-    /// What was settled and completed, as a record says it.
+    /// The versions that a record says were settled and completed.
     struct Record: Equatable {
         var settled: Set<String> = []
         var completed: String?
@@ -50,15 +50,15 @@ struct FolderState: Equatable {
     var counters: [String: [Int: Int]] = [:]
     /// The items of a deferred closure that were begun, in the order of their lines in the log.
     var items: [Int] = []
-    /// What the closures' files hold.
+    /// The contents of the closures' files.
     var files: [String: String] = [:]
     var storeRecord = Record()
     var databaseRecord = Record()
     /// How many migrations each copy of the database holds, from before it was migrated.
     var copies: [Int] = []
-    /// What is among the copies, and is none.
+    /// The files among the copies that are no copies.
     var litter: [String] = []
-    /// What is not as it should be in any state.
+    /// The mistakes that no state may have.
     var damages: [String] = []
 
     init(_ folder: String) throws {

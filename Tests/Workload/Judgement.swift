@@ -1,10 +1,10 @@
 import AppMigrations
 import Foundation
 
-/// Tells what is wrong with what a disturbed launch has left.
+/// Finds what is wrong with what a disturbed launch has left.
 struct Judgement {
     let reference: Reference
-    /// What an undisturbed launch leaves.
+    /// The state that an undisturbed launch leaves.
     let goal: FolderState
 
     /// How a launch was disturbed, for what may then be repeated.
@@ -14,7 +14,7 @@ struct Judgement {
         var powerCuts = 0
     }
 
-    /// What is wrong, whenever the launch was stopped.
+    /// The mistakes, whenever the launch was stopped.
     ///
     /// - Parameter reported: what it has printed so far, in all its attempts.
     func complaints(
@@ -76,7 +76,7 @@ struct Judgement {
             + (disturbances.powerCuts > 0 ? [] : complaintsAboutLog(state, after: disturbances))
     }
 
-    /// Whether what a settled closure has written is there: through a power cut a barrier takes it, which only the
+    /// True if what a settled closure has written is there: through a power cut a barrier takes it, which only the
     /// JSON store has.
     private func keepsFiles(after disturbances: Disturbances) -> Bool {
         disturbances.powerCuts == 0 || reference.scenario.store == .json
@@ -120,7 +120,7 @@ struct Judgement {
         return complaints
     }
 
-    /// What is wrong with the changes of the version that were noted: each at least once, and more often only where
+    /// The mistakes in the changes of the version that were noted: each at least once, and more often only where
     /// the process has died.
     private func complaintsAboutChanges(
         _ state: FolderState, after disturbances: Disturbances
@@ -136,7 +136,7 @@ struct Judgement {
         return isWrong ? ["the changes of the version are \(state.changes), not \(goal.changes)"] : []
     }
 
-    /// What is wrong with deferred steps in the database: a row is done once, and exactly when it is recorded.
+    /// The mistakes in deferred steps in the database: a row is done once, and exactly when it is recorded.
     private func complaintsAboutCounters(_ state: FolderState) -> [String] {
         state.counters.flatMap { version, counters -> [String] in
             let position = state.databaseRecord.positions[version]
@@ -156,7 +156,7 @@ struct Judgement {
         }
     }
 
-    /// What is wrong with a deferred closure: it is done up to its last checkpoint, and repeats what comes after it.
+    /// The mistakes in a deferred closure: it is done up to its last checkpoint, and repeats what comes after it.
     private func complaintsAboutItems(_ state: FolderState, after disturbances: Disturbances) -> [String] {
         let version = "\(Deferral.items)"
         let saved =
@@ -185,7 +185,7 @@ struct Judgement {
         return complaints
     }
 
-    /// What is wrong with the copies of the database, where the app's moves have made some.
+    /// The mistakes in the copies of the database, where the app's moves have made some.
     func complaints(aboutCopies state: FolderState) -> [String] {
         let scenario = reference.scenario
         guard scenario.backup == .saved, scenario.isOldInstall else { return [] }
@@ -197,7 +197,7 @@ struct Judgement {
         return ["no copy from before migration \(start + 1): \(state.copies)"]
     }
 
-    /// What is wrong with the end, besides that.
+    /// The mistakes in the end, besides that.
     func complaints(aboutEnd state: FolderState, after disturbances: Disturbances = .init()) -> [String] {
         var end = state
         // Only how often closures were begun, and moves, may differ.

@@ -23,7 +23,7 @@ struct KillSweep: Sweep {
 
     /// Every case there is.
     ///
-    /// What is left after a call is what is left before the next one, so only the last one's end is tried as well.
+    /// The state after a call is the state before the next one, so only the last one's end is tried as well.
     var cases: [Case] {
         let calls = laboratory.calls
         return calls.indices.flatMap { index in

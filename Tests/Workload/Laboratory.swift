@@ -12,7 +12,7 @@ final class Laboratory {
     private let scratch: String
 
     struct Call {
-        /// Whether it writes to a file, at its end or at an offset.
+        /// True if it writes to a file, at its end or at an offset.
         let writes: Bool
         /// The call by its number, and its file.
         let kind: String
@@ -93,7 +93,7 @@ final class Laboratory {
         Launch(scenario: scenario, folder: folder, work: work, patience: patience)
     }
 
-    /// What is in the folder, which stays untouched: reading a database can repair it.
+    /// The contents of the folder, which stays untouched: reading a database can repair it.
     func state() throws -> FolderState {
         let copy = "\(scratch)/look"
         try Folder.copy(folder, to: copy)
@@ -102,13 +102,13 @@ final class Laboratory {
 }
 
 extension tracer_call {
-    /// Whether it prints something, which is no part of what is tried.
+    /// True if it prints something, which is no part of what is tried.
     var isReport: Bool { number == Self.write && arguments.0 == UInt64(STDOUT_FILENO) }
 
-    /// Whether it writes to a file, at its end or at an offset.
+    /// True if it writes to a file, at its end or at an offset.
     var writes: Bool { number == Self.write || number == Self.pwrite }
 
-    /// What it is, and of which file.
+    /// Its kind, and its file.
     var kind: String { "\(number) \(file ?? "")" }
 
     private static let write = Int64(SYS_write)

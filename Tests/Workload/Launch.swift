@@ -30,7 +30,7 @@ struct Launch {
     var database: (any DatabaseWriter)?
     /// Looks on at what is done in the database.
     var observer: (any TransactionObserver)?
-    /// Whether the process is killed as soon as it has run a batch of a deferred step.
+    /// True if the process is killed as soon as it has run a batch of a deferred step.
     var diesAfterBatch = false
     private let hasFailedMove = Locked(false)
 
@@ -59,13 +59,13 @@ struct Launch {
         }
     }
 
-    /// Whether an error is the package's through and through: the error of a failed move is typed as well.
+    /// True if an error is the package's through and through: the error of a failed move is typed as well.
     private func isTyped(_ error: MigrationError) -> Bool {
         !hasFailedMove.withLock { $0 } || error.code != .stepFailed
             || error.underlyingError is SchemaMigrationError
     }
 
-    /// What GRDB has to say about a file that it cannot open: the package has not been asked for anything yet.
+    /// GRDB's error about a file that it cannot open: the package has not been asked for anything yet.
     private struct OpeningError: Error {
         let reason: any Error
     }
@@ -159,7 +159,7 @@ struct Launch {
         }
     }
 
-    /// What the second manager, which asks an old install in another way, says of it.
+    /// The answer of the second manager, which asks an old install in another way.
     private func secondAdoption(_ database: any DatabaseWriter) -> Adoption {
         guard scenario.start == .unrecorded, scenario.journal == .rollback else {
             return .databaseHasTables(database, means: "1.0")

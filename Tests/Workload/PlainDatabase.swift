@@ -5,7 +5,7 @@ import PlainSQLite
 ///
 /// Not GRDB's: that is what is tried, and its queues leave threads behind, of which a fork knows nothing.
 final class PlainDatabase {
-    /// What SQLite says.
+    /// The message of SQLite.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -50,7 +50,7 @@ final class PlainDatabase {
     /// The first column of a query.
     func column(_ sql: String) throws -> [String] { try rows(sql).map { $0[0] } }
 
-    /// Whether there is a table.
+    /// True if there is a table.
     func hasTable(_ name: String) throws -> Bool {
         try !rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '\(name)'").isEmpty
     }

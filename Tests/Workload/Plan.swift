@@ -18,11 +18,11 @@ enum Plan {
         let work: Work
         /// The deferred steps that it finishes.
         var finishing: [AppVersion] = []
-        /// Whether it does what only a fresh install needs, before every other step.
+        /// True if it does what only a fresh install needs, before every other step.
         var isForFreshInstall = false
         /// After how many failures it is given up; nil if it is not best-effort.
         var givesUpAfter: Int?
-        /// Whether foreign keys are enforced while it runs.
+        /// True if foreign keys are enforced while it runs.
         var enforcesKeys = false
         /// The release that inserts it, below steps that have run.
         var since: AppVersion?

@@ -7,7 +7,7 @@ import MigrationTools
 /// Records what a launch writes and syncs, cuts the power again and again, and sees what the next launch makes of what
 /// is left on the disk.
 struct PowerLoss {
-    /// What is left out of the recording, to see that this is found.
+    /// Everything that is left out of the recording, to see that this is found.
     enum Omission: String, CaseIterable, ExpressibleByArgument {
         case nothing
         /// The syncs of folders.
@@ -81,7 +81,7 @@ struct PowerLoss {
 }
 
 extension DiskOperation {
-    /// Whether what a power cut leaves is another after it.
+    /// True if what a power cut leaves is another after it.
     fileprivate var isTurn: Bool {
         switch self {
         case .sync, .syncAll, .report: true

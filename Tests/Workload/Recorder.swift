@@ -4,10 +4,10 @@ import Tracer
 
 /// Writes down what a traced process does in a folder, as operations on a disk.
 ///
-/// What is written is read back from the file, by way of the process's descriptors in `/proc`.
+/// Written data is read back from the file, by way of the process's descriptors in `/proc`.
 final class Recorder {
     private(set) var log: DiskLog
-    /// What was done that the model does not know: such a recording cannot be judged.
+    /// An operation that the model does not know: such a recording cannot be judged.
     private(set) var unknown: [String] = []
     private let root: String
     /// The nodes by their paths, as the process sees them.
@@ -198,7 +198,7 @@ final class Recorder {
 
     // MARK: Looking into the process
 
-    /// What a descriptor is open on, as a path that can be opened and looked at.
+    /// The file that a descriptor is open on, as a path that can be opened and looked at.
     private func link(_ descriptor: Int, _ call: tracer_call) -> String {
         "/proc/\(call.thread)/fd/\(descriptor)"
     }

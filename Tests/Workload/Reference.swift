@@ -1,4 +1,4 @@
-/// What a database must hold after some of its migrations, as plain SQL makes it in memory.
+/// The contents that a database must have after some of its migrations, as plain SQL makes it in memory.
 struct Reference {
     let scenario: Scenario
     /// By the number of migrations.

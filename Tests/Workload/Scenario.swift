@@ -6,7 +6,7 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     enum Store: String, CaseIterable, Sendable { case json, sqlite }
     /// When schema migrations are committed: in groups, each by itself, or all of a move at once.
     enum Commits: String, CaseIterable, Sendable { case grouped, each, atonce }
-    /// What the launch finds: nothing, the data of version 1.0 with its records or without any, nothing and a
+    /// The data that the launch finds: nothing, the data of version 1.0 with its records or without any, nothing and a
     /// snapshot to begin with, the data of version 2.0 with work for deferred steps, or that of 2.1, which died in
     /// the middle of it; or that of 1.0 in another folder, from which the files are moved, or copied as if it were on
     /// another volume; or that of 1.0 with migrations of another branch, which the launch undoes.
@@ -24,7 +24,7 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     var backup: Backup
     var managers = Managers.one
 
-    /// Whether there is data of version 1.0.
+    /// True if there is data of version 1.0.
     var isOldInstall: Bool { start != .fresh && start != .snapshot }
 
     /// True if the files of version 1.0 are in another folder.

@@ -91,7 +91,7 @@ enum Schema {
         return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM book WHERE id = 1000)") ?? false
     }
 
-    /// What the users of version 1.0 have written.
+    /// The rows of the users of version 1.0.
     static let rows = """
         INSERT INTO author(id, name) VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy');
         INSERT INTO book(title, author)

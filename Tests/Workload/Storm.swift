@@ -9,7 +9,7 @@ struct Storm {
     let laboratory: Laboratory
     let size: Int
 
-    /// What is done to a process, and when.
+    /// A disturbance of a process, and its time.
     private struct Blow {
         let member: Crowd.Member
         let microseconds: UInt32

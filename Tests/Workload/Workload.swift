@@ -50,7 +50,7 @@ protocol Sweep {
     /// The kind of each case; none where all are of one kind.
     var kinds: [String] { get }
 
-    /// What cannot be tried here, and why.
+    /// The tests that cannot run here, and why.
     var notes: [String] { get }
 
     /// Tries a case.

@@ -40,7 +40,7 @@ final class JournalApp {
         if isFirstLaunch { try writeAsPeopleDid() }
     }
 
-    /// Whether something waits that no launch has to wait for.
+    /// True if something waits that no launch has to wait for.
     var hasDeferredWork: Bool {
         get throws { try entriesManager?.pendingDeferred().isEmpty == false }
     }

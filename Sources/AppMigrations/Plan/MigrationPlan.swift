@@ -5,7 +5,7 @@
 ///     pending = everything known that is above the floor, not yet settled,
 ///               and at most the target — ascending
 ///
-/// What is *owed* is pending whatever the floor, until it is settled. The plan is computed from what
+/// A step that is *owed* is pending whatever the floor, until it is settled. The plan is computed from what
 /// it is given and touches nothing else, so that a step that was added late is found by the same comparison
 /// as any other: there is no high-water mark to hide it.
 package struct MigrationPlan<Migration> {

@@ -90,7 +90,7 @@ package final class MigrationStep: Sendable {
 
     /// Returns true if this step comes first where both are pending.
     ///
-    /// What only a fresh install needs goes first. Moves of a version go before its closures, so that a closure finds the
+    /// Steps that only a fresh install needs go first. Moves of a version go before its closures, so that a closure finds the
     /// schema of its version; then the closures, in the order of their registration.
     func runsBefore(_ other: MigrationStep) -> Bool {
         let (isFirst, otherIsFirst) = (onFreshInstall == .only, other.onFreshInstall == .only)
@@ -117,7 +117,7 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     }
 }
 
-/// What a step does.
+/// The work of a step.
 package enum MigrationWork {
     /// A closure of the app's, which runs where the manager was called.
     case closure((MigrationContext) throws -> Void)

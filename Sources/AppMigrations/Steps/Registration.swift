@@ -8,7 +8,7 @@ struct Registration {
     /// The steps that are due, for each of these places.
     private(set) var due: [PlaceSteps]
     private(set) var steps: [MigrationStep] = []
-    /// What the steps do, by their numbers.
+    /// The work of the steps, by their numbers.
     private(set) var works: [MigrationWork] = []
     private(set) var versionChanges: [VersionChange] = []
     /// The database of the step that was registered last in one.

@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-/// What SQLite calls a `sqlite3`.
+/// The type that SQLite calls `sqlite3`.
 typedef struct app_migrations_connection app_migrations_connection;
 
-/// What SQLite calls a `sqlite3_stmt`.
+/// The type that SQLite calls `sqlite3_stmt`.
 typedef struct app_migrations_statement app_migrations_statement;
 
 /// Stops the connection's running statements. May be called from another thread.

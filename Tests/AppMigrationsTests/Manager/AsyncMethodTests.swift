@@ -93,7 +93,7 @@ private actor LibraryActor {
     }
 }
 
-/// Tells where a function runs.
+/// Returns where a function runs.
 private func describe(_ actor: (any Actor)?) -> String {
     switch actor {
     case nil: "on no actor"

@@ -24,7 +24,7 @@ var dbQueue: DatabaseQueue { fatalError("only compiled") }
 var schema: SchemaMigrator { fatalError("only compiled") }
 var manager: MigrationManager { fatalError("only compiled") }
 
-/// What the closure of a deferred step gets.
+/// The arguments of the closure of a deferred step.
 var db: Database { fatalError("only compiled") }
 var rows: DeferredRows { fatalError("only compiled") }
 

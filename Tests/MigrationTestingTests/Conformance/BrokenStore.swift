@@ -26,7 +26,7 @@ struct BrokenStore: MigrationStore {
 
     let fault: Fault
     let base: JSONStore
-    /// What was read first, for a store that never looks again.
+    /// The state that was read first, for a store that never looks again.
     private let copy = Locked<StoreState?>(nil)
     private let meeting = Meeting()
 

@@ -16,7 +16,7 @@ struct KindsOfDriftTests {
     private static let base =
         "CREATE TABLE p(id INTEGER PRIMARY KEY, k UNIQUE); CREATE TABLE q(id INTEGER PRIMARY KEY);"
 
-    /// What a shipped database has, what the files make now, and words of the report.
+    /// The schema of a shipped database, the one that the files make now, and words of the report.
     static let drifts: [(before: String, now: String, words: String)] = [
         ("CREATE TABLE a(x TEXT)", "CREATE TABLE a(x INTEGER)", "column `x` is TEXT"),
         ("CREATE TABLE a(x)", "CREATE TABLE a(x, y)", "column `y` is missing after upgrading"),

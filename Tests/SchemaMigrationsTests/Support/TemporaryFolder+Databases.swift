@@ -35,7 +35,7 @@ extension TemporaryFolder {
         try DatabaseQueue(path: path(name), configuration: configuration)
     }
 
-    /// Whether every database is encrypted, as `Scripts/with-sqlite.sh` can see to.
+    /// True if every database is encrypted, as `Scripts/with-sqlite.sh` can see to.
     static let encryptsDatabases: Bool = {
         guard let folder = try? TemporaryFolder(), let queue = try? folder.queue() else { return false }
         try? queue.execute("CREATE TABLE a(x)")

@@ -27,13 +27,13 @@ struct FleetApp: Sendable {
         var batches: Batches?
         /// The ranks of the deferred steps that it finishes.
         var finishes: [Int] = []
-        /// Whether foreign keys are enforced while it runs.
+        /// True if foreign keys are enforced while it runs.
         var enforcesKeys = false
         /// After how many failures it is given up, if it is best-effort.
         var givesUpAfter: Int?
         var isInDatabase: Bool { home != .store }
         var isDeferred: Bool { batches != nil }
-        /// Whether a later step can have it run to its end: only an asynchronous launch could run a closure.
+        /// True if a later step can have it run to its end: only an asynchronous launch could run a closure.
         var isFinishable: Bool { batches.map { $0 != .closure } ?? false }
         var isBestEffort: Bool { givesUpAfter != nil }
     }
@@ -54,7 +54,7 @@ struct FleetApp: Sendable {
         case skip, run, only
     }
 
-    /// What the app says about an install without a record.
+    /// The app's answer about an install without a record.
     enum Baseline: Hashable, Sendable {
         case newApp
         case version(Int)
@@ -69,11 +69,11 @@ struct FleetApp: Sendable {
         let number: Int
         let since: Int
         var home = Home.database
-        /// Whether it rebuilds a table to which another one refers.
+        /// True if it rebuilds a table to which another one refers.
         var isRebuild = false
     }
 
-    /// What brings a database to the schema of a version.
+    /// Brings a database to the schema of a version.
     struct Move: Sendable {
         let rank: Int
         let home: Home
@@ -108,7 +108,7 @@ struct FleetApp: Sendable {
     var archiveSince: Int?
     /// The build in which each manager gets a closure for changes of the version; nil for none.
     var changesSince = [Int?](repeating: nil, count: managers.count)
-    /// What the app says, by manager, about an install without a record.
+    /// The app's answers, by manager, about an install without a record.
     var baselines = [Baseline](repeating: .newApp, count: managers.count)
     /// The lines of versions in which the managers count.
     var lines = [String](repeating: "app", count: managers.count)
@@ -144,7 +144,7 @@ struct FleetApp: Sendable {
     /// The managers that a build creates, in order.
     func managers(in build: Int) -> Range<Int> { 0..<(build >= searchSince ? 2 : 1) }
 
-    /// Whether a manager registers a closure for changes of the version in a build.
+    /// True if a manager registers a closure for changes of the version in a build.
     func hasVersionChange(_ manager: Int, in build: Int) -> Bool {
         changesSince[manager].map { $0 <= build } ?? false
     }
@@ -196,7 +196,7 @@ struct FleetApp: Sendable {
         return moves.sorted { ($0.rank, $0.home.rawValue) < ($1.rank, $1.home.rawValue) }
     }
 
-    /// Whether a build has a place.
+    /// True if a build has a place.
     private func has(_ home: Home, in build: Int) -> Bool {
         switch home {
         case .store: true

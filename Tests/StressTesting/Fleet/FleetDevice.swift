@@ -23,7 +23,7 @@ final class FleetDevice {
     private var databases: [FleetApp.Home: DatabaseQueue] = [:]
     private let files = Locked<[String]>([])
     private var backups: [Backup] = []
-    /// What is on the device, as the model knows it.
+    /// The contents of the device, as the model knows them.
     private var state = FleetModel.State()
 
     /// Makes a new device.
@@ -148,7 +148,7 @@ extension FleetDevice {
     }
 }
 
-/// What processes share on a device.
+/// Everything that processes share on a device.
 private struct Scene: Sendable {
     let app: FleetApp
     let store: any MigrationStore
@@ -252,7 +252,7 @@ private struct Scene: Sendable {
         }
     }
 
-    /// What grows when anything is written.
+    /// Everything that grows when anything is written.
     private func traces(_ process: FleetProcess) throws -> [Int] {
         let changes = try FleetApp.Home.allCases.compactMap { databases[$0] }.flatMap { database in
             try database.read { db in
@@ -547,7 +547,7 @@ extension FleetDevice {
 }
 
 extension FleetApp.Home {
-    /// What is restored of it alone.
+    /// Everything that is restored of it alone.
     fileprivate var part: FleetEvent.Part {
         switch self {
         case .store: .store

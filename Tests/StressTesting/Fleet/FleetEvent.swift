@@ -19,9 +19,9 @@ enum FleetEvent: Sendable, Equatable {
         var killedAt: Int?
         /// The step that throws, counted in the launch.
         var throwsIn: Int?
-        /// Whether every step after that one throws as well; nil if not.
+        /// True if every step after that one throws as well; nil if not.
         var throwsOn: Bool?
-        /// Whether what throws asks to wait; nil if it fails.
+        /// True if what throws asks to wait; nil if it fails.
         var postpones: Bool?
         /// Another process, of this build, that does all of its launch after this one has looked and before it
         /// has the lock.
@@ -30,7 +30,7 @@ enum FleetEvent: Sendable, Equatable {
         var outrunAt: Int?
         /// How many batches of deferred work each manager has time for after the launch; nil when nobody asks it.
         var batches: Int?
-        /// Whether it is one of an extension, which waits for the app to migrate; nil if not.
+        /// True if it is one of an extension, which waits for the app to migrate; nil if not.
         var waits: Bool?
         /// The rank through which each manager migrates first; nil when it migrates at once.
         var through: Int?
@@ -43,7 +43,7 @@ enum FleetEvent: Sendable, Equatable {
         let deletes: Bool
     }
 
-    /// What a backup is restored of.
+    /// The part of a device that a backup restores.
     enum Part: Sendable {
         case store, database, archive, all
     }

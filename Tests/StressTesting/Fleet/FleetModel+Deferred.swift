@@ -2,7 +2,7 @@
 extension FleetModel {
     private typealias Position = Record.Position
 
-    /// What a deferred step writes down about a row.
+    /// The line that a deferred step writes about a row.
     static func line(manager: Int, rank: Int, row: Int) -> String {
         "\(line(manager: manager, rank: rank))\(row)"
     }
@@ -20,7 +20,7 @@ extension FleetModel {
         case endedElsewhere
     }
 
-    /// What a run knows of one step.
+    /// Everything that a run knows of one step.
     private struct Runner {
         /// How many of the rows that earlier runs have set aside it has not retried.
         var retriesLeft: Int
@@ -29,7 +29,7 @@ extension FleetModel {
         var failure: Trouble?
     }
 
-    /// Whether nobody else has ended a step.
+    /// True if no other process has ended a step.
     private func isPending(_ step: FleetApp.Step) -> Bool {
         record(of: step).map { !$0.settled.contains(step.rank) } ?? false
     }

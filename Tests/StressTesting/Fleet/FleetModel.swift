@@ -1,13 +1,13 @@
-/// What a device should do, by the package's design alone: nothing of the package is used here.
+/// The behavior that the package's design asks of a device: nothing of the package is used here.
 ///
 /// A launch is a list of states that a device goes through. One that is killed has come to some point of the list.
 struct FleetModel {
     typealias Home = FleetApp.Home
 
-    /// What there is on a device.
+    /// The contents of a device.
     struct State: Hashable {
         private var places = [Place](repeating: Place(), count: Home.allCases.count)
-        /// What the steps outside databases have done, in order.
+        /// The work of the steps outside databases, in order.
         var files: [String] = []
 
         /// The store is empty where it is in the database.
@@ -17,7 +17,7 @@ struct FleetModel {
         }
     }
 
-    /// What a place remembers, and what was done there.
+    /// The memory of a place, and the work that was done there.
     struct Place: Hashable {
         var records: [Int: Record] = [:]
         /// The versions that have been seen, by the line in which they count.
@@ -28,7 +28,7 @@ struct FleetModel {
         var adopted: [String: Set<Int>] = [:]
         /// The migrations of its schema: none in a store.
         var ledger: Set<Int> = []
-        /// What the steps in a database have done, in order.
+        /// The work of the steps in a database, in order.
         var done: [String] = []
         /// The rows of its table.
         var rows: [Int] = []
@@ -37,7 +37,7 @@ struct FleetModel {
         var hasTables: Bool { ledger.contains(FleetApp.firstSchema) }
     }
 
-    /// What a place remembers of one manager.
+    /// The memory that a place has of one manager.
     struct Record: Hashable {
         var floor: Int?
         var settled: Set<Int> = []
@@ -45,7 +45,7 @@ struct FleetModel {
         var completed: Int?
         var highest: Int?
         var downgradedTo: Int?
-        /// What was started and has not ended.
+        /// The work that was started and has not ended.
         var attempts: [Work: Attempt] = [:]
         /// How often steps have failed.
         var failures: [Int: Int] = [:]
@@ -80,7 +80,7 @@ struct FleetModel {
             /// The rows that have failed, and that each run retries.
             var setAside: [Int] = []
 
-            /// Whether its bounds are known.
+            /// True if its bounds are known.
             var isBegun = false
             /// The bounds of the rows that are left, of those that there were when it began.
             var rest: ClosedRange<Int>?
@@ -149,7 +149,7 @@ struct FleetModel {
             return isGivenUp
         }
 
-        /// Whether the process has died in work too often in a build.
+        /// True if the process has died in work too often in a build.
         func isExhausted(_ work: Work, remaining: Int?, build: String, maximum: Int) -> Bool {
             guard let died = attempts[work], died.remaining == remaining, died.build == build else {
                 return false
@@ -163,18 +163,18 @@ struct FleetModel {
         case done(
             launch: String, returned: Bool, isFirst: Bool, completed: [Int], moved: [Int], waiting: [Int],
             skipped: [Int], pending: [Int])
-        /// What became of deferred work after the launch.
+        /// The fate of deferred work after the launch.
         case deferred(completed: [Int], skipped: [Int], pending: [Int], failed: [Int])
         case stopped(String, at: Int?)
     }
 
-    /// What happens to the bodies of steps in a process.
+    /// The fate of the bodies of steps in a process.
     struct Trouble: Hashable, Sendable {
         /// The number of the body that throws, from 1.
         let body: Int
-        /// Whether all later ones throw as well.
+        /// True if all later ones throw as well.
         var goesOn = false
-        /// Whether they ask to wait, and have not failed.
+        /// True if they ask to wait, and have not failed.
         var isObstacle = false
 
         func strikes(_ number: Int) -> Bool { number == body || goesOn && number > body }
@@ -182,7 +182,7 @@ struct FleetModel {
         var error: String { isObstacle ? "postponed" : "stepFailed" }
     }
 
-    /// What a manager keeps from one call to the next: what it has decided, and what it has done.
+    /// The state of a manager between calls: its decisions, and its work.
     struct Memory {
         fileprivate var answer: Answer?
         fileprivate var kinds: [Home: Kind] = [:]
@@ -190,7 +190,7 @@ struct FleetModel {
         fileprivate var (completed, moved, skipped): ([Int], [Int], [Int]) = ([], [], [])
     }
 
-    /// What the app has said about an install without a record, once it was asked.
+    /// The app's answer about an install without a record, once it was asked.
     struct Answer {
         let version: Int?
     }
@@ -223,7 +223,7 @@ struct FleetModel {
         timeline += model.timeline
     }
 
-    /// Whether a device may be in a state, when the launch was cut short: at one point of the list, except that the
+    /// True if a device may be in a state, when the launch was cut short: at one point of the list, except that the
     /// places written at that point may or may not have been.
     func allows(_ found: State) -> Bool {
         zip(timeline, timeline.dropFirst() + [state]).contains { before, after in
@@ -288,7 +288,7 @@ extension FleetModel {
         var isLate = false
         var numbers: [Int] = []
         var finishes: [Int] = []
-        /// Whether something that it finishes is not done, and cannot be.
+        /// True if something that it finishes is not done, and cannot be.
         var isHeld = false
 
         var work: Record.Work { Record.Work(rank: rank, kind: kind) }
@@ -296,7 +296,7 @@ extension FleetModel {
         var isDeferred: Bool { step?.isDeferred ?? false }
         var isBestEffort: Bool { step?.isBestEffort ?? false }
 
-        /// What only fresh installs need comes first, and a move before the steps of its version.
+        /// Steps that only fresh installs need come first, and a move before the steps of its version.
         var order: (Int, Int, Int, Int) {
             (step?.onFreshInstall == .only ? 0 : 1, rank, step == nil ? 0 : 1, place.rawValue)
         }
@@ -313,7 +313,7 @@ extension FleetModel {
         var waiting: [Item] = []
         var returned = false
         var isFirst = false
-        /// Whether nothing but best-effort steps keeps deferred steps from running.
+        /// True if nothing but best-effort steps keeps deferred steps from running.
         var isReady = false
         var isSettled: Bool { isReady && items.isEmpty && unprepared.isEmpty }
 
@@ -422,7 +422,7 @@ extension FleetModel {
         return !(step.isBestEffort && record.givenUp.contains(step.rank))
     }
 
-    /// Whether a place has written down all that a launch has to say when everything is done.
+    /// True if a place has written down all that a launch has to say when everything is done.
     private func isWritten(_ manager: Int, _ path: Home, _ plan: LaunchPlan) -> Bool {
         let place = state[path]
         return place.records[manager] == plan.records[path].map { finish($0, plan.kinds[path]) }
@@ -479,7 +479,7 @@ extension FleetModel {
             ?? seen.filter { $0 > current.rank }.max()
     }
 
-    /// What the app says about an install without a record.
+    /// The app's answer about an install without a record.
     private func baseline(of manager: Int) -> Int? {
         switch app.baselines[manager] {
         case .newApp: return nil
@@ -695,12 +695,12 @@ extension FleetModel {
         return nil
     }
 
-    /// What the closure for a change of the version writes down about it.
+    /// The line that the closure for a change of the version writes about it.
     static func line(manager: Int, changedFrom from: Int, to rank: Int) -> String {
         "\(manager) changed from \(from) to \(rank)"
     }
 
-    /// What a step writes down about itself.
+    /// The line that a step writes about itself.
     static func line(manager: Int, rank: Int, attempt: Int, isLate: Bool, from: Int?) -> String {
         "\(manager) \(rank) attempt \(attempt) \(isLate ? "late" : "in time") from \(from ?? -1)"
     }

@@ -10,7 +10,7 @@ final class FleetProcess: Sendable {
         var writes = 0
         var whenLocking: (@Sendable () -> Void)?
         var locksBefore: Int
-        /// What the process has done of a manager's deferred work; nil while it launches.
+        /// Everything that the process has done of a manager's deferred work; nil while it launches.
         var deferred: Deferred?
         /// The lock of the deferred work at which ``whenLocking`` was called.
         var calledAt: Int?

@@ -7,7 +7,7 @@ import MigrationTools
 public struct FleetTest: StressTest {
     /// Selects it on the command line.
     public let name = "fleet"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise =
         "A device is upgraded, downgraded, restored, killed: each store and database gets exactly what it lacks"
     private let disguise: @Sendable (any MigrationStore) -> any MigrationStore
@@ -88,7 +88,7 @@ public struct FleetTest: StressTest {
         return (app, events)
     }
 
-    /// What a device did wrong, with the shortest history that shows it; nil when it did all right.
+    /// The mistake of a device, with the shortest history that shows it; nil when it did all right.
     func failure(seed: UInt64) -> String? {
         var (app, events) = Self.device(seed: seed)
         guard deviation(app, events) != nil else { return nil }

@@ -8,7 +8,7 @@ import SchemaMigrations
 public struct GenerationTest: StressTest {
     /// Selects it on the command line.
     public let name = "generate"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise = "A generated migration makes the wanted schema, and keeps every row and reference"
 
     /// Makes the test.

@@ -9,7 +9,7 @@ struct RandomSchema: Sendable {
     struct Column: Sendable {
         var name: SQLName
         var definition: String
-        /// Whether the column stays the only one that a person would not drop.
+        /// True if the column stays the only one that a person would not drop.
         var isGenerated = false
 
         var sql: String { definition.isEmpty ? name.sql : "\(name.sql) \(definition)" }

@@ -9,7 +9,7 @@ import SchemaMigrations
 public struct CompatibleTest: StressTest {
     /// Selects it on the command line.
     public let name = "compatible"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise =
         "After a migration that check finds compatible, every statement of an older build works"
 

@@ -8,7 +8,7 @@ import SchemaMigrations
 public struct UndoTest: StressTest {
     /// Selects it on the command line.
     public let name = "undo"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise =
         "An older build undoes a migration by the ledger alone: the schema is as before, and every row is there"
 

@@ -4,7 +4,7 @@ import MigrationTesting
 public struct PrivacyTest: StressTest {
     /// Selects it on the command line.
     public let name = "privacy"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise =
         "A fixture made from texts in all of Unicode repeats no four consecutive letters or digits of them"
 

@@ -2,7 +2,7 @@ import MigrationTesting
 import MigrationTools
 
 extension RandomNumbers {
-    /// Whether something happens that does so that often in a hundred times.
+    /// True if something happens that does so that often in a hundred times.
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 
     /// One of several.

@@ -9,7 +9,7 @@ import SchemaMigrations
 public struct SummaryTest: StressTest {
     /// Selects it on the command line.
     public let name = "summaries"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise = "Summaries and the sentences for people hold no path, name, statement or value"
 
     /// Makes the test.

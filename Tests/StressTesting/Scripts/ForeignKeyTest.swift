@@ -13,7 +13,7 @@ import TestSupport
 public struct ForeignKeyTest: StressTest {
     /// Selects it on the command line.
     public let name = "foreign-keys"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise = "A file is refused if and only if it orphans a row whose parent existed before"
 
     /// Makes the test.

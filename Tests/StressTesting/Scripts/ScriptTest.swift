@@ -10,7 +10,7 @@ import TestSupport
 public struct ScriptTest: StressTest {
     /// Selects it on the command line.
     public let name = "scripts"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise = "SQL files leave a database as plain SQLite does, and the app's connection as it was"
 
     /// Makes the test.
@@ -57,7 +57,7 @@ public struct ScriptTest: StressTest {
     }
 }
 
-/// What a set of files has made of a database.
+/// The database that a set of files has made.
 private struct ScriptState: Equatable {
     let contents: [String]
     let settings: [String]
@@ -94,7 +94,7 @@ private struct ScriptState: Equatable {
     }
 }
 
-/// What plain SQLite makes of the files, each in a transaction.
+/// The database that plain SQLite makes of the files, each in a transaction.
 ///
 /// The database has a table like the ledger, whose index `REINDEX` finds as well.
 private struct PlainRun {
@@ -138,7 +138,7 @@ private struct PlainRun {
     }
 }
 
-/// What a migrator makes of the files.
+/// The database that a migrator makes of the files.
 private struct OurRun {
     let state: ScriptState
     let applied: Int

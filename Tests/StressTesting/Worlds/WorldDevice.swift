@@ -1,7 +1,7 @@
 import AppMigrations
 import SmallWorlds
 
-/// What is on the device of a small world.
+/// Everything that is on the device of a small world.
 struct WorldDevice {
     /// The records of a JSON store.
     var store = StoreState()
@@ -18,7 +18,7 @@ struct WorldDevice {
         }
     }
 
-    /// What the places hold.
+    /// The contents of the places.
     func data(of app: SmallApp) throws -> [SmallApp.Place: SmallData] {
         var data: [SmallApp.Place: SmallData] = [.files: files]
         for (number, database) in databases { data[.database(number)] = try database.data() }

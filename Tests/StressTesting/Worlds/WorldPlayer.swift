@@ -20,7 +20,7 @@ package struct World {
         device = try WorldDevice(app, inSQLite: inSQLite)
     }
 
-    /// What can happen next.
+    /// The events that can happen next.
     var next: [SmallEvent] { promises.next(after: history, inSQLite: inSQLite) }
 
     /// Plays an event, with the package's own managers.
@@ -90,7 +90,7 @@ package struct World {
     }
 }
 
-/// What a process of a small world works with.
+/// Everything that a process of a small world works with.
 struct WorldScene {
     let app: SmallApp
     let release: Int

@@ -7,7 +7,7 @@ import SmallWorlds
 public struct WorldsTest: StressTest {
     /// Selects it on the command line.
     public let name = "worlds"
-    /// As the README words it.
+    /// As Documentation/StressTests.md words it.
     public let promise =
         "Small apps with short histories, all of them: every value gets each step once, in order, and none is lost"
 

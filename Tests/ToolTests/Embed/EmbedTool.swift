@@ -27,6 +27,6 @@ struct EmbedTool {
         ).result()
     }
 
-    /// What the tool has written.
+    /// The output of the tool.
     func generated() throws -> String { try String(contentsOf: output, encoding: .utf8) }
 }

@@ -16,14 +16,14 @@
 struct tracer_call {
     int64_t number;
     uint64_t arguments[6];
-    /// Whether the call has been carried out.
+    /// True if the call has been carried out.
     bool is_done;
-    /// What it has returned, where it is done: below 0 an error's number.
+    /// The value that it has returned, where it is done: below 0 an error's number.
     int64_t result;
     pid_t thread;
 };
 
-/// What becomes of a call. To halve is for calls that are not done yet.
+/// The fate of a call. To halve is for calls that are not done yet.
 enum tracer_order {
     tracer_go_on,
     tracer_kill,
@@ -53,7 +53,7 @@ struct tracer_end {
 typedef int32_t (*tracer_body)(void *context);
 typedef struct tracer_verdict (*tracer_watcher)(void *context, const struct tracer_call *call);
 
-/// Whether processes can be traced here.
+/// True if processes can be traced here.
 bool tracer_is_supported(void);
 
 /// Runs a body in a fork of this process, whose only thread must be the calling one.

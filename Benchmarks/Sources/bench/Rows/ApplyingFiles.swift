@@ -3,7 +3,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What many small migrations cost, on disk.
+    /// Measures what many small migrations cost, on disk.
     static let applyingFiles = [
         Benchmark(what: "apply small schema files") { effort, scratch in
             try effort.sizes([10, 100, 1000]).flatMap { count in

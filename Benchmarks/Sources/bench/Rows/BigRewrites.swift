@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What is added to work that takes SQLite a while, and what is not done beside a large database.
+    /// Measures what is added to work that takes SQLite a while, and what is not done beside a large database.
     static let bigRewrites = [
         Benchmark(what: "one big rewrite") { effort, scratch in
             let big = try BigDatabase(rows: effort == .full ? 1_000_000 : 2_000, scratch)
@@ -86,7 +86,7 @@ extension DatabaseQueue {
 
 /// A database with two tables of many rows: `track` by itself, and `entry` that refers to `journal`.
 struct BigDatabase {
-    /// What made the tables, as far as a migrator must know it.
+    /// The migration that made the tables, as far as a migrator must know it.
     static let migration = SQLMigration(version: 0, name: "tables", sql: "-- Made already.")
 
     let rows: Int

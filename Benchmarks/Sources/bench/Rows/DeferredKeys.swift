@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What a deferred step costs, by the key of its table, against what one would write by hand.
+    /// Measures what a deferred step costs, by the key of its table, against what one would write by hand.
     static let deferredKeys = Benchmark(what: "a deferred step by key") { effort, scratch in
         let rows = effort == .full ? 300_000 : 2_000
         return try KeyedTable.all.flatMap { table in

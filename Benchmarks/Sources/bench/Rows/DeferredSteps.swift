@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What work after the launch costs: by itself, for the app beside it, and for a launch that leaves it out.
+    /// Measures what work after the launch costs: by itself, for the app beside it, and for a launch that leaves it out.
     static let deferredSteps = [
         Benchmark(what: "a deferred step over all rows") { effort, scratch in
             let big = try BigDatabase(rows: effort == .full ? 1_000_000 : 2_000, scratch)

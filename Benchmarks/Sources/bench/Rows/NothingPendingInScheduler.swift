@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What a launch costs on which all managers are up to date, opening the store included.
+    /// Measures what a launch costs on which all managers are up to date, opening the store included.
     static let nothingPendingInScheduler = [
         Benchmark(what: "nothing pending: scheduler") { effort, scratch in
             try effort.sizes([1, 10, 50]).flatMap { count in

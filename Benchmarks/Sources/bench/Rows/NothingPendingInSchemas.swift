@@ -3,7 +3,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What a launch costs on which a database is up to date, on a queue that is open.
+    /// Measures what a launch costs on which a database is up to date, on a queue that is open.
     static let nothingPendingInSchemas = [
         Benchmark(what: "nothing pending: schema") { effort, scratch in
             try effort.sizes([10, 100, 1000]).flatMap { count in

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 
 extension Benchmark {
-    /// What finding out what is pending costs, as the number of steps grows.
+    /// Measures planning, as the number of steps grows.
     static let plans = [
         Benchmark(what: "plan") { effort, _ in
             let counts = effort == .full ? [100, 1000, 10_000, 100_000] : [100, 1000]

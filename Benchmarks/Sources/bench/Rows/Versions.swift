@@ -1,7 +1,7 @@
 import AppMigrations
 
 extension Benchmark {
-    /// What a version costs.
+    /// Measures what a version costs.
     static let versions = [
         Benchmark(what: "parse and compare a version") { effort, _ in
             try [("1.12.3", "typical"), ("1.1-2", "sub-migration")].flatMap { text, size in

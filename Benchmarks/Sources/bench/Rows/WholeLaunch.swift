@@ -4,7 +4,7 @@ import GRDB
 import SchemaMigrations
 
 extension Benchmark {
-    /// What everything together adds to a launch on which all is up to date.
+    /// Measures what everything together adds to a launch on which all is up to date.
     static let wholeLaunch = [
         Benchmark(what: "the whole launch") { effort, scratch in
             let samples = SchemaSamples.schema(count: 30)
