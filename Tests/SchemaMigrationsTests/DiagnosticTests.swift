@@ -25,7 +25,7 @@ struct DiagnosticTests {
         #expect(Diagnostic(problem, remedy: "Fix it.").message == expected)
     }
 
-    @Test("without a remedy is only its message")
+    @Test("an error without a remedy is only its message")
     func noRemedy() {
         #expect(Diagnostic("no such table", remedy: "").description == "no such table.")
     }

@@ -39,7 +39,7 @@ struct SchemaAdoptionTests {
         SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
         """
 
-    @Test("by marking records known migrations, and runs nothing")
+    @Test("marking records known migrations, and runs nothing")
     func byHand() throws {
         let schema = try folder.migrator(Self.files)
         try schema.markApplied(queue, upTo: 20)

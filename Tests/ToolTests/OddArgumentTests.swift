@@ -117,7 +117,7 @@ struct OddArgumentTests {
             try FileManager.default.contentsOfDirectory(atPath: tool.folder.file("Migrations").path) == names)
     }
 
-    @Test("to give two migrations one version, however many are made at once")
+    @Test("new never gives two migrations one version, however many are made at once")
     func simultaneousNew() async throws {
         let tool = try Tool()
         let paths = try await withThrowingTaskGroup(of: String.self) { group in

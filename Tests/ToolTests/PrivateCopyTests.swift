@@ -94,7 +94,7 @@ struct PrivateCopyTests {
         return result
     }
 
-    @Test("and parts of a snapshot are removed when a signal ends the process", arguments: signals)
+    @Test("parts of a snapshot are removed when a signal ends the process", arguments: signals)
     func snapshot(signal: Int32) async throws {
         // Takes long enough to be found while the snapshot is verified.
         let tool = try Tool([
@@ -116,7 +116,7 @@ struct PrivateCopyTests {
         #expect(try tool.folder.fileNames == ["Migrations"])
     }
 
-    @Test("and parts of a fixture are removed when a signal ends the process", arguments: signals)
+    @Test("parts of a fixture are removed when a signal ends the process", arguments: signals)
     func fixture(signal: Int32) async throws {
         let tool = try await tool([
             "1_a.sql": """
@@ -134,7 +134,7 @@ struct PrivateCopyTests {
         #expect(try tool.folder.fileNames == (isMade ? ["1.0.sqlite"] : []) + ["Migrations", "app.sqlite"])
     }
 
-    @Test("and fixtures are as private as the database", arguments: [0o600, 0o644])
+    @Test("fixtures are as private as the database", arguments: [0o600, 0o644])
     func fixture(mode: Int) async throws {
         let tool = try await tool(["1_a.sql": "CREATE TABLE a(x);"])
         try FileManager.default.setAttributes(

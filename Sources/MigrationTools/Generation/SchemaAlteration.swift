@@ -50,7 +50,7 @@ package struct SchemaQuestion: Sendable, Hashable {
     package let subject: String
     /// The reason, and what to do.
     package let text: String
-    /// The name that the wanted schema lacks; nil if the question is about something else.
+    /// The object that the wanted schema lacks; nil if the question is about something else.
     package let missing: Missing?
     /// Other objects that are left out with it.
     package internal(set) var waiting: [String] = []

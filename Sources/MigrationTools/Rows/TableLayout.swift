@@ -31,7 +31,7 @@ package struct TableLayout: Sendable {
         package let parent: SQLName
         package let columns: [SQLName]
         package let parentColumns: [SQLName]
-        /// The fate of the rows when their parent is deleted or updated: `ON DELETE CASCADE`.
+        /// The actions on the rows when their parent is deleted or updated: `ON DELETE CASCADE`.
         let actions: [String]
     }
 

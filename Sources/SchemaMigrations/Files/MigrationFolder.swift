@@ -128,7 +128,7 @@ struct SQLFile: SQLSource {
         } catch {
             throw SchemaMigrationError(
                 .invalidMigration, at: .file(fileName), "cannot be read: \(error.localizedDescription)",
-                remedy: "It was there when the folder was listed: make it readable.",
+                remedy: "Check its permissions.",
                 underlyingError: error)
         }
         return try SQLScript.text(data, fileName: fileName)

@@ -11,8 +11,8 @@ struct DriftCommand: ParsableCommand {
         abstract: "Compare the schema of a database with what its migrations make.",
         discussion: """
             Runs the migrations that the database has had on an empty database in memory, and compares both schemas. \
-            Ends with status 1 when they differ: somebody changed the schema by hand, or a migration was edited after \
-            it was applied.
+            Ends with status 1 when they differ: the schema was changed by hand, or a migration was edited after it \
+            was applied.
 
             EXAMPLE
               app-migrations drift --database library.sqlite

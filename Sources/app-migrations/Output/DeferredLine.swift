@@ -9,7 +9,7 @@ struct DeferredLine: Encodable {
     let state: State
     /// The rows that are done; for other steps, the calls or checkpoints.
     let done: Int
-    /// The rows that there were at the start; nil where nobody can tell.
+    /// The rows that there were at the start; nil if unknown.
     let total: Int?
     /// The number of runs in which a batch failed.
     let failures: Int

@@ -174,7 +174,7 @@ struct DeferredClosureTests {
         #expect(try await counting(to: 1).runDeferred().completed == ["2.1"])
     }
 
-    @Test("in which the process died three times is not run again in that build, except on request")
+    @Test("a closure in which the process died three times is not run again in that build, except on request")
     func retrying() async throws {
         /// Runs the step, and leaves the store as a process does that dies in it.
         func die() async throws -> DeferredReport {

@@ -69,7 +69,7 @@ struct MigrationFailureTests {
         #expect(PersonText.text("progress.rows", 1200, 30_000).contains("30"))
     }
 
-    @Test("of a launch is a summary of versions, counts and milliseconds")
+    @Test("the report of a launch is summarized by versions, counts and milliseconds")
     func summary() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)

@@ -113,7 +113,7 @@ struct RecordFileTests {
         try body()
     }
 
-    @Test("and its history are kept if only the folder's sync fails")
+    @Test("a record and its history are kept if only the folder's sync fails")
     func failedSync() throws {
         try withoutRoot {
             let store = try JSONStore(at: url, durability: .recordOnly)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A store passes the conformance suite", .timed)
 struct StoreConformanceTests {
-    @Test("in a JSON file, intact or damaged")
+    @Test("a store in a JSON file conforms, intact or damaged")
     func json() throws {
         try StoreConformance(
             damage: { try Data("{".utf8).write(to: $0.appendingPathComponent("records.json")) },
@@ -15,7 +15,7 @@ struct StoreConformanceTests {
         ).check()
     }
 
-    @Test("in a SQLite database, intact or damaged")
+    @Test("a store in a SQLite database conforms, intact or damaged")
     func sqlite() throws {
         try StoreConformance(
             damage: { folder in
@@ -28,7 +28,7 @@ struct StoreConformanceTests {
         ).check()
     }
 
-    @Test("in a database pool")
+    @Test("a store in a database pool conforms")
     func pool() throws {
         try StoreConformance { folder in
             var configuration = Configuration()
@@ -39,7 +39,7 @@ struct StoreConformanceTests {
         }.check()
     }
 
-    @Test("in memory")
+    @Test("a store in memory conforms")
     func memory() throws {
         try StoreConformance(.object) { _ in InMemoryStore() }.check()
         try StoreConformance(.object) { _ in SQLiteStore(try DatabaseQueue()) }.check()

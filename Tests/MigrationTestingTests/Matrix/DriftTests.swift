@@ -68,7 +68,7 @@ struct DriftTests {
                 """)
     }
 
-    @Test("if a rebuild that runs only for tables with rows loses a trigger")
+    @Test("a rebuild that runs only for tables with rows, and loses a trigger, is reported")
     func rebuild() throws {
         let schema = try SchemaMigrator(migrations: [
             Self.create(
@@ -131,7 +131,7 @@ struct DriftTests {
         #expect(report.description.hasSuffix("\n  note: \(report.notes[0])"))
     }
 
-    @Test("of an outdated snapshot, and reports it once")
+    @Test("the drift of an outdated snapshot is reported once")
     func staleSnapshot() throws {
         let url = folder.file("schema.sql")
         try SchemaMigrator(migrations: [Self.create("CREATE TABLE entry(mood TEXT)"), Self.later])

@@ -192,7 +192,7 @@ struct KindsOfDriftTests {
             .description
     }
 
-    @Test("if a rebuild loses the sequence of AUTOINCREMENT")
+    @Test("a rebuild that loses the sequence of AUTOINCREMENT is reported")
     func sequence() throws {
         let table = "CREATE TABLE entry(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);"
         #expect(
@@ -226,7 +226,7 @@ struct KindsOfDriftTests {
         END;
         """
 
-    @Test("if a migration leaves an external full-text index behind")
+    @Test("a migration that leaves an external full-text index behind is reported")
     func fullText() throws {
         let change = "UPDATE entry SET text = text || 'more';"
         #expect(
@@ -258,7 +258,7 @@ struct KindsOfDriftTests {
             ])
     }
 
-    @Test("but not in rows that hold the time or random numbers")
+    @Test("rows that hold the time or random numbers are no drift")
     func volatileSeeds() throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(

@@ -110,7 +110,7 @@ struct GRDBMoveTests {
         #expect(try tables() == ["v1", "v2", "v3"])
     }
 
-    @Test("to an unknown migration is refused")
+    @Test("a move to an unknown migration is refused")
     func unknown() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(

@@ -15,7 +15,7 @@ struct AffinityTests {
         #expect(Affinity(type: type, isStrict: false) == affinity)
     }
 
-    @Test("of ANY converts nothing in a STRICT table")
+    @Test("a column of type ANY converts nothing in a STRICT table")
     func any() {
         #expect(Affinity(type: "any", isStrict: true) == .blob)
     }

@@ -150,7 +150,7 @@ struct MigrationFolderTests {
         #expect(error.code == .invalidMigration)
         #expect(error.file == "2_b.sql")
         #expect(error.message.hasPrefix("2_b.sql: cannot be read: "))
-        #expect(error.remedy == "It was there when the folder was listed: make it readable.")
+        #expect(error.remedy == "Check its permissions.")
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
     }
 

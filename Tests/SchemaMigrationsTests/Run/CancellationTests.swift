@@ -72,7 +72,7 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(database)
     }
 
-    @Test("by its progress interrupts a statement while all threads of Dispatch are blocked")
+    @Test("cancelling by its progress interrupts a statement while all threads of Dispatch are blocked")
     func blockedDispatch() throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
@@ -88,7 +88,7 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(queue)
     }
 
-    @Test("by a parent of its progress interrupts a statement")
+    @Test("cancelling by a parent of its progress interrupts a statement")
     func parent() throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
@@ -103,7 +103,7 @@ struct CancellationTests {
         try expectStoppedBetweenGroups(queue)
     }
 
-    @Test("by its task interrupts a statement, rolls its group back, and keeps earlier groups")
+    @Test("cancelling by its task interrupts a statement, rolls its group back, and keeps earlier groups")
     func task() async throws {
         let queue = try folder.queue()
         let started = DispatchSemaphore(value: 0)
@@ -190,7 +190,7 @@ struct CancellationTests {
         #expect(try queue.tables() == [])
     }
 
-    @Test("before it starts runs nothing")
+    @Test("cancelling before it starts runs nothing")
     func before() async throws {
         let queue = try folder.queue()
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")])

@@ -20,7 +20,7 @@ struct CommitTests {
         try SchemaMigrator(directory: folder.folder(files), options: SchemaOptions(commits: commits))
     }
 
-    @Test("of all or nothing keep everything, or nothing if a migration fails")
+    @Test("commits of all or nothing keep everything, or nothing if a migration fails")
     func allOrNothing() throws {
         let schema = try migrator(
             ["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x)", "3_c.sql": "SELECT nonsense"],
@@ -35,7 +35,7 @@ struct CommitTests {
         #expect(try queue.ledger() == [1, 2, 3])
     }
 
-    @Test("of all or nothing keep nothing if a statement rolls back the transaction")
+    @Test("commits of all or nothing keep nothing if a statement rolls back the transaction")
     func rolledBack() throws {
         let schema = try migrator(
             [

@@ -37,7 +37,7 @@ struct DoubleQuotedTextTests {
         queue = try folder.queue()
     }
 
-    @Test("in an existing view or trigger cause a warning with a remedy")
+    @Test("double-quoted texts in an existing view or trigger cause a warning with a remedy")
     func warning() throws {
         let report = try folder.migrator(["2_a.sql": "CREATE TABLE a(x)"]).migrate(queue)
         #expect(report.applied == [2])
@@ -64,7 +64,7 @@ struct DoubleQuotedTextTests {
         #expect(report.warnings == [])
     }
 
-    @Test("in a migration cause an error with a remedy")
+    @Test("double-quoted texts in a migration cause an error with a remedy")
     func inMigration() throws {
         let quoted = try failure {
             try folder.migrator(["2_x.sql": "INSERT INTO entry(state) VALUES (\"draft\");"]).migrate(queue)
@@ -78,7 +78,7 @@ struct DoubleQuotedTextTests {
             error.remedy == Self.remedy)
     }
 
-    @Test("in a migration's new view cause an error with a remedy")
+    @Test("double-quoted texts in a migration's new view cause an error with a remedy")
     func newView() throws {
         let error = try failure {
             try folder.migrator(["2_x.sql": "CREATE VIEW w AS SELECT \"word\" AS x FROM entry;"]).migrate(

@@ -24,7 +24,7 @@ struct ReentranceTests {
         #expect(error.description == Self.message)
     }
 
-    @Test("in a write transaction is an error")
+    @Test("migrating in a write transaction is an error")
     func insideWrite() throws {
         let queue = try folder.queue()
         try queue.write { _ in try expectRefusal(queue) }
@@ -40,7 +40,7 @@ struct ReentranceTests {
         #expect(try schema.migrate(pool).applied == [1])
     }
 
-    @Test("in a read is an error")
+    @Test("migrating in a read is an error")
     func insideRead() throws {
         let queue = try folder.queue()
         try queue.read { _ in try expectRefusal(queue) }
@@ -50,7 +50,7 @@ struct ReentranceTests {
         #expect(try schema.migrate(pool).applied == [1])
     }
 
-    @Test("in a transaction is an error even if nothing is pending")
+    @Test("migrating in a transaction is an error even if nothing is pending")
     func nothingPending() throws {
         let pool = try folder.pool()
         try schema.migrate(pool)
@@ -58,7 +58,7 @@ struct ReentranceTests {
         try pool.write { _ in try expectRefusal(pool) }
     }
 
-    @Test("without a transaction works")
+    @Test("migrating without a transaction works")
     func insideAccess() throws {
         let queue = try folder.queue()
         #expect(try queue.writeWithoutTransaction { _ in try schema.migrate(queue).applied } == [1])
@@ -66,7 +66,7 @@ struct ReentranceTests {
         #expect(try pool.writeWithoutTransaction { _ in try schema.migrate(pool).applied } == [1])
     }
 
-    @Test("in a migration is an error")
+    @Test("migrating in a migration is an error")
     func insideMigration() throws {
         let queue = try folder.queue()
         let inner = schema

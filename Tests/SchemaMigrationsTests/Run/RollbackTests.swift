@@ -63,7 +63,7 @@ struct RollbackTests {
         #expect(try queue.tables() == [])
     }
 
-    @Test("to version 0 undoes everything, and leaves an empty ledger")
+    @Test("a rollback to version 0 undoes everything, and leaves an empty ledger")
     func everything() throws {
         let schema = try migrator()
         try schema.migrate(queue)
@@ -93,7 +93,7 @@ struct RollbackTests {
         #expect(try schema.rollback(queue, to: 3) == [4])
     }
 
-    @Test("of a closure cannot be called around the migrator, which alone knows whether there is one")
+    @Test("the rollback of a closure cannot be called around the migrator, which alone knows of it")
     func closureAlone() {
         let migrations: [any SchemaMigration] = [CodeMigration(1, "a") { _ in }, AddC()]
         #expect(migrations.map { $0 is any ReversibleSchemaMigration } == [false, true])

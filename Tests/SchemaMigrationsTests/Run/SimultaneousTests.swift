@@ -60,7 +60,7 @@ struct SimultaneousTests {
         }
     }
 
-    @Test("on one connection succeed, and run each migration once")
+    @Test("simultaneous migrations on one connection succeed, and run each migration once")
     func oneConnection() throws {
         let schema = try SchemaMigrator(directory: migrations)
         let pool = try folder.pool()
