@@ -39,6 +39,9 @@ public struct MigrationReport: Sendable, Equatable {
     /// How long the steps and moves of this launch took.
     public let duration: Duration
 
+    /// The size of the largest database that a move has migrated, after it, in bytes; nil if none was in a file.
+    public let databaseSize: Int64?
+
     init(_ plan: LaunchPlan, _ tally: Tally) {
         manager = plan.request.manager
         version = plan.request.current
@@ -51,6 +54,7 @@ public struct MigrationReport: Sendable, Equatable {
         newerDatabases = plan.newerDatabases
         pendingDeferred = plan.deferred.map(\.step.version)
         skipped = tally.skipped
+        databaseSize = tally.databaseSize
     }
 }
 
@@ -66,19 +70,16 @@ public struct MigrationMove: Sendable, Equatable {
     public let undone: [String]
     /// Pre-existing problems in the database, which did not stop the move: a sentence each.
     public let warnings: [String]
-    /// The size of the database after the move, in bytes; nil before it, and for a database in memory.
-    public let databaseSize: Int64?
 
     package init(
         version: AppVersion, database: String, schemaVersions: [String], undone: [String] = [],
-        warnings: [String] = [], databaseSize: Int64? = nil
+        warnings: [String] = []
     ) {
         self.version = version
         self.database = database
         self.schemaVersions = schemaVersions
         self.undone = undone
         self.warnings = warnings
-        self.databaseSize = databaseSize
     }
 }
 

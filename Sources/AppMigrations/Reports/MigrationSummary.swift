@@ -47,7 +47,7 @@ extension MigrationReport {
             schemaMigrations: moves.reduce(0) { $0 + $1.schemaVersions.count },
             warnings: moves.reduce(0) { $0 + $1.warnings.count }, deferred: pendingDeferred.count,
             milliseconds: Int64(duration / .milliseconds(1)),
-            databaseSize: moves.compactMap(\.databaseSize).max()?.nextPowerOfTwo)
+            databaseSize: databaseSize?.nextPowerOfTwo)
     }
 }
 

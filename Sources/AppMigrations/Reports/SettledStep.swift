@@ -52,6 +52,7 @@ extension SettledStep: Codable {
 
     /// Decodes a step that ``encode(to:)`` has encoded.
     ///
+    /// - Parameter decoder: the decoder, of any format.
     /// - Throws: `DecodingError`, also for an outcome that a newer version of the package has added.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -68,6 +69,9 @@ extension SettledStep: Codable {
     }
 
     /// Encodes the step, its date in ISO 8601 and its duration in seconds.
+    ///
+    /// - Parameter encoder: the encoder, of any format.
+    /// - Throws: the error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(manager, forKey: .manager)

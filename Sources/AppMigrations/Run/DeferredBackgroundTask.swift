@@ -48,6 +48,7 @@ import Foundation
         ///
         /// A request that waits is replaced.
         ///
+        /// - Parameter identifier: the identifier with which the task was registered.
         /// - Throws: `BGTaskScheduler.Error`: in a simulator, or when the user has turned off background work.
         public static func schedule(_ identifier: String) throws {
             let request = BGProcessingTaskRequest(identifier: identifier)

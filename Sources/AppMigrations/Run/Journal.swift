@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run has to write down in its places, and has not written yet.
+/// The changes that a run has to write down in its places, and has not written yet.
 ///
 /// The journal keeps changes, not records: each is made to the record that the place has then. So what others write
 /// meanwhile stays, such as a step that its own transaction settled, or how far a deferred step is.

@@ -312,7 +312,8 @@ final class Stepper {
                 MigrationMove(
                     version: pending.step.version, database: plan.places[pending.place].steps.name,
                     schemaVersions: outcome.applied, undone: outcome.undone,
-                    warnings: outcome.warnings, databaseSize: outcome.databaseSize))
+                    warnings: outcome.warnings))
+            tally.databaseSize = [tally.databaseSize, outcome.databaseSize].compactMap(\.self).max()
         case .failure(let error): return fail(error)
         }
         return record(isDone: true)
@@ -528,6 +529,8 @@ struct Tally {
     var completed: [AppVersion] = []
     var moves: [MigrationMove] = []
     var skipped: [AppVersion] = []
+    /// The size of the largest database that a move has migrated.
+    var databaseSize: Int64?
     /// The errors of deferred steps that stay pending.
     var failures: [MigrationError] = []
     var isRunningElsewhere = false

@@ -66,6 +66,9 @@ public struct JSONStore: MigrationStore {
     /// Returns what the file holds.
     ///
     /// Caches the contents of an unchanged file.
+    ///
+    /// - Parameter manager: the manager that asks.
+    /// - Throws: ``MigrationError``, when the file cannot be read or understood.
     public func read(_ manager: String) throws -> StoreState {
         try known.withLock { known in
             if let known, known.file == file.state { return known.contents }
@@ -79,11 +82,19 @@ public struct JSONStore: MigrationStore {
     ///
     /// If the system replaces the file, but cannot sync its folder, this throws although ``read(_:)`` returns the new
     /// contents; a power cut may bring back the old ones.
+    ///
+    /// - Parameters:
+    ///   - manager: the manager that asks.
+    ///   - change: changes the contents; when it throws, nothing is written.
+    /// - Throws: ``MigrationError``, or the error of the change.
     public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
         try update(manager, waitingUpTo: Self.defaultTimeout, change)
     }
 
     /// Tries to lock a manager for a run, with a lock file of its own beside the store.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: ``MigrationError``, when the lock file cannot be created.
     public func lock(_ manager: String) throws -> StoreLock {
         let lock = try access(.write) {
             try FileLock(
@@ -97,6 +108,9 @@ public struct JSONStore: MigrationStore {
     }
 
     /// Returns every settled step of a manager, oldest first.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: ``MigrationError``, when the file of the history cannot be read.
     public func history(_ manager: String) throws -> [SettledStep] {
         try fullHistory().filter { $0.belongs(to: manager) }
     }
@@ -119,6 +133,9 @@ public struct JSONStore: MigrationStore {
     }
 
     /// Keeps the file as `<file>.damaged-<date>`, and replaces it.
+    ///
+    /// - Parameter state: the state to begin anew with.
+    /// - Throws: ``MigrationError``, when the file cannot be replaced.
     public func setAside(replacingWith state: StoreState) throws {
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             try file.keepAside()
