@@ -94,6 +94,7 @@ extension StepPosition {
         total = try field.field("total").ifPresent?.count(upTo: limit)
         setAside =
             try field.field("setAside").ifPresent?.list().map { try $0.list().map { try $0.text() } } ?? []
+        awaitsLaunch = try field.field("awaitsLaunch").value == .bool(true)
     }
 
     fileprivate func json(replacing old: [String: JSONValue]) -> JSONValue {
@@ -103,6 +104,7 @@ extension StepPosition {
         fields["total"] = total.map { .integer(Int64($0)) }
         fields["setAside"] =
             setAside.isEmpty ? nil : .array(setAside.map { .array($0.map(JSONValue.string)) })
+        fields["awaitsLaunch"] = awaitsLaunch ? .bool(true) : nil
         return .object(fields)
     }
 }

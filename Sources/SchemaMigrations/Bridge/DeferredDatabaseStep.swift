@@ -17,15 +17,46 @@ struct DeferredDatabaseStep: BatchWork {
             var outcome = BatchOutcome.endedElsewhere
             try place.database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
-                try db.withDurableCommits(waitingUpTo: .zero) { outcome = try run(batch, db) }
+                try db.withDurableCommits(waitingUpTo: .zero) {
+                    do {
+                        outcome = try run(batch, db)
+                    } catch  where batch.occasion == .launch && isFailure(error) {
+                        outcome = try handBack(batch, db)
+                    }
+                }
             }
             return outcome
+        }
+    }
+
+    /// Returns true for an error that a batch has by itself, so that it would have it again.
+    private func isFailure(_ error: any Error) -> Bool {
+        let cause = (error as? BatchFailure)?.cause ?? error
+        return Obstacle(cause) == nil && !(cause is BatchTimeOver) && !(cause is CancellationError)
+    }
+
+    /// Records that a step is for deferred runs again, which find the failure and report it: no launch stops for it.
+    private func handBack(_ batch: Batch, _ db: Database) throws -> BatchOutcome {
+        let (manager, version) = (batch.settlement.manager, batch.settlement.version)
+        return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
+            var position: StepPosition?
+            try place.update(manager, db) { stored in
+                try stored.changeRecord(of: manager) { record in
+                    record?.positions[version]?.awaitsLaunch = false
+                    position = record?.positions[version]
+                }
+            }
+            return position.map(BatchOutcome.handedOver) ?? .endedElsewhere
         }
     }
 
     /// Runs a batch and records how far the step is, in one transaction.
     private func run(_ batch: Batch, _ db: Database) throws -> BatchOutcome {
         let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
+        try batches.prepare(batch, db) {
+            try place.state(of: batch.settlement.manager, db).record(of: batch.settlement.manager)?
+                .positions[batch.settlement.version]
+        }
         do {
             return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
                 try body.watch.observe(db) { try run(batch, body, db) }
@@ -43,9 +74,9 @@ struct DeferredDatabaseStep: BatchWork {
         guard let record, !record.settled.contains(version) else { return .endedElsewhere }
         var position = try record.positions[version] ?? batches.begin(db)
         let start = ContinuousClock.now
-        let isAtEnd = try batches.run(batch.part, &position, body, db)
+        let rest = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start
-        let isDone = isAtEnd && position.setAside.isEmpty
+        let isDone = rest == .nothing && position.setAside.isEmpty
         try place.update(manager, db) { stored in
             if isDone { return try batch.settlement.record(in: &stored) }
             try stored.changeRecord(of: manager) { record in
@@ -54,9 +85,11 @@ struct DeferredDatabaseStep: BatchWork {
             }
         }
         if isDone { return .done }
+        if rest == .otherRun { return .handedOver(position) }
         // The other rows that are set aside come next.
         if case .retry = batch.part { return .more(position, duration) }
-        return isAtEnd ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
+        return rest == .nothing
+            ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
     }
 }
 
@@ -116,19 +149,33 @@ final class BatchBody {
     }
 }
 
+/// What is left of a step after a batch, except what is set aside.
+enum BatchesLeft {
+    case more, nothing
+    /// The rest is for the other kind of run.
+    case otherRun
+}
+
 /// A way to cut work into batches.
 protocol StepBatches: Sendable {
     /// Returns where the step begins.
     func begin(_ db: Database) throws -> StepPosition
 
-    /// Runs a part in the open transaction, and moves the position behind it.
+    /// Prepares the connection before the transaction of a batch begins; afterwards, its settings are put back.
     ///
-    /// - Returns: whether nothing is left, except what is set aside.
+    /// - Parameter position: returns where the step is, as far as it is recorded.
+    func prepare(_ batch: Batch, _ db: Database, _ position: () throws -> StepPosition?) throws
+
+    /// Runs a part in the open transaction, and moves the position behind it.
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
-        -> Bool
+        -> BatchesLeft
 
     /// Returns a title for rows that are set aside.
     func title(of rows: [[String]]) -> String
+}
+
+extension StepBatches {
+    func prepare(_ batch: Batch, _ db: Database, _ position: () throws -> StepPosition?) throws {}
 }
 
 // MARK: Rows
@@ -154,8 +201,10 @@ struct RowBatches: StepBatches {
     let body: @Sendable (Database, DeferredRows) throws -> Void
 
     /// The rows that are left of those that there were at the start.
-    private struct Rest: Codable {
+    struct Rest: Codable {
         let key: [String]
+        /// What else the step has to know in the next run.
+        var note: String?
         /// True if the rows are left whose key has a NULL.
         var hasNulls: Bool
         var range: TableKey.Range?
@@ -183,7 +232,7 @@ struct RowBatches: StepBatches {
     }
 
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
-        -> Bool
+        -> BatchesLeft
     {
         guard let key = try TableKey(of: table, db) else {
             throw MigrationError(
@@ -195,12 +244,12 @@ struct RowBatches: StepBatches {
             position = try begin(db)
             known = try position.cursor(as: Rest.self)
         }
-        guard var rest = known else { return true }
+        guard var rest = known else { return .nothing }
         guard key.columns == rest.key.map({ SQLName($0) }) else { throw keyChanged(key, from: rest.key) }
         let isAside = part == .setAside
         switch part {
         case .retry(let index):
-            guard position.setAside.indices.contains(index) else { return false }
+            guard position.setAside.indices.contains(index) else { return .more }
             guard let row = RowKey(literals: position.setAside[index]) else {
                 throw keyChanged(key, from: rest.key)
             }
@@ -228,7 +277,7 @@ struct RowBatches: StepBatches {
             }
             try position.advance(to: rest, done: isAside ? 0 : next?.count ?? 0)
         }
-        return rest.isEmpty
+        return rest.isEmpty ? .nothing : .more
     }
 
     private func run(
@@ -311,7 +360,7 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
     func begin(_ db: Database) throws -> StepPosition { StepPosition() }
 
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
-        -> Bool
+        -> BatchesLeft
     {
         var calls = 1
         if case .next(let most) = part { calls = max(1, most) }
@@ -323,13 +372,13 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
                 try self.body(db, cursor)
             }
             position.done += 1
-            guard case .more(let next) = result else { return true }
+            guard case .more(let next) = result else { return .nothing }
             cursor = next
             if body.isTimeOver { break }
         }
         try position.advance(to: cursor, done: 0)
         try checkReturn(of: cursor, from: position)
-        return false
+        return .more
     }
 
     /// Throws unless a cursor comes back from the record as it is.

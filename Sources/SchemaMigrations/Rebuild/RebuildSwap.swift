@@ -1,0 +1,100 @@
+import AppMigrations
+import GRDB
+
+/// Puts the new table in the place of the old one.
+///
+/// Only names change. With `legacy_alter_table` on and foreign keys off, everything that refers to the table by its name
+/// goes on to do so (lang_altertable.html).
+struct RebuildSwap {
+    private let order: RebuildOrder
+    private let names: RebuildNames
+    private let table: RebuildTable
+    private let name: SQLName
+
+    /// Prepares the swap; nil if a table is missing.
+    init?(_ order: RebuildOrder, _ db: Database) throws {
+        guard let table = try RebuildTable(order.names.table, db) else { return nil }
+        self.order = order
+        self.table = table
+        names = order.names
+        name = try RebuildSchema(order.schema, order.names).name
+    }
+
+    func perform(_ db: Database) throws {
+        let isLegacy = try db.pragma("legacy_alter_table")
+        try db.execute(sql: "PRAGMA legacy_alter_table = 1")
+        defer { try? db.execute(sql: "PRAGMA legacy_alter_table = \(isLegacy)") }
+        let broken = try Set(BrokenObject.fetchAll(db).map(\.identity))
+        let keys = try ForeignKey.fetchAll(db).filter { $0.parent == names.table }
+        let complete = try Set(keys.filter { try $0.isComplete(in: db) })
+
+        try names.dropTriggers(db)
+        let triggers = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql FROM main.sqlite_master
+                WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid
+                """, arguments: [names.table])
+        for trigger in triggers { try db.execute(sql: "DROP TRIGGER \((trigger["name"] as SQLName).inMain)") }
+        try db.execute(
+            sql: """
+                ALTER TABLE \(names.table.inMain) RENAME TO \(names.old.sql);
+                ALTER TABLE \(names.shadow.inMain) RENAME TO \(name.sql);
+                """)
+        for trigger in triggers { try create(trigger["name"], trigger["sql"], db) }
+        try continueSequence(db)
+        try RebuildTriggers.createForOld(names, table, db)
+        db.clearSchemaCache()
+
+        if let object = try BrokenObject.fetchAll(db).first(where: { !broken.contains($0.identity) }) {
+            throw order.refused(
+                "the new table \(names.table) leaves \(Finding.brokenObject(object).description)",
+                "Drop what uses the old table's columns first, or keep the columns.")
+        }
+        for key in complete where try key.child != names.old && !key.isComplete(in: db) {
+            throw order.refused(
+                """
+                table \(key.child) refers to \(try key.parentColumns(in: db).map(\.text).joined(separator: ", ")) of table \
+                \(names.table), and in the new table these are not unique together
+                """, "Keep the columns, and a unique index on them.")
+        }
+        try db.notifyObservers(of: .anything)
+    }
+
+    private func create(_ trigger: SQLName, _ sql: String, _ db: Database) throws {
+        do {
+            try db.execute(sql: sql)
+        } catch let error as DatabaseError {
+            throw order.refused(
+                "trigger \(trigger) does not go with the new table \(names.table): \(error.message ?? "\(error)")",
+                "Drop the trigger first, and create it again when the table is rebuilt.")
+        }
+    }
+
+    /// Sees to it that AUTOINCREMENT never gives a row id again (autoinc.html).
+    private func continueSequence(_ db: Database) throws {
+        guard try db.hasTable("sqlite_sequence") else { return }
+        let last = try Int64.fetchOne(
+            db, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [names.old])
+        let sql = try String.fetchOne(
+            db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            arguments: [names.table])
+        guard let last, let sql, SQLLexer.hasWord("autoincrement", in: sql) else { return }
+        try db.execute(
+            sql: "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", arguments: [last, name])
+        if db.changesCount == 0 {
+            try db.execute(
+                sql: "INSERT INTO main.sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, last])
+        }
+    }
+}
+
+extension SQLLexer {
+    /// Returns true if a text has a word, outside comments and quotes.
+    static func hasWord(_ word: SQLName, in text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return SQLLexer(bytes).contains {
+            $0.kind == .word && SQLName(String(decoding: bytes[$0.range], as: UTF8.self)) == word
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import AppMigrations
+import GRDB
+
+/// A table as a rebuild has to know it: its columns, its key, and what keeps two rows apart.
+struct RebuildTable {
+    struct Column {
+        let name: SQLName
+        let affinity: Affinity
+        let collation: String
+        let isGenerated: Bool
+        /// The default that `REPLACE` puts in place of NULL; nil if the column may be NULL, or has none.
+        let replacement: String?
+    }
+
+    struct KeyColumn {
+        let name: SQLName
+        let isNullable: Bool
+        /// The collation of the key, which need not be that of the column.
+        let collation: String
+    }
+
+    /// An index that two rows cannot share a place in.
+    struct UniqueIndex {
+        struct Term {
+            /// The name of the column, or the text of the expression.
+            let sql: String
+            let isColumn: Bool
+            let collation: String
+        }
+
+        let name: SQLName
+        let terms: [Term]
+        /// The condition of a partial index.
+        let condition: String?
+    }
+
+    let name: SQLName
+    let columns: [Column]
+    let key: [KeyColumn]
+    let uniqueIndexes: [UniqueIndex]
+    let isWithoutRowID: Bool
+    /// True if the key is another name of the row id.
+    let isRowIDKey: Bool
+
+    /// Reads a table; nil if there is no ordinary table of this name.
+    init?(_ name: SQLName, _ db: Database) throws {
+        let found = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT name, wr, strict FROM pragma_table_list
+                WHERE schema = 'main' AND type = 'table' AND name = ? COLLATE NOCASE
+                """, arguments: [name])
+        guard let found else { return nil }
+        self.name = name
+        let (isWithoutRowID, isStrict): (Bool, Bool) = (found["wr"], found["strict"])
+        self.isWithoutRowID = isWithoutRowID
+        let infos = try Row.fetchAll(
+            db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1", arguments: [name])
+        columns = infos.map { info in
+            let column: SQLName = info["name"]
+            let metadata = db.columnMetadata(column, of: name)
+            let isRequired: Bool = info["notnull"]
+            return Column(
+                name: column, affinity: Affinity(type: metadata.type, isStrict: isStrict),
+                collation: metadata.collation, isGenerated: info["hidden"] as Int > 1,
+                replacement: isRequired ? info["dflt_value"] as String? : nil)
+        }
+        let keyInfos = infos.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
+        let indexes = try Row.fetchAll(
+            db, sql: "SELECT * FROM pragma_index_list(?, 'main') WHERE \"unique\"", arguments: [name])
+        let keyIndex = indexes.first { $0["origin"] == "pk" }
+        isRowIDKey = keyIndex == nil && !isWithoutRowID && !keyInfos.isEmpty
+        uniqueIndexes = try indexes.map { index in
+            try UniqueIndex(index["name"], isPartial: index["partial"], db)
+        }
+        let collations = uniqueIndexes.first { $0.name == keyIndex?["name"] as SQLName? }?.terms
+        let isRowIDKey = isRowIDKey
+        key = keyInfos.enumerated().map { index, info in
+            KeyColumn(
+                name: info["name"],
+                isNullable: !isWithoutRowID && !isRowIDKey && !(info["notnull"] as Bool),
+                collation: collations.map { $0[index].collation } ?? "BINARY")
+        }
+    }
+
+    /// A name of the row id that no column hides; nil if the table has no row id, or no name of it is left.
+    var rowID: String? {
+        let taken = Set(columns.map(\.name))
+        return isWithoutRowID ? nil : ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLName($0)) }
+    }
+
+    func column(_ name: SQLName) -> Column? { columns.first { $0.name == name } }
+}
+
+extension RebuildTable.UniqueIndex {
+    fileprivate init(_ name: SQLName, isPartial: Bool, _ db: Database) throws {
+        self.name = name
+        let infos = try Row.fetchAll(
+            db, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
+            arguments: [name])
+        let hasExpressions = infos.contains { $0["name"] as String? == nil }
+        var texts: (terms: [String], condition: String?) = ([], nil)
+        if hasExpressions || isPartial {
+            let sql = try String.fetchOne(
+                db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'index' AND name = ?",
+                arguments: [name])
+            texts = Self.parts(of: sql ?? "")
+        }
+        terms = infos.enumerated().map { index, info in
+            let column: SQLName? = info["name"]
+            let text = index < texts.terms.count ? texts.terms[index] : "NULL"
+            return Term(sql: column?.sql ?? text, isColumn: column != nil, collation: info["coll"])
+        }
+        condition = texts.condition
+    }
+
+    /// Splits the text of an index into its terms, without their collations and directions, and its condition.
+    private static func parts(of sql: String) -> (terms: [String], condition: String?) {
+        let bytes = Array(sql.utf8)
+        let tokens = Array(SQLLexer(bytes))
+        func text(_ tokens: some Collection<SQLLexer.Token>) -> String {
+            guard let first = tokens.first, let last = tokens.suffix(1).first else { return "" }
+            return String(decoding: bytes[first.range.lowerBound..<last.range.upperBound], as: UTF8.self)
+        }
+        func isWord(_ token: SQLLexer.Token, _ words: Set<SQLName>) -> Bool {
+            token.kind == .word && words.contains(SQLName(text([token])))
+        }
+        var terms: [String] = []
+        var term: [SQLLexer.Token] = []
+        var depth = 0
+        func endTerm() {
+            if let last = term.last, isWord(last, ["asc", "desc"]) { term.removeLast() }
+            if term.count > 2, isWord(term[term.count - 2], ["collate"]) { term.removeLast(2) }
+            terms.append(text(term))
+            term = []
+        }
+        for (index, token) in tokens.enumerated() {
+            let symbol = token.kind == .symbol ? bytes[token.range.lowerBound] : 0
+            if symbol == UInt8(ascii: ")") {
+                depth -= 1
+                if depth == 0 {
+                    endTerm()
+                    // After the word WHERE.
+                    let rest = tokens[(index + 1)...].dropFirst()
+                    return (terms, rest.isEmpty ? nil : text(rest))
+                }
+            }
+            if symbol == UInt8(ascii: ","), depth == 1 {
+                endTerm()
+            } else if depth > 0 {
+                term.append(token)
+            }
+            if symbol == UInt8(ascii: "(") { depth += 1 }
+        }
+        return (terms, nil)
+    }
+
+    /// True if the index has a generated column, or an expression that may use one.
+    func mayUse(_ generated: [RebuildTable.Column]) -> Bool {
+        let texts = terms.map(\.sql) + [condition ?? ""]
+        return texts.contains { text in
+            let bytes = Array(text.utf8)
+            return SQLLexer(bytes).contains { token in
+                let name = SQLName(token: String(decoding: bytes[token.range], as: UTF8.self))
+                return generated.contains { $0.name == name }
+            }
+        }
+    }
+}
+
+// MARK: Rows that conflict
+
+extension RebuildTable {
+    /// Returns a condition for the rows of the table that a row, as a trigger sees it, would replace; nil if there can be
+    /// none.
+    ///
+    /// SQLite removes such rows without firing a trigger (lang_conflict.html). Values are compared as the index does. In
+    /// place of NULL, `REPLACE` puts the default of a column that is NOT NULL, after BEFORE triggers have run.
+    func conflicts(includingKey: Bool) -> [String] {
+        let values = columns.map { "\(value(of: $0, in: "NEW")) AS \($0.name.sql)" }.joined(separator: ", ")
+        var conditions: [String] = []
+        for index in uniqueIndexes {
+            var parts = index.terms.map { term in
+                let new: String
+                if term.isColumn, let column = columns.first(where: { $0.name.sql == term.sql }) {
+                    new = value(of: column, in: "NEW")
+                } else {
+                    new = "(SELECT (\(term.sql)) FROM (SELECT \(values)) AS \(name.sql))"
+                }
+                let old = term.isColumn ? "\(name.sql).\(term.sql)" : "(\(term.sql))"
+                return "\(old) = \(new) COLLATE \(SQLName(term.collation).sql)"
+            }
+            if let condition = index.condition { parts.append("(\(condition))") }
+            conditions.append(parts.joined(separator: " AND "))
+        }
+        if isRowIDKey {
+            if includingKey, let key = key.first?.name.sql {
+                conditions.append("\(name.sql).\(key) = NEW.\(key)")
+            }
+        } else if let rowID {
+            conditions.append("\(name.sql).\(rowID) = NEW.\(rowID)")
+        }
+        return conditions
+    }
+
+    private func value(of column: Column, in row: String) -> String {
+        let value = "\(row).\(column.name.sql)"
+        return column.replacement.map { "coalesce(\(value), (\($0)))" } ?? value
+    }
+}

@@ -1,0 +1,135 @@
+import GRDB
+
+/// The triggers of a rebuild.
+///
+/// They write nothing but keys into a table that has no constraint, and delete from tables that the app does not know. So
+/// they can refuse no write of the app's, whatever the new table would say about it.
+struct RebuildTriggers {
+    private let names: RebuildNames
+    private let table: RebuildTable
+    private var statements: [String] = []
+
+    private init(_ names: RebuildNames, _ table: RebuildTable) {
+        self.names = names
+        self.table = table
+    }
+
+    /// Creates the triggers that note which rows change until the swap.
+    static func create(_ names: RebuildNames, _ table: RebuildTable, _ db: Database) throws {
+        var triggers = RebuildTriggers(names, table)
+        triggers.noteRows(of: table.name)
+        triggers.noteReplacedRows()
+        let keys = try triggers.freeParents(of: names.shadow, db)
+        // What foreign key actions do to the new table is noted too: its row is no longer the old one's.
+        if keys > 0 { triggers.noteChanges(of: names.shadow) }
+        for statement in triggers.statements { try db.execute(sql: statement) }
+    }
+
+    /// Creates the triggers that keep the old table from refusing changes of its parents, after the swap.
+    static func createForOld(_ names: RebuildNames, _ table: RebuildTable, _ db: Database) throws {
+        var triggers = RebuildTriggers(names, table)
+        _ = try triggers.freeParents(of: names.old, db)
+        for statement in triggers.statements { try db.execute(sql: statement) }
+    }
+
+    private mutating func add(
+        _ event: String, on table: SQLName, when condition: String? = nil, _ body: [String]
+    ) {
+        guard !body.isEmpty else { return }
+        let name = names.trigger(statements.count + 1)
+        statements.append(
+            """
+            CREATE TRIGGER \(name.inMain) \(event) ON \(table.sql)\(condition.map { " WHEN \($0)" } ?? "") BEGIN
+                \(body.map { "\($0);" }.joined(separator: "\n    "))
+            END
+            """)
+    }
+
+    // MARK: Notes
+
+    private mutating func noteRows(of table: SQLName) {
+        add("AFTER INSERT", on: table, [note("NEW")])
+        noteChanges(of: table)
+    }
+
+    private mutating func noteChanges(of table: SQLName) {
+        add("AFTER DELETE", on: table, [note("OLD")])
+        add("AFTER UPDATE", on: table, [note("OLD"), note("NEW")])
+    }
+
+    private mutating func noteReplacedRows() {
+        let notes = table.conflicts(includingKey: false).map {
+            note(table.name.sql, from: table.name, where: $0)
+        }
+        add("BEFORE INSERT", on: table.name, notes)
+        add("BEFORE UPDATE", on: table.name, notes)
+    }
+
+    /// Returns a statement that notes the key of a row, or of the rows of a table, unless it is noted already.
+    private func note(_ row: String, from source: SQLName? = nil, where condition: String? = nil) -> String {
+        // The sign takes away the column's affinity, with which SQLite could not go by the index (optoverview.html).
+        let key = table.key.map { "+\(row).\($0.name.sql)" }
+        let columns = RebuildLog.columns(of: table.key.count)
+        let isNoted = zip(columns, key).map { "\($0) IS \($1)" }.joined(separator: " AND ")
+        return """
+            INSERT INTO \(names.log.sql)(todo, \(columns.joined(separator: ", "))) \
+            SELECT 0, \(key.joined(separator: ", "))\(source.map { " FROM \($0.sql)" } ?? "") \
+            WHERE \(condition.map { "\($0) AND " } ?? "")\
+            NOT EXISTS (SELECT 1 FROM \(names.log.sql) WHERE todo = 0 AND \(isNoted))
+            """
+    }
+
+    // MARK: Foreign keys
+
+    /// Adds triggers that delete the rows of a table of ours that would keep the app from changing a parent.
+    ///
+    /// - Returns: the number of foreign keys.
+    private mutating func freeParents(of child: SQLName, _ db: Database) throws -> Int {
+        let keys = try ForeignKey.fetchAll(db).filter { $0.child == child }
+        let actions = try String.fetchAll(
+            db, sql: "SELECT DISTINCT on_delete FROM pragma_foreign_key_list(?, 'main')", arguments: [child])
+        // A row that is replaced by one with the same key is missed by no key that takes no action.
+        let isHarmlessIfReplaced = Set(actions).isSubset(of: ["NO ACTION", "CASCADE"])
+        for key in keys {
+            // The parent of a reference to the table itself is the table of that name, old or new.
+            guard let parent = try RebuildTable(key.parent, db) else { continue }
+            let parentColumns = try key.parentColumns(in: db)
+            guard parentColumns.count == key.columns.count else { continue }
+            let pairs = zip(key.columns, parentColumns).map { column, parentColumn in
+                (
+                    child: "\(child.sql).\(column.sql)", parentColumn,
+                    collation: SQLName(parent.column(parentColumn)?.collation ?? "BINARY").sql
+                )
+            }
+            func isChild(of row: String) -> String {
+                pairs.map { "\($0.child) = \(row).\($0.1.sql) COLLATE \($0.collation)" }.joined(
+                    separator: " AND ")
+            }
+            let isSame = pairs.map { "\(parent.name.sql).\($0.1.sql) IS NEW.\($0.1.sql)" }.joined(
+                separator: " AND ")
+            let isUnchanged = pairs.map { "OLD.\($0.1.sql) IS NEW.\($0.1.sql)" }.joined(separator: " AND ")
+            let delete = "DELETE FROM \(child.sql) WHERE"
+            add("BEFORE DELETE", on: parent.name, ["\(delete) \(isChild(of: "OLD"))"])
+            add(
+                "BEFORE UPDATE", on: parent.name, when: "NOT (\(isUnchanged))",
+                ["\(delete) \(isChild(of: "OLD"))"])
+            let isOld = pairs.map { "\(parent.name.sql).\($0.1.sql) IS OLD.\($0.1.sql)" }.joined(
+                separator: " AND ")
+            let losesKey = isHarmlessIfReplaced ? "NOT (\(isSame)) AND " : ""
+            for conflict in parent.conflicts(includingKey: true) {
+                for (event, others) in [("BEFORE INSERT", ""), ("BEFORE UPDATE", "NOT (\(isOld)) AND ")] {
+                    let victims = "FROM \(parent.name.sql) WHERE \(others)\(losesKey)\(conflict)"
+                    add(
+                        event, on: parent.name, when: "EXISTS (SELECT 1 \(victims))",
+                        ["\(delete) EXISTS (SELECT 1 \(victims) AND \(isChild(of: parent.name.sql)))"])
+                }
+            }
+        }
+        return keys.count
+    }
+}
+
+/// The table of keys: those that were written since a batch has looked, and those whose rows are to be copied.
+enum RebuildLog {
+    static func columns(of count: Int) -> [String] { (1...max(1, count)).map { "key_\($0)" } }
+}

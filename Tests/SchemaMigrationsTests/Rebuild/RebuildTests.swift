@@ -1,0 +1,196 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A deferred rebuild of a table", .timed)
+struct RebuildTests {
+    static let photos = """
+        CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT, data BLOB);
+        CREATE INDEX photo_by_title ON photo(title);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO photo SELECT i * 3, nullif('title ' || i, 'title 7'), zeroblob(i) FROM n;
+        """
+    static let newPhotos = """
+        CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT NOT NULL COLLATE NOCASE, data BLOB, stars INTEGER DEFAULT 3);
+        CREATE INDEX photo_by_title_2 ON photo(title);
+        """
+
+    private func photoApp() throws -> RebuildApp {
+        try RebuildApp(Self.photos, as: Self.newPhotos, copying: ["title": "coalesce(title, 'none')"])
+    }
+
+    @Test("copies every row, and the next launch puts the new table in the place of the old one")
+    func whole() throws {
+        let app = try photoApp()
+        let report = try app.launchAndRun()
+        #expect(report.failures.isEmpty, "\(report.failures)")
+        #expect(try app.database.read { try TableRebuild.isUnfinished(of: "photo", $0) })
+        #expect(
+            try app.database.strings("SELECT name FROM pragma_table_info('photo')") == [
+                "id", "title", "data",
+            ])
+        let manager = try app.manager()
+        let launched = try manager.migrate()
+        #expect(launched.pendingDeferred == ["2.1"], "the old table is left to empty")
+        #expect(try app.database.read { try !TableRebuild.isUnfinished(of: "photo", $0) })
+        #expect(
+            try app.database.strings("SELECT name FROM pragma_table_info('photo')") == [
+                "id", "title", "data", "stars",
+            ])
+        #expect(try manager.runDeferred().pending.isEmpty)
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE stars = 3") == 100)
+        #expect(try app.database.integer("SELECT id FROM photo WHERE title = 'NONE'") == 21)
+        #expect(try app.leftovers() == [])
+        #expect(
+            try app.database.strings(
+                "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+                == ["photo_by_title_2"])
+        #expect(try app.manager().history().map(\.version) == ["2.1"])
+    }
+
+    @Test("copies what the app writes between any two batches, and after the last one")
+    func writesBetween() throws {
+        let app = try photoApp()
+        try app.rebuildInPieces { piece in
+            guard piece < 25 else { return }
+            try app.database.execute(
+                """
+                INSERT INTO photo(id, title) VALUES (\(1_000 + piece), 'new');
+                UPDATE photo SET title = 'changed ' || \(piece) WHERE id % 10 = \(piece % 10);
+                DELETE FROM photo WHERE id = \(piece * 6);
+                UPDATE photo SET id = id + 100000 WHERE id = \(piece * 9);
+                """)
+        }
+        let titles = try app.database.integer("SELECT count(*) FROM photo WHERE title LIKE 'changed%'") ?? 0
+        #expect(titles > 20)
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE id > 100000") ?? 0 > 0)
+        #expect(try app.database.strings("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test("sets a row aside that does not fit, refuses no write, and goes on when the row is repaired")
+    func misfit() throws {
+        let app = try RebuildApp(Self.photos, as: Self.newPhotos)
+        let report = try app.launchAndRun()
+        #expect(report.pending.map(\.rowsSetAside) == [["21"]])
+        #expect(
+            report.failures.map(\.message) == [
+                """
+                Library: deferred step 2.1 (Migrations.swift:7) failed in row 21 of table photo: SQLite error 19: in the new \
+                table, NOT NULL constraint failed: photo.title.
+                """
+            ])
+        try app.database.execute(
+            "INSERT INTO photo VALUES (1000, NULL, NULL); UPDATE photo SET title = NULL WHERE id = 3")
+        #expect(try app.launchAndRun().pending.map { Set($0.rowsSetAside) } == [["21", "3", "1000"]])
+        #expect(
+            try app.database.strings("SELECT name FROM pragma_table_info('photo')") == [
+                "id", "title", "data",
+            ])
+        try app.database.execute(
+            "UPDATE photo SET title = 'x' WHERE title IS NULL AND id > 3; DELETE FROM photo WHERE id = 3")
+        try app.rebuild()
+        #expect(try app.database.integer("SELECT count(*) FROM photo") == 100)
+    }
+
+    @Test("is unfinished business of no launch: one in which a row does not fit any more goes on")
+    func misfitAtTheSwap() throws {
+        let app = try photoApp()
+        var strict = app
+        strict.copying = [:]
+        try app.database.execute("UPDATE photo SET title = '' WHERE title IS NULL")
+        #expect(try strict.launchAndRun().pending.map(\.awaitsLaunch) == [true])
+        try app.database.execute("UPDATE photo SET title = NULL WHERE id = 6")
+        let manager = try strict.manager()
+        #expect(try manager.migrate().pendingDeferred == ["2.1"])
+        let report = try manager.runDeferred()
+        #expect(report.pending.map(\.rowsSetAside) == [["6"]])
+        #expect(report.failures.count == 1)
+        try app.database.execute("UPDATE photo SET title = '' WHERE id = 6")
+        try strict.rebuild()
+    }
+
+    @Test("runs in the launch from its beginning to its end if a step is finishing it")
+    func finishing() throws {
+        let app = try photoApp()
+        let manager = try app.manager("3.0")
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: app.database) { db in
+            try db.execute(sql: "ALTER TABLE photo DROP COLUMN stars")
+        }
+        #expect(try manager.migrate().completed == ["2.1", "3.0"])
+        #expect(try app.leftovers() == [])
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE title = 'none'") == 1)
+    }
+
+    @Test("keeps no extension waiting, and no launch of an older version changes it")
+    func others() throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        var options = MigrationOptions()
+        options.role = .waits
+        #expect(throws: Never.self) { try app.manager(options: options).migrate() }
+        #expect(try app.database.read { try TableRebuild.isUnfinished(of: "photo", $0) })
+        try app.app.manager("2.0").migrate()
+        try app.database.execute("UPDATE photo SET title = 'by 2.0' WHERE id = 3")
+        #expect(try app.database.read { try TableRebuild.isUnfinished(of: "photo", $0) })
+        try app.launchAndRun()
+        #expect(try app.database.strings("SELECT title FROM photo WHERE id = 3") == ["by 2.0"])
+        #expect(try app.leftovers() == [])
+    }
+
+    @Test("goes on in a launch while another connection holds the database, and swaps in the next one")
+    func busy() throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: app.database.path, configuration: configuration)
+        try other.execute("BEGIN IMMEDIATE")
+        let manager = try app.manager(options: MigrationOptions(lockTimeout: .milliseconds(50)))
+        #expect(try manager.migrate().pendingDeferred == ["2.1"])
+        try other.execute("COMMIT")
+        #expect(try app.launchAndRun().pending.isEmpty)
+    }
+
+    @Test("can be given up before the swap, and after it")
+    func discard() throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        try app.database.write { try TableRebuild.discard("photo", $0) }
+        #expect(try app.leftovers() == [])
+        #expect(
+            try app.database.strings("SELECT name FROM pragma_table_info('photo')") == [
+                "id", "title", "data",
+            ])
+        let again = try app.launchAndRun()
+        #expect(again.failures.isEmpty, "\(again.failures)")
+        try app.manager().migrate()
+        try app.launchAndRun()
+        try app.manager().migrate()
+        try app.database.write { try TableRebuild.discard("photo", $0) }
+        #expect(try app.leftovers() == [])
+    }
+
+    @Test("says so if the table was changed meanwhile")
+    func changed() throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        try app.database.execute("CREATE INDEX photo_by_data ON photo(data)")
+        let manager = try app.manager()
+        try manager.migrate()
+        let report = try manager.runDeferred()
+        #expect(
+            report.failures.map(\.message) == [
+                """
+                Library: deferred step 2.1 (Migrations.swift:7) failed: table photo, one of its indexes or one of its \
+                triggers was changed while the table is being rebuilt. Change the table in a step that is `finishing:` the \
+                rebuild. Start the rebuild over with rerunStep(_:), or give it up with TableRebuild.discard(_:_:).
+                """
+            ])
+        try app.database.execute("DROP INDEX photo_by_data")
+        try app.rebuild()
+    }
+}
