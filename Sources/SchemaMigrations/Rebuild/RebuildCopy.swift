@@ -30,7 +30,7 @@ struct RebuildCopy {
 
     /// Throws SQLite's error if an expression does not compile.
     func check(_ db: Database) throws {
-        _ = try db.makeStatement(sql: insertion(where: "0"))
+        try insert("0", db)
     }
 
     /// Copies the rows that meet a condition, except those that the new table has already.

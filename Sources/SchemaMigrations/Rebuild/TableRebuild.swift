@@ -6,7 +6,7 @@ public import GRDB
 /// let isOld = try dbQueue.read { db in try TableRebuild.isUnfinished(of: "photo", db) }
 /// ```
 ///
-/// See ``AppMigrations/MigrationManager/whenMigratingToVersion(_:rebuilding:deferredIn:as:copying:fileID:line:)``.
+/// See <doc:RebuildingATable>.
 public enum TableRebuild {
     /// Returns true from the first batch of a rebuild until the new table has taken the place of the old one.
     ///
