@@ -217,8 +217,7 @@ struct RowBatches: StepBatches {
     /// A later release may have dropped it. That is the step's failure, and no reason to keep the app from launching.
     func begin(_ db: Database) throws -> StepPosition {
         guard let key = try TableKey(of: table, db) else { return StepPosition() }
-        let rest = Rest(
-            key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
+        let rest = try rest(key, db)
         var position = StepPosition()
         try position.advance(to: rest, done: 0)
         let interrupter = Interrupter(
@@ -229,6 +228,11 @@ struct RowBatches: StepBatches {
             position.total = rest.range?.estimatedCount
         }
         return position
+    }
+
+    /// Returns all rows that there are now, which takes no time.
+    func rest(_ key: TableKey, _ db: Database) throws -> Rest {
+        Rest(key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
     }
 
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws

@@ -14,6 +14,8 @@ import MigrationDiagnostics
 struct RebuildBatches: StepBatches {
     /// A launch leaves a longer log to the next deferred run.
     private static let longestLogInLaunch = 10_000
+    /// So many of the rows that were written come before any row is copied, however small the batch.
+    private static let fewestForgotten = 100
 
     let order: RebuildOrder
     private let rows: RowBatches
@@ -30,9 +32,7 @@ struct RebuildBatches: StepBatches {
     /// The work that comes next.
     private enum Work {
         case create
-        /// Rows were written, and what the shadow has of them may be wrong.
-        case forget
-        /// Rows that were written are to be copied.
+        /// Rows were written, and are to be copied again.
         case copyNoted
         case copyRest
         /// Everything is copied but what is set aside.
@@ -49,7 +49,7 @@ struct RebuildBatches: StepBatches {
             switch self {
             case .copyNoted, .copyRest: .immediate
             case .create, .swap, .empty: .deferred
-            case .forget, .leave, .done: nil
+            case .leave, .done: nil
             }
         }
     }
@@ -79,8 +79,7 @@ struct RebuildBatches: StepBatches {
         if isSwapped { return .empty }
         guard let rest else { return .create }
         try checkDefinition(rest, db)
-        if try hasKeys(todo: false, db) { return .forget }
-        if try hasKeys(todo: true, db) { return .copyNoted }
+        if try hasKeys(todo: false, db) || hasKeys(todo: true, db) { return .copyNoted }
         if !rest.isEmpty { return .copyRest }
         return position.setAside.isEmpty ? .swap : .leave
     }
@@ -112,16 +111,9 @@ struct RebuildBatches: StepBatches {
         }
         var size = 1
         if case .next(let most) = part { size = max(1, most) }
-        let isAside = part == .setAside
         switch work {
         case .create: try create(&position, body, db)
-        case .forget where isAside: break
-        case .forget:
-            try body.run("noted rows of table \(names.table)", smallerSize: nil, isRow: false, db) {
-                try forget(size, db)
-            }
-        case .copyNoted: try copyNoted(size, isAside: isAside, &position, body, db)
-        case .copyRest: _ = try rows.run(part, &position, body, db)
+        case .copyNoted, .copyRest: try copy(size, part, &position, body, db)
         case .leave, .done: return .nothing
         case .swap: return try swap(&position, body, db)
         case .empty:
@@ -136,7 +128,7 @@ struct RebuildBatches: StepBatches {
     private func isForLaunch(_ work: Work, _ db: Database) throws -> Bool {
         switch work {
         case .swap: return true
-        case .forget, .copyNoted:
+        case .copyNoted:
             let count = try Int.fetchOne(
                 db,
                 sql: "SELECT count(*) FROM (SELECT 1 FROM \(names.log.inMain) LIMIT ?)",
@@ -149,7 +141,10 @@ struct RebuildBatches: StepBatches {
     // MARK: Beginning
 
     private func create(_ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws {
+        // Counted by the launch: to count again would take longer than a batch may.
+        let total = position.total
         position = StepPosition()
+        position.total = total
         try body.run("the new table \(names.table)", smallerSize: nil, isRow: false, db) {
             try TableRebuild.discard(names.table.text, db)
             try order.check(db)
@@ -166,11 +161,10 @@ struct RebuildBatches: StepBatches {
             try rehearse(db)
             _ = try RebuildCopy(order, db)?.check(db)
         }
-        position = try rows.begin(db)
-        if var rest = try position.cursor(as: RowBatches.Rest.self) {
-            rest.note = try definition(db)
-            try position.advance(to: rest, done: 0)
-        }
+        guard let key = try TableKey(of: names.table, db) else { return }
+        var rest = try rows.rest(key, db)
+        rest.note = try definition(db)
+        try position.advance(to: rest, done: 0)
     }
 
     private func createLog(_ table: RebuildTable, _ batch: Batch, _ db: Database) throws {
@@ -227,8 +221,27 @@ struct RebuildBatches: StepBatches {
 // MARK: Rows that were written meanwhile
 
 extension RebuildBatches {
+    /// Catches up with what was written, and goes on with the rest.
+    ///
+    /// In one transaction: while an app writes all the time, something would be noted whenever a batch begins.
+    private func copy(
+        _ size: Int, _ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database
+    ) throws {
+        try body.run(
+            "rows of table \(names.table) that were written", smallerSize: size > 1 ? size / 2 : nil,
+            isRow: false, db
+        ) {
+            try forget(max(Self.fewestForgotten, size), body, db)
+        }
+        guard try !hasKeys(todo: false, db) else { return }
+        let isAside = part == .setAside
+        let count = try copyNoted(size, isAside: isAside, &position, body, db)
+        guard count < size, !body.isTimeOver, try !hasKeys(todo: true, db) else { return }
+        _ = try rows.run(isAside ? part : .next(size - count), &position, body, db)
+    }
+
     /// Deletes from the shadow the rows that were written, and notes that they are to be copied.
-    private func forget(_ count: Int, _ db: Database) throws {
+    private func forget(_ count: Int, _ body: BatchBody, _ db: Database) throws {
         guard let shadow = try RebuildCopy(order, db) else { return }
         let log = names.log.inMain
         let delete = try db.cachedStatement(
@@ -239,6 +252,7 @@ extension RebuildBatches {
         let move = try db.cachedStatement(sql: "UPDATE \(log) SET todo = 1 WHERE seq = :seq")
         for seq in try noted(count, todo: false, shadow, db) {
             for statement in [delete, forget, move] { try statement.execute(arguments: ["seq": seq]) }
+            if body.isTimeOver { return }
         }
     }
 
@@ -246,17 +260,19 @@ extension RebuildBatches {
         try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT seq FROM \(names.log.inMain) WHERE todo = \(todo ? 1 : 0)
-                    ORDER BY \(copy.logColumns.joined(separator: ", ")) LIMIT ?
+                    SELECT seq FROM \(names.log.inMain) WHERE +todo = \(todo ? 1 : 0) ORDER BY seq LIMIT ?
                     """), arguments: [count])
     }
 
+    /// Copies rows that were written, or sets the first of them aside.
+    ///
+    /// - Returns: the number of rows.
     private func copyNoted(
         _ count: Int, isAside: Bool, _ position: inout StepPosition, _ body: BatchBody, _ db: Database
-    ) throws {
-        guard let copy = try RebuildCopy(order, db) else { return }
+    ) throws -> Int {
+        guard let copy = try RebuildCopy(order, db) else { return 0 }
         let keys = try noted(count, todo: true, copy, db)
-        guard let first = keys.first else { return }
+        guard let first = keys.first else { return 0 }
         if isAside {
             let key = try copy.key(first, db).literals
             if !position.setAside.contains(key) { position.setAside.append(key) }
@@ -270,6 +286,7 @@ extension RebuildBatches {
         }
         let delete = try db.cachedStatement(sql: "DELETE FROM \(names.log.inMain) WHERE seq = ?")
         for key in keys { try delete.execute(arguments: [key]) }
+        return keys.count
     }
 
     /// Takes a row that was set aside among those that are to be copied.

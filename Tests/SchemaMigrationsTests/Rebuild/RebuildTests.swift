@@ -193,4 +193,22 @@ struct RebuildTests {
         try app.database.execute("DROP INDEX photo_by_data")
         try app.rebuild()
     }
+
+    @Test("rebuilds the table of a new database, too")
+    func freshInstall() throws {
+        let app = try RebuildApp("", as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL)")
+        let schema = try SchemaMigrator(migrations: [
+            SQL(version: 1, sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT)")
+        ])
+        func run() throws -> DeferredReport {
+            let manager = try app.app.manager("2.1")
+            manager.whenMigratingToVersion("1.0", migrate: schema, in: app.database)
+            manager.whenMigratingToVersion("2.1", rebuilding: "photo", deferredIn: app.database, as: app.schema)
+            try manager.migrate()
+            return try manager.runDeferred()
+        }
+        #expect(try run().pending.map(\.awaitsLaunch) == [true])
+        #expect(try run().pending.isEmpty)
+        #expect(try app.database.integer("SELECT \"notnull\" FROM pragma_table_info('photo') WHERE name = 't'") == 1)
+    }
 }
