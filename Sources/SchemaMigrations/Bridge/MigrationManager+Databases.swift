@@ -214,7 +214,8 @@ extension MigrationManager {
     ///   - line: the line in it.
     public func whenMigratingToVersion(
         _ version: AppVersion, rebuilding table: String, deferredIn database: any DatabaseWriter,
-        as schema: String, copying expressions: [String: String] = [:], onFreshInstall: FreshInstallRule = .run,
+        as schema: String, copying expressions: [String: String] = [:],
+        onFreshInstall: FreshInstallRule = .run,
         fileID: StaticString = #fileID, line: UInt = #line
     ) {
         let copying = Dictionary(

@@ -234,10 +234,14 @@ extension RebuildBatches {
             try forget(max(Self.fewestForgotten, size), body, db)
         }
         guard try !hasKeys(todo: false, db) else { return }
-        let isAside = part == .setAside
-        let count = try copyNoted(size, isAside: isAside, &position, body, db)
+        if part == .setAside {
+            let isFound = try setAsideNoted(&position, body, db)
+            if !isFound { _ = try rows.run(part, &position, body, db) }
+            return
+        }
+        let count = try copyNoted(size, body, db)
         guard count < size, !body.isTimeOver, try !hasKeys(todo: true, db) else { return }
-        _ = try rows.run(isAside ? part : .next(size - count), &position, body, db)
+        _ = try rows.run(.next(size - count), &position, body, db)
     }
 
     /// Deletes from the shadow the rows that were written, and notes that they are to be copied.
@@ -264,29 +268,57 @@ extension RebuildBatches {
                     """), arguments: [count])
     }
 
-    /// Copies rows that were written, or sets the first of them aside.
+    /// Copies rows that were written.
     ///
     /// - Returns: the number of rows.
-    private func copyNoted(
-        _ count: Int, isAside: Bool, _ position: inout StepPosition, _ body: BatchBody, _ db: Database
-    ) throws -> Int {
+    private func copyNoted(_ count: Int, _ body: BatchBody, _ db: Database) throws -> Int {
         guard let copy = try RebuildCopy(order, db) else { return 0 }
         let keys = try noted(count, todo: true, copy, db)
         guard let first = keys.first else { return 0 }
-        if isAside {
-            let key = try copy.key(first, db).literals
-            if !position.setAside.contains(key) { position.setAside.append(key) }
-        } else {
-            let title =
-                try keys.count == 1
-                ? title(of: [copy.key(first, db).literals]) : "\(keys.count) rows of table \(names.table)"
-            try body.run(title, smallerSize: keys.count > 1 ? keys.count / 2 : nil, isRow: true, db) {
-                for key in keys { try copy.insert(noted: key, db) }
-            }
+        let title =
+            try keys.count == 1
+            ? title(of: [copy.key(first, db).literals]) : "\(keys.count) rows of table \(names.table)"
+        try body.run(title, smallerSize: keys.count > 1 ? keys.count / 2 : nil, isRow: true, db) {
+            for key in keys { try copy.insert(noted: key, db) }
         }
-        let delete = try db.cachedStatement(sql: "DELETE FROM \(names.log.inMain) WHERE seq = ?")
-        for key in keys { try delete.execute(arguments: [key]) }
+        for key in keys { try remove(key, db) }
         return keys.count
+    }
+
+    /// Copies rows that were written, up to the first that does not fit, and sets that aside.
+    ///
+    /// It need not be the one at which the batch before has failed: the app may have written since.
+    ///
+    /// - Returns: false if all of them fit.
+    private func setAsideNoted(
+        _ position: inout StepPosition, _ body: BatchBody, _ db: Database
+    ) throws -> Bool {
+        guard let copy = try RebuildCopy(order, db) else { return false }
+        for key in try noted(.max, todo: true, copy, db) {
+            // The next batch goes on.
+            if body.isTimeOver { return true }
+            let savepoint = try Savepoint(db)
+            do {
+                try copy.insert(noted: key, db)
+                guard db.hasUnresolvedKeys else {
+                    try db.execute(sql: "RELEASE \(Savepoint.name)")
+                    try remove(key, db)
+                    continue
+                }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                // The row is found.
+            }
+            _ = savepoint.undo()
+            let literals = try copy.key(key, db).literals
+            if !position.setAside.contains(literals) { position.setAside.append(literals) }
+            try remove(key, db)
+            return true
+        }
+        return false
+    }
+
+    private func remove(_ key: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM \(names.log.inMain) WHERE seq = ?").execute(arguments: [key])
     }
 
     /// Takes a row that was set aside among those that are to be copied.
