@@ -203,12 +203,15 @@ struct RebuildTests {
         func run() throws -> DeferredReport {
             let manager = try app.app.manager("2.1")
             manager.whenMigratingToVersion("1.0", migrate: schema, in: app.database)
-            manager.whenMigratingToVersion("2.1", rebuilding: "photo", deferredIn: app.database, as: app.schema)
+            manager.whenMigratingToVersion(
+                "2.1", rebuilding: "photo", deferredIn: app.database, as: app.schema)
             try manager.migrate()
             return try manager.runDeferred()
         }
         #expect(try run().pending.map(\.awaitsLaunch) == [true])
         #expect(try run().pending.isEmpty)
-        #expect(try app.database.integer("SELECT \"notnull\" FROM pragma_table_info('photo') WHERE name = 't'") == 1)
+        #expect(
+            try app.database.integer("SELECT \"notnull\" FROM pragma_table_info('photo') WHERE name = 't'")
+                == 1)
     }
 }
