@@ -22,11 +22,17 @@ package enum Compatibility {
             try after.read { try CompatibleSchemas(from: old, to: $0).problems }
         }
         guard problems.isEmpty else { return problems }
-        do {
-            return try OlderAppTrial(before, migrate: migrate).run().map { [$0] } ?? []
-        } catch let error as SchemaMigrationError {
-            // Over these rows it fails, which is no matter of compatibility, and which other rules judge.
-            return error.code == .migrationFailed ? [] : [error.diagnostic.problem]
+        // Over these rows it may fail, which is no matter of compatibility, and which other rules judge. Those that an older
+        // app writes later must fit all the same.
+        for hasRows in [true, false] {
+            do {
+                return try OlderAppTrial(before, hasRows: hasRows, migrate: migrate).run().map { [$0] } ?? []
+            } catch let error as SchemaMigrationError where error.code == .migrationFailed {
+                continue
+            } catch let error as SchemaMigrationError {
+                return [error.diagnostic.problem]
+            }
         }
+        return []
     }
 }

@@ -14,12 +14,17 @@ package struct OlderAppTrial {
     ///
     /// - Parameters:
     ///   - before: a database with the older schema.
+    ///   - hasRows: whether there are rows when the migration runs.
     ///   - migrate: migrates a database to the newer schema.
-    package init(_ before: DatabaseQueue, migrate: (DatabaseQueue) throws -> Void) throws {
+    package init(
+        _ before: DatabaseQueue, hasRows: Bool, migrate: (DatabaseQueue) throws -> Void
+    ) throws {
         (older, newer) = (try DatabaseQueue(), try DatabaseQueue())
         try before.backup(to: older)
-        try older.write {
-            _ = try TableFilling.fillAll($0, rowsPerTable: 12, seed: 3, style: .awkward)
+        if hasRows {
+            try older.write {
+                _ = try TableFilling.fillAll($0, rowsPerTable: 12, seed: 3, style: .awkward)
+            }
         }
         try older.backup(to: newer)
         try migrate(newer)

@@ -31,6 +31,21 @@ struct CompatibilityTests {
         #expect(try problems(sql) == [])
     }
 
+    @Test("rejects a default that the column refuses, with which the migration fails over rows")
+    func refusedDefault() throws {
+        let review = try ReviewedMigrations(
+            """
+            -- migrations: compatible
+            CREATE TABLE tag_new(id INTEGER PRIMARY KEY, word TEXT, mark BLOB DEFAULT (1 + 1)) STRICT;
+            INSERT INTO tag_new(id, word) SELECT id, word FROM tag;
+            DROP TABLE tag;
+            ALTER TABLE tag_new RENAME TO tag;
+            """, after: "CREATE TABLE tag(id INTEGER PRIMARY KEY, word TEXT) STRICT")
+        let problem = review.findings.first { $0.hasSuffix("[not-compatible]") } ?? ""
+        let reason = "fails: cannot store INT value in BLOB column tag.mark"
+        #expect(problem.contains(reason), "\(review.findings)")
+    }
+
     @Test(
         "rejects everything else",
         arguments: [

@@ -83,7 +83,11 @@ private struct OlderStatements {
             let empty = try DatabaseQueue()
             try pair.newer(header: "-- migrations: compatible\n").migrate(empty)
             try empty.backup(to: newer)
-            for table in tables { try older.write { try $0.execute(sql: "DELETE FROM \(table.name.sql)") } }
+            try older.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA foreign_keys = OFF")
+                for table in tables { try db.execute(sql: "DELETE FROM \(table.name.sql)") }
+                try db.execute(sql: "PRAGMA foreign_keys = ON")
+            }
         }
         // What the newer build writes, in its own columns and tables too.
         try newer.write { _ = try TableFilling.fillAll($0, rowsPerTable: 6, seed: seed &+ 1) }

@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import GRDB
 import MigrationTools
 import SchemaMigrations
