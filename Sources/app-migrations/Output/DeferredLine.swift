@@ -22,6 +22,8 @@ struct DeferredLine: Encodable {
 
     enum State: String, Encodable {
         case waiting
+        /// The next launch goes on with it.
+        case awaitsLaunch
         /// A process runs it, or died in it.
         case running
         case failed
@@ -35,7 +37,9 @@ struct DeferredLine: Encodable {
         failures = step.failures
         rowsSetAside = step.position.setAside.count
         let running = step.attempt
-        state = running != nil ? .running : failures > 0 ? .failed : .waiting
+        state =
+            running != nil
+            ? .running : failures > 0 ? .failed : step.position.awaitsLaunch ? .awaitsLaunch : .waiting
         build = running?.build
         since = running?.since
         attempt = running?.number
@@ -74,7 +78,8 @@ struct DeferredLine: Encodable {
                 + ((attempt ?? 1) > 1 ? ", attempt \(attempt ?? 1) at this batch" : "")
         }
         let rows = rowsSetAside > 0 ? "\(rowsSetAside.counting("row")) set aside" : nil
-        return [running, failed, rows].compactMap { $0 }.joined(separator: "; ").nonEmpty ?? "waiting"
+        return [running, failed, rows].compactMap { $0 }.joined(separator: "; ").nonEmpty
+            ?? (state == .awaitsLaunch ? "waiting for a launch" : "waiting")
     }
 }
 
