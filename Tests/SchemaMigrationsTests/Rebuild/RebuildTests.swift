@@ -214,4 +214,65 @@ struct RebuildTests {
             try app.database.integer("SELECT \"notnull\" FROM pragma_table_info('photo') WHERE name = 't'")
                 == 1)
     }
+
+    @Test("starts over with rerunStep after the table was changed, and loses no row")
+    func startingOver() throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        try app.database.execute(
+            "ALTER TABLE photo ADD COLUMN note TEXT; UPDATE photo SET note = 'kept', title = 'later' WHERE id = 3"
+        )
+        var changed = app
+        changed.schema = Self.newPhotos.replacing("data BLOB", with: "data BLOB, note TEXT")
+        #expect(try changed.launchAndRun().failures.count == 1)
+        try changed.manager().rerunStep("2.1")
+        try changed.rebuild()
+        #expect(try app.database.strings("SELECT title || note FROM photo WHERE id = 3") == ["laterkept"])
+        #expect(try app.database.integer("SELECT count(*) FROM photo") == 100)
+    }
+
+    @Test("of a table that another step is rebuilding comes after it")
+    func twoRebuilds() throws {
+        let app = try photoApp()
+        let second = """
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT NOT NULL, stars INTEGER NOT NULL CHECK (stars > 0));
+            CREATE INDEX photo_by_title_3 ON photo(title);
+            """
+        var runs = 0
+        while runs < 10 {
+            let manager = try app.manager("2.2")
+            manager.whenMigratingToVersion(
+                "2.2", rebuilding: "photo", deferredIn: app.database, as: second)
+            try manager.migrate()
+            runs += 1
+            let report = try manager.runDeferred()
+            #expect(report.failures.allSatisfy { $0.code == .postponed }, "\(report.failures)")
+            if report.pending.isEmpty { break }
+        }
+        #expect(runs < 10)
+        #expect(try app.leftovers() == [])
+        #expect(
+            try app.database.strings("SELECT name FROM pragma_table_info('photo')")
+                == ["id", "title", "stars"])
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE stars = 3") == 100)
+    }
+
+    @Test("leaves to a deferred run what is too much for a launch")
+    func longLog() throws {
+        let app = try photoApp()
+        try app.database.execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 11000)
+            INSERT INTO photo(id, title) SELECT 1000 + i, 'title' FROM n
+            """)
+        #expect(try app.launchAndRun().pending.map(\.awaitsLaunch) == [true])
+        try app.database.execute("UPDATE photo SET title = 'changed'")
+        let manager = try app.manager()
+        try manager.migrate()
+        #expect(try manager.pendingDeferred().map(\.awaitsLaunch) == [false])
+        #expect(try app.database.read { try TableRebuild.isUnfinished(of: "photo", $0) })
+        #expect(try manager.runDeferred().pending.map(\.awaitsLaunch) == [true])
+        #expect(try app.launchAndRun().pending.isEmpty)
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE title = 'changed'") == 11_100)
+    }
 }
