@@ -107,7 +107,18 @@ extension MigrationManager {
         ) { db, _ in try body(db) }
     }
 
-    /// Registers a step that works in one database and gets the context of the launch that runs it.
+    /// Registers a step that works in one database, *exactly once*, and gets the context of the launch that runs it.
+    ///
+    /// - Parameters:
+    ///   - version: the app version, above that of every step registered before.
+    ///   - deferred: the versions of deferred steps to run to their end before this one. They cannot be best-effort.
+    ///   - database: the database.
+    ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - onError: whether the manager stops when the step throws.
+    ///   - foreignKeys: the mode of foreign keys while the step runs, as for the step without a context.
+    ///   - fileID: the file that registers it, for messages.
+    ///   - line: the line in that file.
+    ///   - body: does the work, inside a transaction, on the database's own queue. Its context says which attempt this is.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
         onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
