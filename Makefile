@@ -28,7 +28,7 @@ bench-short: setup ## try every benchmark, so that none rots; says nothing about
 bench-footprint: setup ## time clean builds, and weigh what linking each library adds
 	@SWIFT='$(SWIFT)' Benchmarks/footprint.sh
 
-stress: setup ## run the crash and fault tests at length, in about an hour, and the mutation tests
+stress: setup ## run the crash and fault tests at length, in two to three hours, and the mutation tests
 	@$(SWIFT) run -c release stress
 	@SWIFT='$(SWIFT)' Scripts/mutants.sh
 
