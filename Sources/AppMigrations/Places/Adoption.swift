@@ -46,7 +46,7 @@ public struct Adoption {
         self.answer = answer
     }
 
-    /// No one has a version of the app from before it had this manager: an install without a record is fresh.
+    /// No one had the app before it had this manager: an install without a record is fresh.
     ///
     /// - Warning: In an app that people already have, this takes their data for that of a new install, and its steps
     ///   never run.
