@@ -53,6 +53,7 @@ let package = Package(
         .target(
             name: "MigrationTools",
             dependencies: [
+                "AppMigrations",
                 "MigrationDiagnostics",
                 "MigrationFiles",
                 "SchemaMigrations",
@@ -79,6 +80,7 @@ let package = Package(
             dependencies: [
                 "AppMigrations",
                 "MigrationDiagnostics",
+                "MigrationEmbedding",
                 "MigrationFiles",
                 "MigrationTesting",
                 "MigrationTools",
