@@ -120,7 +120,7 @@ struct DeferredRebuildTests {
             for (index, call) in calls.enumerated() {
                 manager.whenMigratingToVersion(
                     try AppVersion(parsing: "2.\(index)"), rebuilding: call.table, deferredIn: queue,
-                    as: call.schema, copying: call.copying)
+                    as: call.schema, copying: call.copying, dropping: call.dropping)
             }
             try manager.migrate()
             let report = try manager.runDeferred()
@@ -152,6 +152,7 @@ struct DeferredRebuildTests {
     private struct Call {
         let table: String
         let schema: String
+        let dropping: [String]
         let copying: [String: String]
     }
 
@@ -162,9 +163,9 @@ struct DeferredRebuildTests {
             struct Manager {
                 func whenMigratingToVersion(
                     _ version: String, rebuilding table: String, deferredIn database: Int, as schema: String,
-                    copying: [String: String] = [:]
+                    copying: [String: String] = [:], dropping: [String] = []
                 ) {
-                    let texts = [table, schema] + copying.flatMap { [$0.key, $0.value] }
+                    let texts = [table, schema, dropping.joined(separator: "\\u{1d}")] + copying.flatMap { [$0.key, $0.value] }
                     print(texts.joined(separator: "\\u{1f}"), terminator: "\\u{1e}")
                 }
             }
@@ -180,9 +181,11 @@ struct DeferredRebuildTests {
         let output = try await BuiltProcess(running: program, []).result().output
         return output.split(separator: "\u{1e}").map { call in
             let texts = call.split(separator: "\u{1f}", omittingEmptySubsequences: false).map(String.init)
-            let pairs = stride(from: 2, to: texts.count, by: 2).map { (texts[$0], texts[$0 + 1]) }
+            let pairs = stride(from: 3, to: texts.count, by: 2).map { (texts[$0], texts[$0 + 1]) }
             return Call(
-                table: texts[0], schema: texts[1], copying: Dictionary(pairs, uniquingKeysWith: { $1 }))
+                table: texts[0], schema: texts[1],
+                dropping: texts[2].split(separator: "\u{1d}").map(String.init),
+                copying: Dictionary(pairs, uniquingKeysWith: { $1 }))
         }
     }
 

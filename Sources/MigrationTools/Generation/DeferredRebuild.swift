@@ -9,6 +9,8 @@ package struct DeferredRebuild: Sendable {
     package let table: SQLName
     /// The expressions of the columns that are not copied as they are.
     package private(set) var expressions: [(column: SQLName, text: String)]
+    /// The columns that the new table leaves out with their values.
+    package let dropped: [SQLName]
     /// The indexes that get new names, because the old table keeps its own until the end.
     package private(set) var renamedIndexes: [(wanted: SQLName, name: SQLName)] = []
     /// The new table and its indexes.
@@ -18,18 +20,26 @@ package struct DeferredRebuild: Sendable {
     package var schema: String { objects.map(\.statement).joined(separator: "\n") }
 
     /// - Parameters:
-    ///   - old: the names of all objects before.
+    ///   - old: the schema before.
     ///   - taken: the names that no index can be given; the given ones are added.
     init(
-        _ rebuild: TableRebuild, in wanted: SchemaDescription, old: Set<SQLName>, taken: inout Set<SQLName>
+        _ rebuild: TableRebuild, in wanted: SchemaDescription, old: SchemaDescription,
+        taken: inout Set<SQLName>
     ) {
         table = rebuild.table
         expressions = rebuild.copies.filter { $0.expression != $0.column.plain }.map {
             ($0.column, $0.expression)
         }
         objects = wanted.objects.filter { $0.type == "table" && $0.name == rebuild.table }
+        let columns = [old, wanted].map { schema in
+            schema.byKey[.init(type: "table", name: rebuild.table)].map {
+                TableOutline($0, names: schema.names).columns.filter { $0.generation == nil }.map(\.name)
+            } ?? []
+        }
+        dropped = columns[0].filter { !columns[1].contains($0) }
+        let names = Set(old.objects.map(\.name))
         for index in wanted.objects where index.type == "index" && index.table == rebuild.table {
-            guard old.contains(index.name) else {
+            guard names.contains(index.name) else {
                 objects.append(index)
                 continue
             }
@@ -62,7 +72,8 @@ package struct DeferredRebuild: Sendable {
             manager.whenMigratingToVersion(
                 version, rebuilding: rebuild.table.text, deferredIn: database, as: rebuild.schema,
                 copying: Dictionary(
-                    rebuild.expressions.map { ($0.column.text, $0.text) }, uniquingKeysWith: { $1 }))
+                    rebuild.expressions.map { ($0.column.text, $0.text) }, uniquingKeysWith: { $1 }),
+                dropping: rebuild.dropped.map(\.text))
         }
         manager.whenMigratingToVersion("2.0", finishing: versions, in: database) { _ in }
         do {
@@ -95,10 +106,9 @@ extension SchemaObject {
 extension MigrationGenerator {
     /// The tables that have to be rebuilt, as deferred steps.
     package var deferredRebuilds: [DeferredRebuild] {
-        let names = Set(old.objects.map(\.name))
-        var taken = names.union(generated.result.objects.map(\.name))
+        var taken = Set((old.objects + generated.result.objects).map(\.name))
         return tableRebuilds.map {
-            DeferredRebuild($0, in: generated.result, old: names, taken: &taken)
+            DeferredRebuild($0, in: generated.result, old: old, taken: &taken)
         }
     }
 

@@ -219,21 +219,26 @@ extension MigrationManager {
     ///     for the indexes. Triggers and views stay.
     ///   - expressions: for columns of the new table, an expression of the columns of the old row. Other columns are copied
     ///     by their names, and new ones get their defaults.
+    ///   - columns: the columns to leave out with their values. The step refuses to leave out any other column, unless an
+    ///     expression uses it.
     ///   - onFreshInstall: whether the step runs in a new database, whose migrations create the old table. Pass `.skip` if
     ///     they create the new one.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     public func whenMigratingToVersion(
         _ version: AppVersion, rebuilding table: String, deferredIn database: any DatabaseWriter,
-        as schema: String, copying expressions: [String: String] = [:],
+        as schema: String, copying expressions: [String: String] = [:], dropping columns: [String] = [],
         onFreshInstall: FreshInstallRule = .run,
         fileID: StaticString = #fileID, line: UInt = #line
     ) {
         let copying = Dictionary(
             expressions.map { (SQLName($0), $1) }, uniquingKeysWith: { first, _ in first })
         register(
-            RebuildBatches(RebuildOrder(table: table, schema: schema, copying: copying)), version, database,
-            onFreshInstall, .stop, SourceLocation(fileID: fileID, line: line))
+            RebuildBatches(
+                RebuildOrder(
+                    table: table, schema: schema, copying: copying,
+                    dropping: Set(columns.map { SQLName($0) }))),
+            version, database, onFreshInstall, .stop, SourceLocation(fileID: fileID, line: line))
     }
 
     private func register(

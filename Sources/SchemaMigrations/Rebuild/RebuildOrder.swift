@@ -9,6 +9,8 @@ struct RebuildOrder: Sendable {
     let schema: String
     /// The expressions that fill columns of the new table from a row of the old one.
     let copying: [SQLName: String]
+    /// The columns of the old table whose values the app gives up.
+    let dropping: Set<SQLName>
 
     var names: RebuildNames { RebuildNames(table: SQLName(table)) }
 
@@ -123,6 +125,23 @@ struct RebuildOrder: Sendable {
                 "Make the old primary key the new one, or add an index on it: rows are found by it.")
         }
         try checkReferences(old, new, db)
+        try checkColumns(old, new)
+    }
+
+    /// Throws if a column would be lost that the app does not know of, or has forgotten.
+    private func checkColumns(_ old: RebuildTable, _ new: RebuildTable) throws {
+        let used = Set(copying.values.flatMap(SQLLexer.names))
+        let lost = old.columns.first {
+            !$0.isGenerated && new.column($0.name) == nil && !used.contains($0.name)
+                && !dropping.contains($0.name)
+        }
+        guard let lost else { return }
+        throw refused(
+            "the new table \(table) has no column \(lost.name), whose values would be lost",
+            """
+            Add the column to the new table, or name it in `dropping:`. A later migration that adds it must be `finishing:` the \
+            rebuild.
+            """)
     }
 
     private func check(_ key: RebuildTable.KeyColumn, _ old: RebuildTable, _ new: RebuildTable) throws {

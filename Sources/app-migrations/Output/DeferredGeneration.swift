@@ -67,15 +67,15 @@ struct DeferredGeneration {
 extension DeferredRebuild {
     /// The call that registers the rebuild.
     fileprivate var call: String {
-        let table = SwiftLiteral(readable: table.text, indentingLinesBy: nil).text
-        let schema = SwiftLiteral(readable: schema, indentingLinesBy: "    ").text
-        let copying = expressions.map { column, text in
-            [column.text, text].map { SwiftLiteral(readable: $0, indentingLinesBy: nil).text }
-                .joined(separator: ": ")
+        func line(_ text: String) -> String { SwiftLiteral(readable: text, indentingLinesBy: nil).text }
+        func list(_ label: String, _ elements: [String]) -> String {
+            elements.isEmpty ? "" : ", \(label): [\(elements.joined(separator: ", "))]"
         }
+        let schema = SwiftLiteral(readable: schema, indentingLinesBy: "    ").text
         return """
-            manager.whenMigratingToVersion("…", rebuilding: \(table), deferredIn: dbQueue, as: \(schema)\
-            \(copying.isEmpty ? "" : ", copying: [\(copying.joined(separator: ", "))]"))
+            manager.whenMigratingToVersion("…", rebuilding: \(line(table.text)), deferredIn: dbQueue, as: \(schema)\
+            \(list("copying", expressions.map { "\(line($0.column.text)): \(line($0.text))" }))\
+            \(list("dropping", dropped.map { line($0.text) })))
             """
     }
 }

@@ -12,6 +12,7 @@ struct RebuildApp {
     var table = "photo"
     var schema: String
     var copying: [String: String] = [:]
+    var dropping: [String] = []
 
     /// Creates the database as version 1.0 has left it.
     init(_ setUp: String, as schema: String, copying: [String: String] = [:]) throws {
@@ -29,7 +30,7 @@ struct RebuildApp {
         let manager = try app.manager(version, adopting: Adoption { "1.0" }, options: options)
         manager.whenMigratingToVersion(
             "2.1", rebuilding: table, deferredIn: other ?? database, as: schema, copying: copying,
-            fileID: "App/Migrations.swift", line: 7)
+            dropping: dropping, fileID: "App/Migrations.swift", line: 7)
         return manager
     }
 

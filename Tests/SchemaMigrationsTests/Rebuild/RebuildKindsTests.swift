@@ -181,6 +181,7 @@ struct RebuildRefusalTests {
         var setUp = "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT); INSERT INTO photo VALUES (1, 'a')"
         var schema = "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL)"
         var copying: [String: String] = [:]
+        var dropping: [String] = []
         let reason: String
         var testDescription: String { reason }
 
@@ -235,7 +236,10 @@ struct RebuildRefusalTests {
             Case(
                 setUp:
                     "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, o); CREATE VIEW v AS SELECT o FROM photo",
-                reason: "the new table photo leaves view v broken: no such column: o"),
+                dropping: ["O"], reason: "the new table photo leaves view v broken: no such column: o"),
+            Case(
+                setUp: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, o TEXT, g AS (o))",
+                reason: "the new table photo has no column o, whose values would be lost"),
             Case(copying: ["t": "nowhere"], reason: "no such column: nowhere"),
         ]
     }
@@ -244,6 +248,7 @@ struct RebuildRefusalTests {
     func refuses(_ refused: Case) throws {
         var app = try RebuildApp(refused.setUp, as: refused.schema, copying: refused.copying)
         app.table = refused.table
+        app.dropping = refused.dropping
         let manager = try app.manager()
         var text = ""
         do {

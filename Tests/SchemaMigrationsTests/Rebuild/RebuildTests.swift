@@ -194,6 +194,65 @@ struct RebuildTests {
         try app.rebuild()
     }
 
+    @Test(
+        "loses no column that a later migration adds without finishing it", arguments: [true, false])
+    func laterMigration(hasBegun: Bool) throws {
+        let app = try RebuildApp("", as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL)")
+        let schema = try SchemaMigrator(migrations: [
+            SQL(
+                version: 1,
+                sql: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT);
+                    INSERT INTO photo VALUES (1, 'a'), (2, NULL)
+                    """),
+            SQL(
+                version: 2,
+                sql: "ALTER TABLE photo ADD COLUMN stars INTEGER; UPDATE photo SET stars = id * 10"),
+        ])
+        let old = try SchemaMigrator(migrations: [schema.migrations[0]])
+        func launch(
+            _ version: AppVersion, as new: String = app.schema, copying: [String: String] = [:],
+            again: Bool = false
+        ) throws -> DeferredReport? {
+            let manager = try app.app.manager(version.description)
+            manager.whenMigratingToVersion(
+                "1.0", migrate: version < "3.0" ? old : schema, upTo: 1, in: app.database)
+            if version >= "2.1" {
+                manager.whenMigratingToVersion(
+                    "2.1", rebuilding: "photo", deferredIn: app.database, as: new, copying: copying,
+                    fileID: "App/Migrations.swift", line: 7)
+            }
+            if version >= "3.0" {
+                manager.whenMigratingToVersion("3.0", migrate: schema, in: app.database)
+            }
+            if again { try manager.rerunStep("2.1") }
+            try manager.migrate()
+            return version < "2.1" ? nil : try manager.runDeferred()
+        }
+        _ = try launch("1.0")
+        if hasBegun {
+            #expect(try launch("2.1")?.pending.map(\.rowsSetAside) == [["2"]])
+            let changed = try launch("3.0")?.failures.map(\.message).joined() ?? ""
+            #expect(changed.contains("was changed while the table is being rebuilt"), "\(changed)")
+        }
+        let refused = try launch("3.0", again: hasBegun)?.failures.map(\.message)
+        #expect(
+            refused == [
+                """
+                Library: deferred step 2.1 (Migrations.swift:7) failed in the new table photo: the new table photo has no \
+                column stars, whose values would be lost. Add the column to the new table, or name it in `dropping:`. A later \
+                migration that adds it must be `finishing:` the rebuild.
+                """
+            ])
+        #expect(try app.rows() == ["1, \"a\", 10", "2, NULL, 20"])
+
+        let wanted = "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL, stars INTEGER)"
+        _ = try launch("3.1", as: wanted, copying: ["t": "coalesce(t, '')"])
+        #expect(try launch("3.1", as: wanted, copying: ["t": "coalesce(t, '')"])?.pending.isEmpty == true)
+        #expect(try app.rows() == ["1, \"a\", 10", "2, \"\", 20"])
+        #expect(try app.leftovers() == [])
+    }
+
     @Test("rebuilds the table of a new database, too")
     func freshInstall() throws {
         let app = try RebuildApp("", as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL)")
