@@ -55,7 +55,7 @@ struct DeferredStepsTests {
             "1.0", migrate: try SchemaMigrator(directory: tool.folder.file("Migrations")), in: queue)
         manager.whenMigratingToVersion(
             "2.1", rebuilding: "book", deferredIn: queue,
-            as: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+            as: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL)", dropping: ["shelf_id"])
         try manager.migrate()
         try manager.runDeferred()
     }

@@ -100,7 +100,7 @@ struct DeferredMatrixTests {
             manager.whenMigratingToVersion(
                 "2.1", rebuilding: "photo", deferredIn: database,
                 as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, hash TEXT NOT NULL)",
-                copying: ["hash": "coalesce(hash, '')"])
+                copying: ["hash": "coalesce(hash, '')"], dropping: ["old"])
             return manager
         }
         let report = try matrix.run()

@@ -301,7 +301,7 @@ struct RebuildTests {
         while runs < 10 {
             let manager = try app.manager("2.2")
             manager.whenMigratingToVersion(
-                "2.2", rebuilding: "photo", deferredIn: app.database, as: second)
+                "2.2", rebuilding: "photo", deferredIn: app.database, as: second, dropping: ["data"])
             try manager.migrate()
             runs += 1
             let report = try manager.runDeferred()
