@@ -4,80 +4,9 @@ import Testing
 
 @Suite("Small worlds", .timed)
 struct WorldsTests {
-    /// Worlds that have shown a fault, as the search has printed them.
-    static let found: [(app: SmallApp, history: [SmallEvent])] = [
-        // The second manager took an old database for a new one, since the first one had adopted it.
-        (
-            SmallApp(
-                steps: [.init(20, .transaction, in: .database(0), manager: 1)], move: .init(20),
-                managers: [.init(), .init()]),
-            [.launch(1), .write(.append), .launch(2)]
-        ),
-        (
-            SmallApp(
-                steps: [
-                    .init(20, .cursor, in: .database(0), manager: 1),
-                    .init(
-                        21, .transaction, in: .database(0), manager: 1, onFreshInstall: .run, finishes: 20),
-                ], move: .init(30), managers: [.init(), .init()]),
-            [.launch(1), .replace(.database(0)), .launch(3)]
-        ),
-        // A store in an old database believed another database about the age of its rows.
-        (
-            SmallApp(
-                steps: [
-                    .init(20, .transaction, in: .database(0)), .init(21, .transaction, in: .database(1)),
-                    .init(30, .transaction, in: .database(0), manager: 1),
-                ], managers: [.init(), .init()], storeInDatabase: true),
-            [.launch(3, .through(20)), .replace(.database(0)), .launch(2, .through(20))]
-        ),
-        // These the promises have judged wrongly: what evidence says of a newer release, tables that a move has just made,
-        // and values that an older release writes after a newer one.
-        (
-            SmallApp(
-                steps: [.init(10, .closure, manager: 1)], move: .init(20),
-                managers: [.init(adopting: .version), .init(hasOwnLine: true)], storeInDatabase: true),
-            [.launch(2)]
-        ),
-        (
-            SmallApp(
-                steps: [.init(10, .transaction, in: .database(0)), .init(21, .closure)],
-                managers: [.init(hasVersionChanges: true)]),
-            [.launch(3, .inTwo(through: 10)), .lose(.files), .launch(1), .launch(2)]
-        ),
-        (
-            SmallApp(
-                steps: [
-                    .init(10, .rows, in: .database(0), manager: 1),
-                    .init(20, .transaction, in: .database(0), onFreshInstall: .only),
-                ], move: .init(20), managers: [.init(), .init()]),
-            [.launch(3, .through(10)), .launch(2), .write(.append), .launch(3)]
-        ),
-        (
-            SmallApp(
-                steps: [
-                    .init(20, .transaction, in: .database(0)), .init(21, .deferredClosure),
-                    .init(30, .closure, onFreshInstall: .run, finishes: 21),
-                ]),
-            [.launch(3, .inTwo(through: 20), .dies(before: 3)), .launch(1), .write(.insert), .launch(3)]
-        ),
-        // A manager with versions of its own could not tell that an install was new.
-        (
-            SmallApp(
-                steps: [.init(10, .rows, in: .database(0), manager: 1)], move: .init(30),
-                managers: [.init(), .init(hasOwnLine: true)]),
-            [.launch(3)]
-        ),
-    ]
-
-    @Test("keep their promises where a fault was found", arguments: found.indices, [false, true])
+    @Test("keep their promises where a fault was found", arguments: KnownWorld.all.indices, [false, true])
     func regressions(_ index: Int, inSQLite: Bool) throws {
-        let (app, history) = Self.found[index]
-        var world = try World(app, inSQLite: inSQLite)
-        for event in history {
-            let problem = try world.play(event).problem
-            #expect(problem == nil, "\(event)")
-        }
+        #expect(try KnownWorld.all[index].problem(inSQLite: inSQLite) == nil)
     }
 }
 

@@ -20,6 +20,11 @@ struct DeferredDatabaseStep: BatchWork {
                 try db.withDurableCommits(waitingUpTo: .zero) {
                     do {
                         outcome = try run(batch, db)
+                        // In the same access to the database, since the app may write before each: a rebuild swaps its
+                        // tables only when it has caught up.
+                        if batch.occasion != .deferredRun, case .next = batch.part, case .more = outcome {
+                            outcome = try run(batch, db)
+                        }
                     } catch  where batch.occasion == .launch && isFailure(error) {
                         outcome = try handBack(batch, db)
                     }

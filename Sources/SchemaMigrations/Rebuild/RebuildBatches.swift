@@ -84,6 +84,14 @@ struct RebuildBatches: StepBatches {
         return position.setAside.isEmpty ? .swap : .leave
     }
 
+    /// Returns true if the shadow has all rows, and they fit.
+    private func isCopied(_ position: StepPosition, _ db: Database) throws -> Bool {
+        guard position.setAside.isEmpty, try position.cursor(as: RowBatches.Rest.self)?.isEmpty == true else {
+            return false
+        }
+        return try !hasKeys(todo: false, db) && !hasKeys(todo: true, db)
+    }
+
     private func hasKeys(todo: Bool, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -113,7 +121,12 @@ struct RebuildBatches: StepBatches {
         if case .next(let most) = part { size = max(1, most) }
         switch work {
         case .create: try create(&position, body, db)
-        case .copyNoted, .copyRest: try copy(size, part, &position, body, db)
+        case .copyNoted, .copyRest:
+            try copy(size, part, &position, body, db)
+            // The app may write before each batch. A launch catches up with that.
+            guard body.batch.occasion == .deferredRun, try isCopied(position, db) else { return .more }
+            position.awaitsLaunch = true
+            return .otherRun
         case .leave, .done: return .nothing
         case .swap: return try swap(&position, body, db)
         case .empty:

@@ -334,4 +334,36 @@ struct RebuildTests {
         #expect(try app.launchAndRun().pending.isEmpty)
         #expect(try app.database.integer("SELECT count(*) FROM photo WHERE title = 'changed'") == 11_100)
     }
+
+    @Test("catches up with an app that writes before every batch, and in the launch that swaps")
+    func busyApp() throws {
+        let app = try photoApp()
+        let manager = try app.manager()
+        try manager.migrate()
+        let writes = Locked(0)
+        @Sendable func write() {
+            let count = writes.withLock { count in
+                count += 1
+                return count
+            }
+            // Whoever waits for a pause would still come to an end, and fail below.
+            guard count < 200 else { return }
+            try? app.database.execute("UPDATE photo SET title = 'write \(count)' WHERE id = 3")
+        }
+        let report = try manager.runDeferred(while: {
+            write()
+            return true
+        })
+        #expect(report.pending.map(\.awaitsLaunch) == [true])
+        let options = MigrationOptions(onEvent: { event in
+            if case .didRunBatch = event.kind { write() }
+        })
+        write()
+        try app.manager(options: options).migrate()
+        #expect(try app.database.read { try !TableRebuild.isUnfinished(of: "photo", $0) })
+        let count = writes.withLock { $0 }
+        #expect(count < 200)
+        #expect(try app.launchAndRun().pending.isEmpty)
+        #expect(try app.database.strings("SELECT title FROM photo WHERE id = 3") == ["write \(count)"])
+    }
 }
