@@ -77,8 +77,8 @@ struct RebuildBatches: StepBatches {
         }
         try checkOwner(batch, db)
         if isSwapped { return .empty }
-        guard let rest else { return .create }
-        try checkDefinition(rest, db)
+        // After a change of anything that it relies on, the rebuild starts over.
+        guard let rest, try rest.note == definition(db) else { return .create }
         if try hasKeys(todo: false, db) || hasKeys(todo: true, db) { return .copyNoted }
         if !rest.isEmpty { return .copyRest }
         return position.setAside.isEmpty ? .swap : .leave
@@ -207,25 +207,26 @@ struct RebuildBatches: StepBatches {
             reason: "table \(names.table) is being rebuilt by step \(owner), which comes first")
     }
 
-    /// Returns a checksum of everything that the rebuild relies on.
+    /// Returns a checksum of everything that the rebuild relies on: what the app has registered, the table, and those to which
+    /// the new one refers.
     private func definition(_ db: Database) throws -> String {
+        let parents = try SQLName.fetchSet(
+            db, sql: "SELECT \"table\" FROM pragma_foreign_key_list(?, 'main')", arguments: [names.shadow])
         let objects = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT name, tbl_name, sql FROM main.sqlite_master ORDER BY type, name"))
+            db.cachedStatement(
+                sql: "SELECT name, tbl_name, sql, type FROM main.sqlite_master ORDER BY type, name"))
         let ours: Set<SQLName> = [names.table, names.shadow, names.log]
-        let texts = objects.filter { ours.contains($0[1]) || names.isTrigger($0[0]) }.map {
-            "\($0[0] as String)\0\($0[2] as String? ?? "")\0"
-        }
-        return String(texts.joined().utf8.fnv1a(after: FNV1a.start), radix: 16)
-    }
-
-    private func checkDefinition(_ rest: RowBatches.Rest, _ db: Database) throws {
-        guard try rest.note != definition(db) else { return }
-        throw order.refused(
-            "table \(names.table), one of its indexes or one of its triggers was changed while the table is being rebuilt",
-            """
-            Change the table in a step that is `finishing:` the rebuild. Start the rebuild over with rerunStep(_:), or give it \
-            up with TableRebuild.discard(_:_:).
-            """)
+        let texts = objects.filter { object in
+            let (name, table): (SQLName, SQLName) = (object[0], object[1])
+            // Other rebuilds may have triggers on the same tables.
+            if object[3] == "trigger", name.folded.hasPrefix(Ledger.prefix) { return names.isTrigger(name) }
+            return ours.contains(table) || object[3] != "trigger" && parents.contains(table)
+        }.map { "\($0[0] as String)\0\($0[2] as String? ?? "")\0" }
+        let registered =
+            [order.schema] + order.copying.sorted { $0.key < $1.key }.flatMap { [$0.key.folded, $0.value] }
+            + order.dropping.map(\.folded).sorted()
+        return String(
+            (texts + registered.map { "\($0)\0" }).joined().utf8.fnv1a(after: FNV1a.start), radix: 16)
     }
 
     static let swapped = "swapped"
@@ -277,7 +278,7 @@ extension RebuildBatches {
         try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT seq FROM \(names.log.inMain) WHERE +todo = \(todo ? 1 : 0) ORDER BY seq LIMIT ?
+                    SELECT seq FROM \(names.log.inMain) WHERE todo = \(todo ? 1 : 0) LIMIT ?
                     """), arguments: [count])
     }
 
@@ -378,14 +379,18 @@ extension RebuildBatches {
 
     /// Deletes some rows of the old table, or an index, or at last the table.
     ///
+    /// Indexes on foreign keys stay: without them, each change of a parent would go through the whole table.
+    ///
     /// - Returns: whether nothing is left of it.
     private func empty(_ count: Int, _ body: BatchBody, _ db: Database) throws -> Bool {
         guard let old = try RebuildTable(names.old, db) else { return true }
         let index = try SQLName.fetchOne(
             db,
             sql: """
-                SELECT name FROM main.sqlite_master
-                WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL
+                SELECT name FROM main.sqlite_master AS i
+                WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM pragma_index_info(i.name, 'main') JOIN pragma_foreign_key_list(i.tbl_name, 'main') AS f
+                    ON f."from" = name COLLATE NOCASE WHERE seqno = 0)
                 """, arguments: [names.old])
         if let index {
             try body.run("index \(index)", smallerSize: nil, isRow: false, db) {

@@ -30,7 +30,7 @@ struct RebuildCopy {
 
     /// Throws SQLite's error if an expression does not compile.
     func check(_ db: Database) throws {
-        try insert("0", db)
+        _ = try db.makeStatement(sql: insertion(where: "0"))
     }
 
     /// Copies the rows that meet a condition, except those that the new table has already.
@@ -62,8 +62,9 @@ struct RebuildCopy {
             )
             return Self.isSame(new, old, column)
         }
+        // A conflict clause of the new table's would leave rows out, or remove them.
         return """
-            INSERT INTO \(names.shadow.inMain)(\(columns.map(\.name).sql))
+            INSERT OR ABORT INTO \(names.shadow.inMain)(\(columns.map(\.name).sql))
             SELECT \(columns.map(\.expression).joined(separator: ", ")) FROM \(names.table.inMain)
             WHERE \(condition) AND NOT EXISTS (
                 SELECT 1 FROM \(names.shadow.inMain) WHERE \(isThere.joined(separator: " AND ")))

@@ -125,15 +125,45 @@ struct RebuildOrder: Sendable {
                 "Make the old primary key the new one, or add an index on it: rows are found by it.")
         }
         try checkReferences(old, new, db)
-        try checkColumns(old, new)
+        try checkForeignKeys(of: new, db)
+        try checkColumns(old, new, db)
     }
 
-    /// Throws if a column would be lost that the app does not know of, or has forgotten.
-    private func checkColumns(_ old: RebuildTable, _ new: RebuildTable) throws {
-        let used = Set(copying.values.flatMap(SQLLexer.names))
-        let lost = old.columns.first {
-            !$0.isGenerated && new.column($0.name) == nil && !used.contains($0.name)
-                && !dropping.contains($0.name)
+    /// Throws if SQLite would refuse the app's writes because of a foreign key of the new table (foreignkeys.html, section 3).
+    private func checkForeignKeys(of new: RebuildTable, _ db: Database) throws {
+        for key in try ForeignKey.fetchAll(db) where key.child == new.name {
+            guard try db.hasTable(key.parent), try !key.isComplete(in: db) else { continue }
+            let columns = try key.parentColumns(in: db).map(\.text).joined(separator: ", ")
+            throw refused(
+                "the new table \(table) refers to \(columns) of table \(key.parent), where these are not unique together",
+                "Add a unique index on them first, in a schema migration.")
+        }
+    }
+
+    /// Throws if an expression reads anything but its row, or if a column would be lost that the app does not know of, or has
+    /// forgotten.
+    private func checkColumns(_ old: RebuildTable, _ new: RebuildTable, _ db: Database) throws {
+        let others = try SQLName.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table'")
+            .filter { $0 != old.name }
+        // SQLite takes neither aggregates nor window functions in a condition.
+        let read = try copying.sorted { $0.key < $1.key }.map { column, expression in
+            let region = try db.makeStatement(
+                sql: "SELECT 1 FROM \(old.name.inMain) WHERE (\(expression)\n)"
+            ).databaseRegion
+            let other = others.first { region.isModified(byEventsOfKind: .insert(tableName: $0.text)) }
+            if let other {
+                throw refused(
+                    "the expression that fills column \(column) of table \(table) reads table \(other)",
+                    "Use the columns of the row alone: it is copied again only when the row itself changes.")
+            }
+            return region
+        }
+        let lost = old.columns.first { column in
+            !column.isGenerated && new.column(column.name) == nil && !dropping.contains(column.name)
+                && !read.contains {
+                    $0.isModified(
+                        byEventsOfKind: .update(tableName: old.name.text, columnNames: [column.name.text]))
+                }
         }
         guard let lost else { return }
         throw refused(
@@ -182,8 +212,11 @@ struct RebuildOrder: Sendable {
             if key.child == new.name { continue }
             for column in try key.parentColumns(in: db) {
                 guard let before = old.column(column) else { continue }
-                let after = new.column(column)
-                if copying[column] == nil, after?.affinity == before.affinity { continue }
+                if copying[column] == nil, let after = new.column(column), after.affinity == before.affinity,
+                    SQLName(after.collation) == SQLName(before.collation)
+                {
+                    continue
+                }
                 throw refused(
                     "table \(key.child) refers to column \(column) of table \(table), which does not stay as it is",
                     Self.plainRebuild)

@@ -90,13 +90,6 @@ struct RebuildSwap {
 }
 
 extension SQLLexer {
-    /// Returns everything in a text that may be a name.
-    static func names(in text: String) -> [SQLName] {
-        let bytes = Array(text.utf8)
-        return SQLLexer(bytes).filter { $0.kind == .word || $0.kind == .quotedName }
-            .map { SQLName(token: String(decoding: bytes[$0.range], as: UTF8.self)) }
-    }
-
     /// Returns true if a text has a word, outside comments and quotes.
     static func hasWord(_ word: SQLName, in text: String) -> Bool {
         let bytes = Array(text.utf8)

@@ -241,6 +241,32 @@ struct RebuildRefusalTests {
                 setUp: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, o TEXT, g AS (o))",
                 reason: "the new table photo has no column o, whose values would be lost"),
             Case(copying: ["t": "nowhere"], reason: "no such column: nowhere"),
+            Case(copying: ["t": "max(t)"], reason: "misuse of aggregate"),
+            Case(copying: ["t": "row_number() OVER ()"], reason: "misuse of window function row_number()"),
+            Case(
+                setUp:
+                    "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT); CREATE TABLE fav(id INTEGER PRIMARY KEY)",
+                copying: ["t": "id IN fav"],
+                reason: "the expression that fills column t of table photo reads table fav"),
+            Case(
+                setUp: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, date TEXT)",
+                copying: ["t": "date(t)"],
+                reason: "the new table photo has no column date, whose values would be lost"),
+            Case(
+                setUp:
+                    "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT); CREATE TABLE album(id INTEGER PRIMARY KEY, n)",
+                schema: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL REFERENCES album(n))",
+                reason:
+                    "the new table photo refers to n of table album, where these are not unique together"),
+            Case(
+                schema: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT UNIQUE, p REFERENCES photo(t))",
+                reason: "the new table photo refers to t of table photo, where these are not unique together"),
+            Case(
+                setUp: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT COLLATE NOCASE UNIQUE);
+                    CREATE TABLE tag(t REFERENCES photo(t));
+                    """, schema: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT UNIQUE)",
+                reason: "table tag refers to column t of table photo, which does not stay as it is"),
         ]
     }
 
