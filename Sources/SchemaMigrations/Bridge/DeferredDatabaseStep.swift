@@ -22,7 +22,7 @@ struct DeferredDatabaseStep: BatchWork {
                         outcome = try run(batch, db)
                         // In the same access to the database, since the app may write before each: a rebuild swaps its
                         // tables only when it has caught up.
-                        if batch.occasion != .deferredRun, case .next = batch.part, case .more = outcome {
+                        if batch.occasion == .launch, case .next = batch.part, case .more = outcome {
                             outcome = try run(batch, db)
                         }
                     } catch  where batch.occasion == .launch && isFailure(error) {
