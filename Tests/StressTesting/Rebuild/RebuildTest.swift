@@ -187,7 +187,8 @@ private struct RebuildTrial {
                     if table == "sequence" {
                         guard try db.tableExists("sqlite_sequence") else { return [] }
                         return try String.fetchAll(
-                            db, sql: "SELECT name || seq FROM sqlite_sequence WHERE name = 'photo'")
+                            db,
+                            sql: "SELECT name || seq FROM sqlite_sequence WHERE name = 'photo' AND seq > 0")
                     }
                     return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table)").map { row in
                         row.databaseValues.map { "\($0.storage)" }.joined(separator: " ")
