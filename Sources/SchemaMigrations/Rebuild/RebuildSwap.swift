@@ -29,19 +29,27 @@ struct RebuildSwap {
         let complete = try Set(keys.filter { try $0.isComplete(in: db) })
 
         try names.dropTriggers(db)
+        // A temporary trigger of this connection's may be on a temporary table of the same name: it stays there.
         let triggers = try Row.fetchAll(
             db,
             sql: """
-                SELECT name, sql FROM main.sqlite_master
-                WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid
-                """, arguments: [names.table])
-        for trigger in triggers { try db.execute(sql: "DROP TRIGGER \((trigger["name"] as SQLName).inMain)") }
+                SELECT name, sql, 'main' AS schema, rowid AS number FROM main.sqlite_master
+                WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE
+                UNION ALL SELECT name, sql, 'temp', rowid FROM temp.sqlite_master
+                WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE AND NOT EXISTS (
+                    SELECT 1 FROM temp.sqlite_master WHERE type = 'table' AND name = :table COLLATE NOCASE)
+                ORDER BY schema, number
+                """, arguments: ["table": names.table])
+        for trigger in triggers {
+            try db.execute(
+                sql: "DROP TRIGGER \(trigger["schema"] as String).\((trigger["name"] as SQLName).sql)")
+        }
         try db.execute(
             sql: """
                 ALTER TABLE \(names.table.inMain) RENAME TO \(names.old.sql);
                 ALTER TABLE \(names.shadow.inMain) RENAME TO \(name.sql);
                 """)
-        for trigger in triggers { try create(trigger["name"], trigger["sql"], db) }
+        for trigger in triggers { try create(trigger["name"], trigger["sql"], in: trigger["schema"], db) }
         try continueSequence(db)
         try RebuildTriggers.createForOld(names, table, db)
         db.clearSchemaCache()
@@ -61,9 +69,11 @@ struct RebuildSwap {
         try db.notifyObservers(of: .anything)
     }
 
-    private func create(_ trigger: SQLName, _ sql: String, _ db: Database) throws {
+    private func create(_ trigger: SQLName, _ sql: String, in schema: String, _ db: Database) throws {
+        // SQLite keeps the text without the schema, and would take a temporary table of the same name.
+        let name = sql.dropFirst("CREATE TRIGGER ".count)
         do {
-            try db.execute(sql: sql)
+            try db.execute(sql: "CREATE TRIGGER \(schema).\(name)")
         } catch let error as DatabaseError {
             throw order.refused(
                 "trigger \(trigger) does not go with the new table \(names.table): \(error.message ?? "\(error)")",
