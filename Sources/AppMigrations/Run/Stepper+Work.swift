@@ -7,7 +7,9 @@ extension Stepper {
     var settlement: Settlement {
         Settlement(
             manager: plan.request.manager, version: steps[index].step.version,
-            appVersion: plan.request.current, started: started)
+            appVersion: plan.request.current, started: started,
+            pendingDeferred: Set((plan.pending + plan.deferred).filter(\.step.isDeferred).map(\.step.version))
+        )
     }
 
     /// Returns the action that does the current step, or its next batch.

@@ -12,8 +12,9 @@ import MigrationDiagnostics
 ///
 /// Nothing but the database decides which of these comes next.
 struct RebuildBatches: StepBatches {
-    /// A launch leaves a longer log to the next deferred run.
+    /// A launch leaves a longer log to the next deferred run, and what it cannot copy in this time.
     private static let longestLogInLaunch = 10_000
+    private static let longestTimeInLaunch: Duration = .milliseconds(500)
     /// So many of the rows that were written come before any row is copied, however small the batch.
     private static let fewestForgotten = 100
 
@@ -38,7 +39,8 @@ struct RebuildBatches: StepBatches {
         /// Everything is copied but what is set aside.
         case leave
         case swap
-        case empty
+        /// The old table is to be emptied; `isLast` unless another step has left it, and this one comes after it.
+        case empty(isLast: Bool)
         case done
 
         /// The mode of foreign keys that the work needs; nil if it makes no difference.
@@ -75,11 +77,11 @@ struct RebuildBatches: StepBatches {
         guard try isSwapped || db.hasTable(names.shadow) else {
             return rest?.note == Self.swapped ? .done : .create
         }
-        try checkOwner(batch, db)
-        if isSwapped { return .empty }
+        let isOurs = try isOwner(batch, db)
+        if isSwapped { return .empty(isLast: isOurs) }
         // After a change of anything that it relies on, the rebuild starts over.
         guard let rest, try rest.note == definition(db) else { return .create }
-        if try hasKeys(todo: false, db) || hasKeys(todo: true, db) { return .copyNoted }
+        if try hasNotes(db) { return .copyNoted }
         if !rest.isEmpty { return .copyRest }
         return position.setAside.isEmpty ? .swap : .leave
     }
@@ -89,7 +91,11 @@ struct RebuildBatches: StepBatches {
         guard position.setAside.isEmpty, try position.cursor(as: RowBatches.Rest.self)?.isEmpty == true else {
             return false
         }
-        return try !hasKeys(todo: false, db) && !hasKeys(todo: true, db)
+        return try !hasNotes(db)
+    }
+
+    private func hasNotes(_ db: Database) throws -> Bool {
+        try hasKeys(todo: false, db) || hasKeys(todo: true, db)
     }
 
     private func hasKeys(todo: Bool, _ db: Database) throws -> Bool {
@@ -113,7 +119,7 @@ struct RebuildBatches: StepBatches {
             // The app has written between the look at the database and the beginning of the transaction.
             return .more
         }
-        if body.batch.occasion == .launch, try !isForLaunch(work, db) {
+        if body.batch.occasion == .launch, try !isForLaunch(work, body.batch, db) {
             position.awaitsLaunch = false
             return .otherRun
         }
@@ -129,8 +135,9 @@ struct RebuildBatches: StepBatches {
             return .otherRun
         case .leave, .done: return .nothing
         case .swap: return try swap(&position, body, db)
-        case .empty:
-            return try empty(size, body, db) ? .nothing : body.batch.occasion == .launch ? .otherRun : .more
+        case .empty(let isLast):
+            if try empty(size, body, db), isLast { return .nothing }
+            return body.batch.occasion == .launch ? .otherRun : .more
         }
         return .more
     }
@@ -138,10 +145,11 @@ struct RebuildBatches: StepBatches {
     func title(of rows: [[String]]) -> String { self.rows.title(of: rows) }
 
     /// Returns false for work that a launch leaves to deferred runs, unless it needs the whole step.
-    private func isForLaunch(_ work: Work, _ db: Database) throws -> Bool {
+    private func isForLaunch(_ work: Work, _ batch: Batch, _ db: Database) throws -> Bool {
         switch work {
         case .swap: return true
         case .copyNoted:
+            if batch.isTimed, .now - batch.settlement.started > Self.longestTimeInLaunch { return false }
             let count = try Int.fetchOne(
                 db,
                 sql: "SELECT count(*) FROM (SELECT 1 FROM \(names.log.inMain) LIMIT ?)",
@@ -158,10 +166,11 @@ struct RebuildBatches: StepBatches {
         let total = position.total
         position = StepPosition()
         position.total = total
-        try body.run("the new table \(names.table)", smallerSize: nil, isRow: false, db) {
+        let isInPlace = try body.run("the new table \(names.table)", smallerSize: nil, isRow: false, db) {
             try TableRebuild.discard(names.table.text, db)
             try order.check(db)
             let schema = try RebuildSchema(order.schema, names)
+            if try schema.isInPlace(db) { return true }
             try order.checkIndexes(schema, db)
             for statement in schema.statements { try db.execute(sql: statement) }
             guard let table = try RebuildTable(names.table, db),
@@ -173,7 +182,9 @@ struct RebuildBatches: StepBatches {
             // Mistakes show here, and not in a launch.
             try rehearse(db)
             _ = try RebuildCopy(order, db)?.check(db)
+            return false
         }
+        if isInPlace { return try noteSwapped(RowBatches.Rest(key: [], hasNulls: false), &position) }
         guard let key = try TableKey(of: names.table, db) else { return }
         var rest = try rows.rest(key, db)
         rest.note = try definition(db)
@@ -185,7 +196,7 @@ struct RebuildBatches: StepBatches {
         try db.execute(
             sql: """
                 CREATE TABLE \(names.log.inMain)(seq INTEGER PRIMARY KEY, todo, \(columns));
-                CREATE INDEX main.\(SQLName("\(names.log)_by_key").sql) ON \(names.log.sql)(todo, \(columns));
+                CREATE INDEX \(names.index.inMain) ON \(names.log.sql)(todo, \(columns));
                 """)
         try db.execute(
             sql: "INSERT INTO \(names.log.inMain)(todo, key_1) VALUES (2, ?)", arguments: [Self.owner(batch)])
@@ -197,12 +208,19 @@ struct RebuildBatches: StepBatches {
         "\(batch.settlement.manager) \(batch.settlement.version)"
     }
 
-    /// Throws if another step rebuilds the table: it comes first.
-    private func checkOwner(_ batch: Batch, _ db: Database) throws {
+    /// Returns true if this step has begun the rebuild; false if another one has, and left it: it was skipped, or is no longer
+    /// registered.
+    ///
+    /// - Throws: `MigrationPostponed`, when the other one is pending, or another manager's: it comes first.
+    private func isOwner(_ batch: Batch, _ db: Database) throws -> Bool {
         let owner =
             try db.hasTable(names.log)
             ? String.fetchOne(db, sql: "SELECT key_1 FROM \(names.log.inMain) WHERE todo = 2") : nil
-        guard let owner, owner != Self.owner(batch) else { return }
+        guard let owner, owner != Self.owner(batch) else { return true }
+        let (manager, pending) = (batch.settlement.manager, batch.settlement.pendingDeferred)
+        let version =
+            owner.hasPrefix("\(manager) ") ? AppVersion(String(owner.dropFirst(manager.count + 1))) : nil
+        if let version, !pending.contains(version) { return false }
         throw MigrationPostponed(
             reason: "table \(names.table) is being rebuilt by step \(owner), which comes first")
     }
@@ -359,11 +377,14 @@ extension RebuildBatches {
         }
         position.awaitsLaunch = isRehearsal
         if isRehearsal { return .otherRun }
-        if var rest = try position.cursor(as: RowBatches.Rest.self) {
-            rest.note = Self.swapped
-            try position.advance(to: rest, done: 0)
-        }
+        if let rest = try position.cursor(as: RowBatches.Rest.self) { try noteSwapped(rest, &position) }
         return body.batch.occasion == .launch ? .otherRun : .more
+    }
+
+    private func noteSwapped(_ rest: RowBatches.Rest, _ position: inout StepPosition) throws {
+        var rest = rest
+        rest.note = Self.swapped
+        try position.advance(to: rest, done: 0)
     }
 
     private func rehearse(_ db: Database) throws {

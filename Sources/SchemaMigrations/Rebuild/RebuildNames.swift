@@ -9,6 +9,7 @@ package struct RebuildNames {
     var shadow: SQLName { named("new") }
     /// The keys of the rows that were written meanwhile.
     var log: SQLName { named("log") }
+    var index: SQLName { named("key") }
     /// The old table, once the new one has taken its place.
     var old: SQLName { named("old") }
 
@@ -60,6 +61,28 @@ struct RebuildSchema {
             try add(statement, bytes, names)
         }
         guard !statements.isEmpty else { throw Self.malformed("has no statement", names) }
+    }
+
+    /// Returns true if the table has this schema and these indexes already: it was rebuilt before.
+    ///
+    /// Without indexes, nothing shows that.
+    func isInPlace(_ db: Database) throws -> Bool {
+        let table = try String.fetchOne(
+            db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            arguments: [name])
+        let found = try SQLName.fetchSet(
+            db,
+            sql: "SELECT name FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE",
+            arguments: [name])
+        guard let table, !indexes.isEmpty, found.isSuperset(of: indexes) else { return false }
+        return Self.columns(of: table) == Self.columns(of: statements[0])
+    }
+
+    /// Returns the text that follows the table's name.
+    private static func columns(of sql: String) -> String {
+        let bytes = Array(sql.utf8)
+        let start = SQLLexer(bytes).first { $0.kind == .symbol }
+        return String(decoding: bytes[(start?.range.lowerBound ?? 0)...], as: UTF8.self)
     }
 
     private mutating func add(_ tokens: [SQLLexer.Token], _ bytes: [UInt8], _ names: RebuildNames) throws {

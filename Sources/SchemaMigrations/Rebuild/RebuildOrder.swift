@@ -25,6 +25,9 @@ struct RebuildOrder: Sendable {
     /// Throws if the table is none that can be rebuilt while the app uses it.
     func check(_ db: Database) throws {
         _ = try RebuildSchema(schema, names)
+        guard !["new", "old"].contains(names.table) else {
+            throw refused("table \(table) has the name of a row in triggers", Self.plainRebuild)
+        }
         guard !names.table.folded.hasPrefix("sqlite_"), !Ledger.isOwn(table: names.table) else {
             throw refused(
                 "table \(table) is not the app's own",
@@ -64,26 +67,37 @@ struct RebuildOrder: Sendable {
         guard found.isWithoutRowID || found.rowID != nil else {
             throw refused("the columns of table \(table) hide the row id", Self.plainRebuild)
         }
-        let generated = found.columns.filter(\.isGenerated)
-        let index = found.uniqueIndexes.first { $0.mayUse(generated) }
-        if let index, found.columns.contains(where: { $0.replacement != nil }) {
-            throw refused(
+        try checkReplacedRows(of: found)
+    }
+
+    /// Throws if a trigger cannot find the row that `REPLACE` is about to remove.
+    private func checkReplacedRows(of found: RebuildTable) throws {
+        func refused(_ index: RebuildTable.UniqueIndex, _ reason: String) -> MigrationError {
+            self.refused(
                 """
-                the unique index \(index.name) of table \(table) is over a generated column, and a trigger cannot see which \
-                row REPLACE removes where a default takes the place of NULL
+                the unique index \(index.name) of table \(found.name) is over \(reason), and a trigger cannot see which row \
+                REPLACE removes
                 """, Self.plainRebuild)
+        }
+        let generated = found.columns.filter(\.isGenerated)
+        let index = found.uniqueIndexes.first { $0.mentions(generated) }
+        if let index, found.columns.contains(where: { $0.replacement != nil }) {
+            throw refused(index, "a generated column, where a default takes the place of NULL")
+        }
+        guard found.isRowIDKey, let id = found.key.first.flatMap({ found.column($0.name) }) else { return }
+        let computed = found.generatesColumns(from: id.name) ? generated : []
+        if let index = found.uniqueIndexes.first(where: { $0.computes(with: [id]) || $0.mentions(computed) })
+        {
+            throw refused(index, "what is computed from \(id.name), which SQLite gives")
         }
     }
 
     private func check(_ expression: String, for column: SQLName) throws {
-        let bytes = Array(expression.utf8)
-        let tokens = Array(SQLLexer(bytes))
+        let tokens = Array(SQLLexer(Array(expression.utf8)))
         let isWhole =
-            !bytes.contains(0) && !tokens.isEmpty
+            !expression.utf8.contains(0) && !tokens.isEmpty
             && !tokens.contains { [.unterminated, .semicolon, .parameter].contains($0.kind) }
-        let hasSelect = tokens.contains {
-            $0.kind == .word && SQLName(String(decoding: bytes[$0.range], as: UTF8.self)) == "select"
-        }
+        let hasSelect = SQLLexer.hasWord("select", in: expression)
         if isWhole, !hasSelect { return }
         throw refused(
             hasSelect
@@ -126,6 +140,9 @@ struct RebuildOrder: Sendable {
         }
         try checkReferences(old, new, db)
         try checkForeignKeys(of: new, db)
+        for key in try ForeignKey.fetchAll(db) where [old.name, new.name].contains(key.child) {
+            if let parent = try RebuildTable(key.parent, db) { try checkReplacedRows(of: parent) }
+        }
         try checkColumns(old, new, db)
     }
 

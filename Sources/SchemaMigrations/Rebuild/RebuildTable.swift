@@ -35,6 +35,7 @@ struct RebuildTable {
     }
 
     let name: SQLName
+    private let sql: String
     let columns: [Column]
     let key: [KeyColumn]
     let uniqueIndexes: [UniqueIndex]
@@ -47,11 +48,13 @@ struct RebuildTable {
         let found = try Row.fetchOne(
             db,
             sql: """
-                SELECT name, wr, strict FROM pragma_table_list
-                WHERE schema = 'main' AND type = 'table' AND name = ? COLLATE NOCASE
+                SELECT t.name, wr, strict, sql FROM pragma_table_list AS t
+                JOIN main.sqlite_master AS m ON m.name = t.name AND m.type = 'table'
+                WHERE schema = 'main' AND t.type = 'table' AND t.name = ? COLLATE NOCASE
                 """, arguments: [name])
         guard let found else { return nil }
         self.name = name
+        sql = found["sql"]
         let (isWithoutRowID, isStrict): (Bool, Bool) = (found["wr"], found["strict"])
         self.isWithoutRowID = isWithoutRowID
         let infos = try Row.fetchAll(
@@ -90,6 +93,22 @@ struct RebuildTable {
     }
 
     func column(_ name: SQLName) -> Column? { columns.first { $0.name == name } }
+
+    /// Returns true if a generated column may use a column.
+    func generatesColumns(from column: SQLName) -> Bool {
+        let bytes = Array(sql.utf8)
+        let words = SQLLexer(bytes).map { SQLName(token: String(decoding: bytes[$0.range], as: UTF8.self)) }
+        var depth = 0
+        for (before, word) in zip(words, words.dropFirst()) {
+            switch word {
+            case "(" where depth > 0 || before == "as": depth += 1
+            case ")" where depth > 0: depth -= 1
+            case column where depth > 0: return true
+            default: break
+            }
+        }
+        return false
+    }
 }
 
 extension RebuildTable.UniqueIndex {
@@ -155,16 +174,26 @@ extension RebuildTable.UniqueIndex {
         return (terms, nil)
     }
 
-    /// True if the index has a generated column, or an expression that may use one.
-    func mayUse(_ generated: [RebuildTable.Column]) -> Bool {
-        let texts = terms.map(\.sql) + [condition ?? ""]
-        return texts.contains { text in
-            let bytes = Array(text.utf8)
-            return SQLLexer(bytes).contains { token in
-                let name = SQLName(token: String(decoding: bytes[token.range], as: UTF8.self))
-                return generated.contains { $0.name == name }
-            }
+    /// Returns true if the index has one of the columns, or an expression that may use it.
+    func mentions(_ columns: [RebuildTable.Column]) -> Bool {
+        (terms.map(\.sql) + [condition ?? ""]).contains { !columns.mentioned(in: $0).isEmpty }
+    }
+
+    /// Returns true if an expression of the index may use one of the columns.
+    func computes(with columns: [RebuildTable.Column]) -> Bool {
+        (terms.filter { !$0.isColumn }.map(\.sql) + [condition ?? ""]).contains {
+            !columns.mentioned(in: $0).isEmpty
         }
+    }
+}
+
+extension [RebuildTable.Column] {
+    /// Returns the columns whose names are in an SQL text.
+    fileprivate func mentioned(in sql: String) -> Self {
+        let bytes = [UInt8](sql.utf8)
+        let names = Set(
+            SQLLexer(bytes).map { SQLName(token: String(decoding: bytes[$0.range], as: UTF8.self)) })
+        return filter { names.contains($0.name) }
     }
 }
 
@@ -177,7 +206,6 @@ extension RebuildTable {
     /// SQLite removes such rows without firing a trigger (lang_conflict.html). Values are compared as the index does. In
     /// place of NULL, `REPLACE` puts the default of a column that is NOT NULL, after BEFORE triggers have run.
     func conflicts(includingKey: Bool) -> [String] {
-        let values = columns.map { "\(value(of: $0, in: "NEW")) AS \($0.name.sql)" }.joined(separator: ", ")
         var conditions: [String] = []
         for index in uniqueIndexes {
             var parts = index.terms.map { term in
@@ -185,7 +213,7 @@ extension RebuildTable {
                 if term.isColumn, let column = columns.first(where: { $0.name.sql == term.sql }) {
                     new = value(of: column, in: "NEW")
                 } else {
-                    new = "(SELECT (\(term.sql)) FROM (SELECT \(values)) AS \(name.sql))"
+                    new = value(of: term.sql)
                 }
                 let old = term.isColumn ? "\(name.sql).\(term.sql)" : "(\(term.sql))"
                 return "\(old) = \(new) COLLATE \(SQLName(term.collation).sql)"
@@ -201,6 +229,18 @@ extension RebuildTable {
             conditions.append("\(name.sql).\(rowID) = NEW.\(rowID)")
         }
         return conditions
+    }
+
+    /// Returns the value of an expression for the new row, with the affinities of the columns.
+    private func value(of expression: String) -> String {
+        let mentioned = columns.mentioned(in: expression)
+        let used = mentioned.isEmpty ? Array(columns.prefix(1)) : mentioned
+        let values = used.map { value(of: $0, in: "NEW") }.joined(separator: ", ")
+        // A column of a compound SELECT has the affinity of the first one's (datatype3.html, section 3.3).
+        return """
+            (SELECT (\(expression)) FROM (SELECT \(used.map(\.name).sql) FROM \(name.sql) WHERE 0 \
+            UNION ALL SELECT \(values)) AS \(name.sql))
+            """
     }
 
     private func value(of column: Column, in row: String) -> String {

@@ -71,6 +71,15 @@ struct RebuildKindsTests {
                     REPLACE INTO photo VALUES (7, 'A', 1); REPLACE INTO photo VALUES (8, NULL, NULL);
                     UPDATE OR REPLACE photo SET t = 'B' WHERE id = 7
                     """),
+            Kind(
+                testDescription: "indexes of expressions that compare a text with a number",
+                old: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, n);
+                    CREATE UNIQUE INDEX by_five ON photo(t = 5) WHERE t = 5;
+                    INSERT INTO photo VALUES (1, '5', 1), (2, '6', 2)
+                    """,
+                new: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, n)",
+                writes: "REPLACE INTO photo VALUES (3, 5, 3)"),
         ]
     }
 
@@ -138,6 +147,57 @@ struct RebuildKindsTests {
     }
 
     @Test(
+        "on the connection that swaps the tables, too: temporary triggers, and a temporary table of the same name"
+    )
+    func temporary() throws {
+        let app = try RebuildApp(
+            """
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT);
+            CREATE TABLE photo_by_key(id INTEGER PRIMARY KEY);
+            CREATE TABLE note(t);
+            CREATE TRIGGER noted AFTER INSERT ON photo BEGIN INSERT INTO note VALUES (NEW.t); END;
+            CREATE TEMP TRIGGER noted_here AFTER INSERT ON photo BEGIN INSERT INTO note VALUES (NEW.t || ' here'); END;
+            """, as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL)")
+        try app.launchAndRun()
+        try app.manager().migrate()
+        try app.database.execute("INSERT INTO photo VALUES (1, 'a')")
+        #expect(try app.database.strings("SELECT t FROM note ORDER BY t") == ["a", "a here"])
+
+        let other = try RebuildApp(
+            "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT); CREATE TABLE note(t)",
+            as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL)")
+        try other.database.execute(
+            """
+            CREATE TRIGGER noted AFTER INSERT ON photo BEGIN INSERT INTO note VALUES (NEW.t); END;
+            CREATE TEMP TABLE photo(x);
+            CREATE TEMP TRIGGER counted AFTER INSERT ON temp.photo BEGIN INSERT INTO note VALUES (NEW.x); END;
+            """)
+        try other.launchAndRun()
+        try other.manager().migrate()
+        try other.database.execute(
+            "INSERT INTO main.photo VALUES (1, 'a'); INSERT INTO temp.photo VALUES ('temporary')")
+        #expect(try other.database.strings("SELECT t FROM note ORDER BY t") == ["a", "temporary"])
+    }
+
+    @Test("and lets a migration drop a column of a parent that no index has")
+    func parentColumn() throws {
+        let app = try RebuildApp(
+            """
+            CREATE TABLE album(id INTEGER PRIMARY KEY, name TEXT, other);
+            CREATE UNIQUE INDEX album_by_name ON album(lower(name));
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, album REFERENCES album(id) ON DELETE SET NULL);
+            """,
+            as:
+                "CREATE TABLE photo(id INTEGER PRIMARY KEY, album NOT NULL REFERENCES album(id) ON DELETE CASCADE)"
+        )
+        try app.launchAndRun()
+        try app.database.execute("ALTER TABLE album DROP COLUMN other")
+        try app.database.execute("INSERT INTO album VALUES (1, 'a'); INSERT INTO photo VALUES (1, 1)")
+        try app.rebuildInPieces()
+        #expect(try app.rows() == ["1, 1"])
+    }
+
+    @Test(
         "and lets the app delete and change parents, before the swap and after it",
         arguments: ["", "ON DELETE SET NULL", "ON DELETE RESTRICT ON UPDATE CASCADE", "ON DELETE CASCADE"])
     func parents(action: String) throws {
@@ -186,6 +246,35 @@ struct RebuildRefusalTests {
         var testDescription: String { reason }
 
         static let all: [Case] = [
+            Case(
+                table: "new", setUp: "CREATE TABLE new(id INTEGER PRIMARY KEY)",
+                schema: "CREATE TABLE new(id INTEGER PRIMARY KEY, t DEFAULT 1)",
+                reason: "table new has the name of a row in triggers"),
+            Case(
+                setUp: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT);
+                    CREATE UNIQUE INDEX by_server ON photo(coalesce(t, id));
+                    """,
+                reason:
+                    "the unique index by_server of table photo is over what is computed from id, which SQLite gives"
+            ),
+            Case(
+                setUp: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, g AS (coalesce(t, (id))));
+                    CREATE UNIQUE INDEX by_server ON photo(g);
+                    """,
+                reason:
+                    "the unique index by_server of table photo is over what is computed from id, which SQLite gives"
+            ),
+            Case(
+                setUp: """
+                    CREATE TABLE album(id INTEGER PRIMARY KEY, k NOT NULL DEFAULT 'd', g AS (k || 'x') UNIQUE);
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT REFERENCES album(id));
+                    """,
+                reason: """
+                    the unique index sqlite_autoindex_album_1 of table album is over a generated column, where a default takes \
+                    the place of NULL
+                    """),
             Case(
                 setUp: "CREATE TABLE photo(t TEXT)",
                 reason: "table photo has no primary key, by which its rows could be copied"),

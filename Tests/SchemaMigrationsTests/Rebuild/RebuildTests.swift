@@ -377,6 +377,70 @@ struct RebuildTests {
         #expect(try app.database.integer("SELECT count(*) FROM photo WHERE stars = 3") == 100)
     }
 
+    @Test("runs again after its end, and leaves a table alone that is as it should be")
+    func again() throws {
+        let app = try photoApp()
+        try app.rebuild()
+        let rows = try app.rows()
+        try app.manager().rerunStep("2.1")
+        let report = try app.launchAndRun()
+        #expect(report.failures.isEmpty, "\(report.failures)")
+        #expect(report.completed == ["2.1"])
+        #expect(try app.rows() == rows)
+        #expect(try app.leftovers() == [])
+    }
+
+    @Test(
+        "takes the place of one that was skipped, or that has another version now",
+        arguments: [true, false], [true, false])
+    func takingOver(isSkipped: Bool, isSwapped: Bool) throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        if isSwapped { try app.manager().migrate() }
+        if isSkipped { try app.manager().skip("2.1") }
+        func manager() throws -> MigrationManager {
+            let manager =
+                try isSkipped ? app.manager("2.2") : app.app.manager("2.2", adopting: Adoption { "1.0" })
+            manager.whenMigratingToVersion(
+                "2.2", rebuilding: "photo", deferredIn: app.database,
+                as: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT NOT NULL, data BLOB, stars DEFAULT 3);
+                    CREATE INDEX photo_by_title_3 ON photo(title);
+                    """, copying: ["title": "coalesce(title, '')"])
+            return manager
+        }
+        for _ in 1...2 {
+            try manager().migrate()
+            let report = try manager().runDeferred()
+            #expect(report.failures.isEmpty, "\(report.failures)")
+        }
+        #expect(try manager().pendingDeferred().isEmpty)
+        #expect(try app.leftovers() == [])
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE stars = 3") == 100)
+    }
+
+    @Test("leaves rows to a deferred run that take longer than a launch may")
+    func slowRows() throws {
+        let app = try photoApp()
+        // The first batch takes longer than a launch may.
+        let slowly = DatabaseFunction("slowly", argumentCount: 1) { values in
+            if values[0] == "slow".databaseValue { Thread.sleep(forTimeInterval: 0.6) }
+            return values[0]
+        }
+        try app.database.write { $0.add(function: slowly) }
+        var slow = app
+        slow.copying = ["title": "slowly(coalesce(title, ''))"]
+        #expect(try slow.launchAndRun().pending.map(\.awaitsLaunch) == [true])
+        try app.database.execute(
+            "UPDATE photo SET title = 'slow' WHERE id = 3; UPDATE photo SET title = '' WHERE id > 3")
+        try slow.manager().migrate()
+        #expect(try app.database.read { try TableRebuild.isUnfinished(of: "photo", $0) })
+        let manager = try slow.manager()
+        #expect(try manager.runDeferred().pending.map(\.awaitsLaunch) == [true])
+        #expect(try slow.launchAndRun().pending.isEmpty)
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE title = 'slow'") == 1)
+    }
+
     @Test("leaves to a deferred run what is too much for a launch")
     func longLog() throws {
         let app = try photoApp()

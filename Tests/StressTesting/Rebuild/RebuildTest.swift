@@ -221,8 +221,8 @@ private struct RebuildTrial {
 
     /// Gives the other database triggers for the same events, which do nothing.
     ///
-    /// Where a table has triggers, SQLite changes rows in another order, and checks constraints once more after REPLACE has
-    /// removed rows (lang_conflict.html): any trigger of the app's would have the same effects.
+    /// If a table has triggers, SQLite changes its rows in another order, and checks its constraints once more when REPLACE has
+    /// removed rows (lang_conflict.html). Any trigger of the app's would have the same effects.
     private func copyTriggers() throws {
         let heads = try ours.read { db in
             try String.fetchAll(
