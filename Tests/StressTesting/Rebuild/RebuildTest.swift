@@ -223,16 +223,35 @@ private struct RebuildTrial {
     ///
     /// If a table has triggers, SQLite changes its rows in another order, and checks its constraints once more when REPLACE has
     /// removed rows (lang_conflict.html). Any trigger of the app's would have the same effects.
+    ///
+    /// An empty table has the foreign keys of the new table that have an ON UPDATE action: with any such key, SQLite refuses
+    /// `UPDATE OR REPLACE` of a parent that has another unique column, though nothing refers to the row.
     private func copyTriggers() throws {
-        let heads = try ours.read { db in
-            try String.fetchAll(
+        let (heads, keys) = try ours.read { db in
+            let triggers = try String.fetchAll(
                 db,
                 sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'app_migrations_*'")
-        }.compactMap { $0.firstMatch(of: /(BEFORE|AFTER) (INSERT|UPDATE|DELETE) ON "?(\w+)/)?.output }
+            let keys = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT DISTINCT 'REFERENCES ' || "table" || '(' || "to" || ') ON UPDATE ' || on_update
+                    FROM sqlite_master AS m JOIN pragma_foreign_key_list(m.name)
+                    WHERE m.name GLOB 'app_migrations_*' AND on_update <> 'NO ACTION'
+                    """)
+            let heads = triggers.compactMap {
+                $0.firstMatch(of: /(BEFORE|AFTER) (INSERT|UPDATE|DELETE) ON "?(\w+)/)?.output
+            }
+            return (heads, keys)
+        }
         try plain.writeWithoutTransaction { db in
             let names = try String.fetchAll(
                 db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'idle_*'")
             for name in names { try db.execute(sql: "DROP TRIGGER \(name)") }
+            try db.execute(sql: "DROP TABLE IF EXISTS idle")
+            if !keys.isEmpty {
+                let columns = keys.enumerated().map { "c\($0) \($1)" }.joined(separator: ", ")
+                try db.execute(sql: "CREATE TABLE idle(\(columns))")
+            }
             let tables = try Set(
                 String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'"))
             for (number, head) in heads.enumerated() where tables.contains(String(head.3)) {
@@ -289,7 +308,7 @@ private struct RebuildTrial {
         try db.inTransaction {
             try db.execute(
                 sql:
-                    "INSERT INTO plain(\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) FROM photo"
+                    "INSERT OR ABORT INTO plain(\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) FROM photo"
             )
             return .commit
         }
