@@ -8,6 +8,7 @@ struct RebuildTable {
         let affinity: Affinity
         let collation: String
         let isGenerated: Bool
+        let isRequired: Bool
         /// The default that `REPLACE` puts in place of NULL; nil if the column may be NULL, or has none.
         let replacement: String?
     }
@@ -66,6 +67,7 @@ struct RebuildTable {
             return Column(
                 name: column, affinity: Affinity(type: metadata.type, isStrict: isStrict),
                 collation: metadata.collation, isGenerated: info["hidden"] as Int > 1,
+                isRequired: isRequired || info["pk"] as Int > 0,
                 replacement: isRequired ? info["dflt_value"] as String? : nil)
         }
         let keyInfos = infos.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
@@ -93,6 +95,13 @@ struct RebuildTable {
     }
 
     func column(_ name: SQLName) -> Column? { columns.first { $0.name == name } }
+
+    /// Returns true if a column can become NULL in every row, whatever the others have.
+    func takesNull(in column: SQLName) -> Bool {
+        self.column(column)?.isRequired == false && !columns.contains(where: \.isGenerated)
+            && !SQLLexer.hasWord("check", in: sql)
+            && uniqueIndexes.allSatisfy { $0.condition == nil && $0.terms.allSatisfy(\.isColumn) }
+    }
 
     /// Returns true if a generated column may use a column.
     func generatesColumns(from column: SQLName) -> Bool {

@@ -86,10 +86,15 @@ struct RebuildTriggers {
     /// - Returns: the number of foreign keys.
     private mutating func freeParents(of child: SQLName, _ db: Database) throws -> Int {
         let keys = try ForeignKey.fetchAll(db).filter { $0.child == child }
-        let actions = try String.fetchAll(
-            db, sql: "SELECT DISTINCT on_delete FROM pragma_foreign_key_list(?, 'main')", arguments: [child])
-        // A row that is replaced by one with the same key is missed by no key that takes no action.
-        let isHarmlessIfReplaced = Set(actions).isSubset(of: ["NO ACTION", "CASCADE"])
+        let actions = try Row.fetchAll(
+            db, sql: "SELECT on_delete, \"from\" FROM pragma_foreign_key_list(?, 'main')", arguments: [child])
+        let childTable = try RebuildTable(child, db)
+        // A row that is replaced by one with the same key is missed by no key whose action cannot fail.
+        let isHarmlessIfReplaced = actions.allSatisfy { row in
+            let action: String = row[0]
+            return ["NO ACTION", "CASCADE"].contains(action)
+                || action == "SET NULL" && childTable?.takesNull(in: row[1]) == true
+        }
         for key in keys {
             // The parent of a reference to the table itself is the table of that name, old or new.
             guard let parent = try RebuildTable(key.parent, db) else { continue }

@@ -225,6 +225,31 @@ struct RebuildKindsTests {
         #expect(try app.leftovers() == [])
     }
 
+    @Test(
+        "and copies no row again because the app upserts its parent",
+        arguments: ["", "ON DELETE CASCADE", "ON DELETE SET NULL"])
+    func upsertedParents(action: String) throws {
+        let app = try RebuildApp(
+            """
+            CREATE TABLE album(id INTEGER PRIMARY KEY, name);
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, album INTEGER REFERENCES album(id), t TEXT);
+            INSERT INTO album VALUES (1, 'a'); INSERT INTO photo VALUES (1, 1, 'x'), (2, 1, 'y');
+            """,
+            as:
+                "CREATE TABLE photo(id INTEGER PRIMARY KEY, album INTEGER REFERENCES album(id) \(action), t TEXT NOT NULL)"
+        )
+        try app.launchAndRun()
+        let noted = "SELECT count(*) FROM app_migrations_log_photo WHERE todo < 2"
+        try app.database.execute(
+            "INSERT INTO album VALUES (1, 'b') ON CONFLICT(id) DO UPDATE SET name = excluded.name")
+        #expect(try app.database.integer(noted) == 0)
+        try app.database.execute(
+            "PRAGMA foreign_keys = 0; REPLACE INTO album VALUES (1, 'c'); PRAGMA foreign_keys = 1")
+        #expect(try app.database.integer(noted) == 0)
+        try app.rebuildInPieces()
+        #expect(try app.database.integer("SELECT count(*) FROM photo WHERE album = 1") == 2)
+    }
+
     @Test("and leaves nothing of its own to snapshots and fixtures")
     func hidden() throws {
         let app = try RebuildApp(RebuildTests.photos, as: RebuildTests.newPhotos, copying: ["title": "''"])
