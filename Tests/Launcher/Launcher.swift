@@ -51,6 +51,10 @@ struct Launcher: ParsableCommand {
     var steps: [LauncherStep] = []
 
     func run() throws {
+        try SimulatedLaunch.$limitsTime.withValue(false) { try launch() }
+    }
+
+    private func launch() throws {
         let folder = LauncherFolder(url: URL(fileURLWithPath: folder))
         do {
             if let version, !managers.isEmpty {

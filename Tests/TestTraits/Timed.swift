@@ -1,7 +1,8 @@
+import AppMigrations
 import Foundation
 public import Testing
 
-/// Measures each test of a suite by itself, for the list with which `make test` ends.
+/// Measures each test of a suite by itself, for the list with which `make test` ends, and lets time decide nothing in it.
 ///
 /// The runner's own figures cannot say which test is slow: it starts nearly all at once, and so they count the seconds
 /// since the run began.
@@ -16,7 +17,12 @@ public struct Timed: SuiteTrait, TestTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        guard let file = Self.file, testCase != nil else { return try await function() }
+        guard testCase != nil else { return try await function() }
+        try await SimulatedLaunch.$limitsTime.withValue(false) { try await measure(test, function) }
+    }
+
+    private func measure(_ test: Test, _ function: () async throws -> Void) async throws {
+        guard let file = Self.file else { return try await function() }
         let start = ContinuousClock.now
         defer {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -33,4 +39,19 @@ public struct Timed: SuiteTrait, TestTrait, TestScoping {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         return descriptor < 0 ? nil : FileHandle(fileDescriptor: descriptor)
     }
+}
+
+/// Gives a test the time limits of batches that ``Timed`` takes away.
+public struct BatchLimits: TestTrait, TestScoping {
+    /// Runs the test, or one case of it, as an app would run.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await SimulatedLaunch.$limitsTime.withValue(true) { try await function() }
+    }
+}
+
+extension Trait where Self == BatchLimits {
+    /// Limits the time of batches: for tests of these limits, which a busy machine must not fail either.
+    public static var limitingBatches: Self { BatchLimits() }
 }

@@ -108,6 +108,7 @@ struct BatchRunner: Sendable {
     let work: any BatchWork
     private let occasion: Batch.Occasion
     private let fixedSize = SimulatedLaunch.observer?.batchSize
+    private let limitsTime = SimulatedLaunch.limitsTime
     private var size: Int
     private var part: Batch.Part
     /// The number of rows set aside that this run has not retried yet.
@@ -136,8 +137,8 @@ struct BatchRunner: Sendable {
             do {
                 let outcome = try work.run(
                     Batch(
-                        part: part, occasion: occasion, settlement: settlement, isTimed: fixedSize == nil,
-                        patience: patience))
+                        part: part, occasion: occasion, settlement: settlement,
+                        isTimed: limitsTime && fixedSize == nil, patience: patience))
                 duration = .now - start
                 if case .more(let position, let duration) = outcome { advance(position, duration) }
                 return outcome

@@ -25,4 +25,7 @@ package enum SimulatedLaunch {
 
     /// Observes the managers that the current task creates; nil in an app.
     @TaskLocal package static var observer: (any LaunchObserver)?
+
+    /// False in tests that a busy machine must not fail: then no batch of deferred work is cut short because of the time.
+    @TaskLocal package static var limitsTime = true
 }

@@ -127,7 +127,9 @@ struct DeferredCursorTests {
         #expect(try calls().suffix(2) == ["a", "b"])
     }
 
-    @Test("is asked for the time after each call, so that slow ones do not share a transaction")
+    @Test(
+        "is asked for the time after each call, so that slow ones do not share a transaction",
+        .limitingBatches)
     func slowCalls() throws {
         let sizes = Locked<[Int]>([])
         let done = Locked(0)

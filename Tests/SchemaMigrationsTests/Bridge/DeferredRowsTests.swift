@@ -364,7 +364,9 @@ struct DeferredRowsTests {
         }
     }
 
-    @Test("holds the database for at most 250 ms, also when quick rows are followed by slow ones")
+    @Test(
+        "holds the database for at most 250 ms, also when quick rows are followed by slow ones",
+        .limitingBatches)
     func slowRows() throws {
         let database = try database(Rows.all[0])
         try database.write { db in

@@ -419,7 +419,7 @@ struct RebuildTests {
         #expect(try app.database.integer("SELECT count(*) FROM photo WHERE stars = 3") == 100)
     }
 
-    @Test("leaves rows to a deferred run that take longer than a launch may")
+    @Test("leaves rows to a deferred run that take longer than a launch may", .limitingBatches)
     func slowRows() throws {
         let app = try photoApp()
         // The first batch takes longer than a launch may.
