@@ -106,13 +106,18 @@ struct RebuildTable {
     /// Returns true if a generated column may use a column.
     func generatesColumns(from column: SQLName) -> Bool {
         let bytes = Array(sql.utf8)
-        let words = SQLLexer(bytes).map { SQLName(token: String(decoding: bytes[$0.range], as: UTF8.self)) }
+        let words = SQLLexer(bytes).map { token in
+            (
+                text: SQLName(token: String(decoding: bytes[token.range], as: UTF8.self)),
+                isSymbol: token.kind == .symbol
+            )
+        }
         var depth = 0
         for (before, word) in zip(words, words.dropFirst()) {
-            switch word {
-            case "(" where depth > 0 || before == "as": depth += 1
-            case ")" where depth > 0: depth -= 1
-            case column where depth > 0: return true
+            switch (word.text, word.isSymbol) {
+            case ("(", true) where depth > 0 || before.text == "as": depth += 1
+            case (")", true) where depth > 0: depth -= 1
+            case (column, false) where depth > 0: return true
             default: break
             }
         }
@@ -217,18 +222,20 @@ extension RebuildTable {
     func conflicts(includingKey: Bool) -> [String] {
         var conditions: [String] = []
         for index in uniqueIndexes {
-            var parts = index.terms.map { term in
+            let parts = index.terms.map { term in
                 let new: String
                 if term.isColumn, let column = columns.first(where: { $0.name.sql == term.sql }) {
-                    new = value(of: column, in: "NEW")
+                    new = value(of: column)
                 } else {
-                    new = value(of: term.sql)
+                    // The condition may keep the expression from rows in which it fails.
+                    new = value(
+                        of: index.condition.map { "CASE WHEN (\($0)) THEN (\(term.sql)) END" } ?? term.sql)
                 }
                 let old = term.isColumn ? "\(name.sql).\(term.sql)" : "(\(term.sql))"
                 return "\(old) = \(new) COLLATE \(SQLName(term.collation).sql)"
             }
-            if let condition = index.condition { parts.append("(\(condition))") }
-            conditions.append(parts.joined(separator: " AND "))
+            let condition = index.condition.map { ["(\($0))"] } ?? []
+            conditions.append((condition + parts).joined(separator: " AND "))
         }
         if isRowIDKey {
             if includingKey, let key = key.first?.name.sql {
@@ -244,16 +251,20 @@ extension RebuildTable {
     private func value(of expression: String) -> String {
         let mentioned = columns.mentioned(in: expression)
         let used = mentioned.isEmpty ? Array(columns.prefix(1)) : mentioned
-        let values = used.map { value(of: $0, in: "NEW") }.joined(separator: ", ")
-        // A column of a compound SELECT has the affinity of the first one's (datatype3.html, section 3.3).
+        // A column of a compound SELECT has the affinity of the first one's (datatype3.html, section 3.3). Where SQLite takes
+        // a value of a later one for a number, it has none in a text's place: so a text says that it is one.
+        let values = used.map { column in
+            column.affinity == .text ? "CAST(\(value(of: column)) AS TEXT)" : value(of: column)
+        }.joined(separator: ", ")
         return """
             (SELECT (\(expression)) FROM (SELECT \(used.map(\.name).sql) FROM \(name.sql) WHERE 0 \
             UNION ALL SELECT \(values)) AS \(name.sql))
             """
     }
 
-    private func value(of column: Column, in row: String) -> String {
-        let value = "\(row).\(column.name.sql)"
-        return column.replacement.map { "coalesce(\(value), (\($0)))" } ?? value
+    /// Returns the value of a column of the new row.
+    private func value(of column: Column) -> String {
+        let value = "NEW.\(column.name.sql)"
+        return column.replacement.map { "CASE WHEN \(value) IS NULL THEN (\($0)) ELSE \(value) END" } ?? value
     }
 }
