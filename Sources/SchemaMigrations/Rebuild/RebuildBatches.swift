@@ -166,6 +166,12 @@ struct RebuildBatches: StepBatches {
         let total = position.total
         position = StepPosition()
         position.total = total
+        if try db.hasTable(names.shadow) {
+            // Committed, so that a table that nothing keeps up to date is gone even if no other can be created.
+            return try body.run("the new table \(names.table)", smallerSize: nil, isRow: false, db) {
+                try TableRebuild.discard(names.table.text, db)
+            }
+        }
         let isInPlace = try body.run("the new table \(names.table)", smallerSize: nil, isRow: false, db) {
             try TableRebuild.discard(names.table.text, db)
             try order.check(db)
@@ -216,10 +222,11 @@ struct RebuildBatches: StepBatches {
         let owner =
             try db.hasTable(names.log)
             ? String.fetchOne(db, sql: "SELECT key_1 FROM \(names.log.inMain) WHERE todo = 2") : nil
-        guard let owner, owner != Self.owner(batch) else { return true }
+        guard let owner else { return true }
         let (manager, pending) = (batch.settlement.manager, batch.settlement.pendingDeferred)
         let version =
             owner.hasPrefix("\(manager) ") ? AppVersion(String(owner.dropFirst(manager.count + 1))) : nil
+        if version == batch.settlement.version { return true }
         if let version, !pending.contains(version) { return false }
         throw MigrationPostponed(
             reason: "table \(names.table) is being rebuilt by step \(owner), which comes first")
@@ -337,7 +344,7 @@ extension RebuildBatches {
                     try remove(key, db)
                     continue
                 }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            } catch let error as DatabaseError where Obstacle(error) == nil && !error.isAboutStatement {
                 // The row is found.
             }
             _ = savepoint.undo()

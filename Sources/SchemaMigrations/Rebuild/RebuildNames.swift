@@ -5,6 +5,14 @@ import GRDB
 package struct RebuildNames {
     let table: SQLName
 
+    init(table: SQLName) { self.table = table }
+
+    /// Reads the table's name from that of a table of its rebuild; nil for any other name.
+    init?(of name: SQLName) {
+        guard let prefix = Self.prefixes.first(where: name.folded.hasPrefix) else { return nil }
+        table = SQLName(String(name.text.dropFirst(prefix.count)))
+    }
+
     /// The new table, until it takes the place of the old one.
     var shadow: SQLName { named("new") }
     /// The keys of the rows that were written meanwhile.
@@ -22,8 +30,10 @@ package struct RebuildNames {
 
     /// Returns true for a table of some rebuild: it holds rows, or keys of rows, of a table of the app's.
     package static func isTable(_ name: SQLName) -> Bool {
-        ["new", "log", "old"].contains { name.folded.hasPrefix("\(Ledger.prefix)\($0)_") }
+        RebuildNames(of: name) != nil
     }
+
+    private static let prefixes = ["new", "log", "old"].map { "\(Ledger.prefix)\($0)_" }
 
     /// Returns true for the name of a trigger of this rebuild.
     func isTrigger(_ name: SQLName) -> Bool {
@@ -70,12 +80,27 @@ struct RebuildSchema {
         let table = try String.fetchOne(
             db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [name])
-        let found = try SQLName.fetchSet(
+        let found = try String.fetchSet(
             db,
-            sql: "SELECT name FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE",
-            arguments: [name])
-        guard let table, !indexes.isEmpty, found.isSuperset(of: indexes) else { return false }
+            sql: """
+                SELECT sql FROM main.sqlite_master
+                WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL
+                """, arguments: [name])
+        guard let table, !indexes.isEmpty else { return false }
+        let wanted = Set(statements.dropFirst().map(Self.shape))
         return Self.columns(of: table) == Self.columns(of: statements[0])
+            && wanted.isSubset(of: found.map(Self.shape))
+    }
+
+    /// Returns the name of an index and everything about it but its table's name, which SQLite may have changed.
+    private static func shape(of index: String) -> [String] {
+        let bytes = Array(index.utf8)
+        let words = SQLLexer(bytes).prefix(3).map {
+            SQLName(token: String(decoding: bytes[$0.range], as: UTF8.self)).folded
+        }
+        return [
+            words[1] == "unique" ? "unique" : "", words[words[1] == "unique" ? 2 : 1], columns(of: index),
+        ]
     }
 
     /// Returns the text that follows the table's name.

@@ -97,12 +97,12 @@ struct RebuildOrder: Sendable {
         let isWhole =
             !expression.utf8.contains(0) && !tokens.isEmpty
             && !tokens.contains { [.unterminated, .semicolon, .parameter].contains($0.kind) }
-        let hasSelect = SQLLexer.hasWord("select", in: expression)
-        if isWhole, !hasSelect { return }
+        let problem =
+            SQLLexer.hasWord("select", in: expression)
+            ? "has a SELECT" : SQLLexer.hasTable(in: expression) ? "looks for a value in a table" : nil
+        if isWhole, problem == nil { return }
         throw refused(
-            hasSelect
-                ? "the expression that fills column \(column) of table \(table) has a SELECT"
-                : "the expression that fills column \(column) of table \(table) is none: `\(expression)`",
+            "the expression that fills column \(column) of table \(table) \(problem ?? "is none: `\(expression)`")",
             "Use the columns of the row alone: it is copied again only when the row itself changes.")
     }
 
@@ -157,23 +157,12 @@ struct RebuildOrder: Sendable {
         }
     }
 
-    /// Throws if an expression reads anything but its row, or if a column would be lost that the app does not know of, or has
-    /// forgotten.
+    /// Throws if a column would be lost that the app does not know of, or has forgotten.
     private func checkColumns(_ old: RebuildTable, _ new: RebuildTable, _ db: Database) throws {
-        let others = try SQLName.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table'")
-            .filter { $0 != old.name }
         // SQLite takes neither aggregates nor window functions in a condition.
-        let read = try copying.sorted { $0.key < $1.key }.map { column, expression in
-            let region = try db.makeStatement(
-                sql: "SELECT 1 FROM \(old.name.inMain) WHERE (\(expression)\n)"
-            ).databaseRegion
-            let other = others.first { region.isModified(byEventsOfKind: .insert(tableName: $0.text)) }
-            if let other {
-                throw refused(
-                    "the expression that fills column \(column) of table \(table) reads table \(other)",
-                    "Use the columns of the row alone: it is copied again only when the row itself changes.")
-            }
-            return region
+        let read = try copying.values.map { expression in
+            try db.makeStatement(sql: "SELECT 1 FROM \(old.name.inMain) WHERE (\(expression)\n)")
+                .databaseRegion
         }
         let lost = old.columns.first { column in
             !column.isGenerated && new.column(column.name) == nil && !dropping.contains(column.name)
@@ -224,9 +213,10 @@ struct RebuildOrder: Sendable {
     }
 
     /// Throws if rows of other tables could lose the row that they refer to.
-    private func checkReferences(_ old: RebuildTable, _ new: RebuildTable, _ db: Database) throws {
+    func checkReferences(_ old: RebuildTable, _ new: RebuildTable, _ db: Database) throws {
         for key in try ForeignKey.fetchAll(db) where key.parent == old.name && key.child != old.name {
-            if key.child == new.name { continue }
+            // That of another rebuild starts over.
+            if RebuildNames.isTable(key.child), key.child != new.name { continue }
             for column in try key.parentColumns(in: db) {
                 guard let before = old.column(column) else { continue }
                 if copying[column] == nil, let after = new.column(column), after.affinity == before.affinity,
@@ -235,7 +225,10 @@ struct RebuildOrder: Sendable {
                     continue
                 }
                 throw refused(
-                    "table \(key.child) refers to column \(column) of table \(table), which does not stay as it is",
+                    """
+                    table \(key.child == new.name ? old.name : key.child) refers to column \(column) of table \(table), which \
+                    does not stay as it is
+                    """,
                     Self.plainRebuild)
             }
         }

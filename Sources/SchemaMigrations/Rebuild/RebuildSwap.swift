@@ -8,14 +8,18 @@ import GRDB
 struct RebuildSwap {
     private let order: RebuildOrder
     private let names: RebuildNames
-    private let table: RebuildTable
     private let name: SQLName
+    private let table: RebuildTable
+    private let shadow: RebuildTable
 
     /// Prepares the swap; nil if a table is missing.
     init?(_ order: RebuildOrder, _ db: Database) throws {
-        guard let table = try RebuildTable(order.names.table, db) else { return nil }
+        guard let table = try RebuildTable(order.names.table, db),
+            let shadow = try RebuildTable(order.names.shadow, db)
+        else { return nil }
         self.order = order
         self.table = table
+        self.shadow = shadow
         names = order.names
         name = try RebuildSchema(order.schema, order.names).name
     }
@@ -24,8 +28,13 @@ struct RebuildSwap {
         let isLegacy = try db.pragma("legacy_alter_table")
         try db.execute(sql: "PRAGMA legacy_alter_table = 1")
         defer { try? db.execute(sql: "PRAGMA legacy_alter_table = \(isLegacy)") }
+        // A migration may have added a table since.
+        try order.checkReferences(table, shadow, db)
         let broken = try Set(BrokenObject.fetchAll(db).map(\.identity))
-        let keys = try ForeignKey.fetchAll(db).filter { $0.parent == names.table }
+        // The tables of other rebuilds give way below.
+        let keys = try ForeignKey.fetchAll(db).filter {
+            $0.parent == names.table && (!RebuildNames.isTable($0.child) || $0.child == names.shadow)
+        }
         let complete = try Set(keys.filter { try $0.isComplete(in: db) })
 
         try names.dropTriggers(db)
@@ -51,7 +60,9 @@ struct RebuildSwap {
                 """)
         for trigger in triggers { try create(trigger["name"], trigger["sql"], in: trigger["schema"], db) }
         try continueSequence(db)
-        try RebuildTriggers.createForOld(names, table, db)
+        db.clearSchemaCache()
+        let children = try ForeignKey.fetchAll(db).filter { $0.parent == names.table }.map(\.child)
+        try RebuildTriggers.renew(for: Set(children).union([names.old]), db)
         db.clearSchemaCache()
 
         if let object = try BrokenObject.fetchAll(db).first(where: { !broken.contains($0.identity) }) {
@@ -100,6 +111,13 @@ struct RebuildSwap {
 }
 
 extension SQLLexer {
+    /// Returns true if an expression looks for a value in a table, as in `id IN covers` (lang_expr.html, section 7).
+    static func hasTable(in expression: String) -> Bool {
+        let bytes = Array(expression.utf8)
+        let words = SQLLexer(bytes).map { SQLName(String(decoding: bytes[$0.range], as: UTF8.self)) }
+        return zip(words, words.dropFirst()).contains { $0 == "in" && $1 != "(" }
+    }
+
     /// Returns true if a text has a word, outside comments and quotes.
     static func hasWord(_ word: SQLName, in text: String) -> Bool {
         let bytes = Array(text.utf8)

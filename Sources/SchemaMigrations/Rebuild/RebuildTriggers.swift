@@ -6,30 +6,47 @@ import GRDB
 /// they can refuse no write of the app's, whatever the new table would say about it.
 struct RebuildTriggers {
     private let names: RebuildNames
-    private let table: RebuildTable
+    /// The key by which rows are noted.
+    private var key: [RebuildTable.KeyColumn] = []
     private var statements: [String] = []
 
-    private init(_ names: RebuildNames, _ table: RebuildTable) {
-        self.names = names
-        self.table = table
-    }
+    private init(_ names: RebuildNames) { self.names = names }
 
     /// Creates the triggers that note which rows change until the swap.
     static func create(_ names: RebuildNames, _ table: RebuildTable, _ db: Database) throws {
-        var triggers = RebuildTriggers(names, table)
+        var triggers = RebuildTriggers(names)
+        triggers.key = table.key
         triggers.noteRows(of: table.name)
-        triggers.noteReplacedRows()
+        triggers.noteReplacedRows(of: table)
         let keys = try triggers.freeParents(of: names.shadow, db)
         // What foreign key actions do to the new table is noted too: its row is no longer the old one's.
         if keys > 0 { triggers.noteChanges(of: names.shadow) }
         for statement in triggers.statements { try db.execute(sql: statement) }
     }
 
-    /// Creates the triggers that keep the old table from refusing changes of its parents, after the swap.
-    static func createForOld(_ names: RebuildNames, _ table: RebuildTable, _ db: Database) throws {
-        var triggers = RebuildTriggers(names, table)
-        _ = try triggers.freeParents(of: names.old, db)
-        for statement in triggers.statements { try db.execute(sql: statement) }
+    /// Replaces the triggers of rebuilds by those that keep their tables from refusing changes of the parents.
+    ///
+    /// That is all that the old table needs after its swap, and a new one whose rebuild starts over because a parent has
+    /// changed.
+    ///
+    /// - Parameter children: the tables, among others that are none of a rebuild's.
+    static func renew(for children: Set<SQLName>, _ db: Database) throws {
+        let keys = try ForeignKey.fetchAll(db)
+        for child in children {
+            guard let names = RebuildNames(of: child) else { continue }
+            // SQLite would refuse every change of the parent.
+            let isBroken = try keys.contains {
+                try $0.child == child && db.hasTable($0.parent) && !$0.isComplete(in: db)
+            }
+            if isBroken {
+                try TableRebuild.discard(names.table.text, db)
+                continue
+            }
+            try names.dropTriggers(db)
+            var triggers = RebuildTriggers(names)
+            _ = try triggers.freeParents(of: child, db)
+            for statement in triggers.statements { try db.execute(sql: statement) }
+        }
     }
 
     private mutating func add(
@@ -57,7 +74,7 @@ struct RebuildTriggers {
         add("AFTER UPDATE", on: table, [note("OLD"), note("NEW")])
     }
 
-    private mutating func noteReplacedRows() {
+    private mutating func noteReplacedRows(of table: RebuildTable) {
         let notes = table.conflicts(includingKey: false).map {
             note(table.name.sql, from: table.name, where: $0)
         }
@@ -68,12 +85,12 @@ struct RebuildTriggers {
     /// Returns a statement that notes the key of a row, or of the rows of a table, unless it is noted already.
     private func note(_ row: String, from source: SQLName? = nil, where condition: String? = nil) -> String {
         // The sign takes away the column's affinity, with which SQLite could not go by the index (optoverview.html).
-        let key = table.key.map { "+\(row).\($0.name.sql)" }
-        let columns = RebuildLog.columns(of: table.key.count)
-        let isNoted = zip(columns, key).map { "\($0) IS \($1)" }.joined(separator: " AND ")
+        let values = key.map { "+\(row).\($0.name.sql)" }
+        let columns = RebuildLog.columns(of: key.count)
+        let isNoted = zip(columns, values).map { "\($0) IS \($1)" }.joined(separator: " AND ")
         return """
             INSERT INTO \(names.log.sql)(todo, \(columns.joined(separator: ", "))) \
-            SELECT 0, \(key.joined(separator: ", "))\(source.map { " FROM \($0.sql)" } ?? "") \
+            SELECT 0, \(values.joined(separator: ", "))\(source.map { " FROM \($0.sql)" } ?? "") \
             WHERE \(condition.map { "\($0) AND " } ?? "")\
             NOT EXISTS (SELECT 1 FROM \(names.log.sql) WHERE todo = 0 AND \(isNoted))
             """
@@ -100,33 +117,34 @@ struct RebuildTriggers {
             guard let parent = try RebuildTable(key.parent, db) else { continue }
             let parentColumns = try key.parentColumns(in: db)
             guard parentColumns.count == key.columns.count else { continue }
-            let pairs = zip(key.columns, parentColumns).map { column, parentColumn in
-                (
-                    child: "\(child.sql).\(column.sql)", parentColumn,
-                    collation: SQLName(parent.column(parentColumn)?.collation ?? "BINARY").sql
-                )
+            func each(_ term: (SQLName) -> String) -> String {
+                parentColumns.map(term).joined(separator: " AND ")
             }
-            func isChild(of row: String) -> String {
-                pairs.map { "\($0.child) = \(row).\($0.1.sql) COLLATE \($0.collation)" }.joined(
-                    separator: " AND ")
+            let columns: String = zip(key.columns, parentColumns).map { column, parentColumn -> String in
+                let collation = SQLName(parent.column(parentColumn)?.collation ?? "BINARY")
+                return "\(child.sql).\(column.sql) COLLATE \(collation.sql)"
+            }.joined(separator: ", ")
+            // The parent's column lends its affinity to the child's, as in SQLite's own check.
+            func delete(childrenOf condition: String) -> String {
+                """
+                DELETE FROM \(child.sql) WHERE \(key.columns.count == 1 ? columns : "(\(columns))") IN \
+                (SELECT \(parentColumns.sql) FROM \(parent.name.sql) WHERE \(condition))
+                """
             }
-            let isSame = pairs.map { "\(parent.name.sql).\($0.1.sql) IS NEW.\($0.1.sql)" }.joined(
-                separator: " AND ")
-            let isUnchanged = pairs.map { "OLD.\($0.1.sql) IS NEW.\($0.1.sql)" }.joined(separator: " AND ")
-            let delete = "DELETE FROM \(child.sql) WHERE"
-            add("BEFORE DELETE", on: parent.name, ["\(delete) \(isChild(of: "OLD"))"])
-            add(
-                "BEFORE UPDATE", on: parent.name, when: "NOT (\(isUnchanged))",
-                ["\(delete) \(isChild(of: "OLD"))"])
-            let isOld = pairs.map { "\(parent.name.sql).\($0.1.sql) IS OLD.\($0.1.sql)" }.joined(
-                separator: " AND ")
+            let own = delete(childrenOf: each { "\(parent.name.sql).\($0.sql) = OLD.\($0.sql)" })
+            add("BEFORE DELETE", on: parent.name, [own])
+            let isUnchanged = each { "OLD.\($0.sql) IS NEW.\($0.sql)" }
+            add("BEFORE UPDATE", on: parent.name, when: "NOT (\(isUnchanged))", [own])
+            let isSame = each { "\(parent.name.sql).\($0.sql) IS NEW.\($0.sql)" }
+            let isOld = each { "\(parent.name.sql).\($0.sql) IS OLD.\($0.sql)" }
             let losesKey = isHarmlessIfReplaced ? "NOT (\(isSame)) AND " : ""
             for conflict in parent.conflicts(includingKey: true) {
                 for (event, others) in [("BEFORE INSERT", ""), ("BEFORE UPDATE", "NOT (\(isOld)) AND ")] {
-                    let victims = "FROM \(parent.name.sql) WHERE \(others)\(losesKey)\(conflict)"
+                    let isVictim = "\(others)\(losesKey)\(conflict)"
                     add(
-                        event, on: parent.name, when: "EXISTS (SELECT 1 \(victims))",
-                        ["\(delete) EXISTS (SELECT 1 \(victims) AND \(isChild(of: parent.name.sql)))"])
+                        event, on: parent.name,
+                        when: "EXISTS (SELECT 1 FROM \(parent.name.sql) WHERE \(isVictim))",
+                        [delete(childrenOf: isVictim)])
                 }
             }
         }

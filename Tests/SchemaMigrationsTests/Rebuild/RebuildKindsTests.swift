@@ -322,6 +322,38 @@ struct RebuildRefusalTests {
                 copying: ["t": "(SELECT 1)"],
                 reason: "the expression that fills column t of table photo has a SELECT"),
             Case(
+                setUp: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT);
+                    CREATE VIEW covers AS SELECT t FROM photo;
+                    """,
+                copying: ["t": "t NOT IN covers"],
+                reason: "the expression that fills column t of table photo looks for a value in a table"),
+            Case(
+                setUp: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, g AS (')' || coalesce(t, id)));
+                    CREATE UNIQUE INDEX by_server ON photo(g);
+                    """,
+                reason:
+                    "the unique index by_server of table photo is over what is computed from id, which SQLite gives"
+            ),
+            Case(
+                setUp:
+                    "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT UNIQUE, of_ TEXT REFERENCES photo(t))",
+                schema:
+                    "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT UNIQUE, of_ TEXT REFERENCES photo(t))",
+                copying: ["t": "lower(t)"],
+                reason: "table photo refers to column t of table photo, which does not stay as it is"),
+            Case(
+                setUp: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL);
+                    CREATE INDEX by_t ON photo(t);
+                    """,
+                schema: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT NOT NULL);
+                    CREATE UNIQUE INDEX by_t ON photo(t);
+                    """,
+                reason: "there is an index, a table or a view by_t already"),
+            Case(
                 schema: "CREATE TABLE photo(id TEXT PRIMARY KEY, t TEXT)",
                 reason: "column id of the primary key of table photo does not stay as it is"),
             Case(
@@ -361,7 +393,7 @@ struct RebuildRefusalTests {
                 setUp:
                     "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT); CREATE TABLE fav(id INTEGER PRIMARY KEY)",
                 copying: ["t": "id IN fav"],
-                reason: "the expression that fills column t of table photo reads table fav"),
+                reason: "the expression that fills column t of table photo looks for a value in a table"),
             Case(
                 setUp: "CREATE TABLE photo(id INTEGER PRIMARY KEY, t TEXT, date TEXT)",
                 copying: ["t": "date(t)"],

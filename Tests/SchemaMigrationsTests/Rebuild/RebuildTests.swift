@@ -419,6 +419,87 @@ struct RebuildTests {
         #expect(try app.database.integer("SELECT count(*) FROM photo WHERE stars = 3") == 100)
     }
 
+    @Test("keeps its step when a release writes the version in another way")
+    func sameVersion() throws {
+        let app = try photoApp()
+        try app.launchAndRun()
+        for _ in 1...2 {
+            let manager = try app.app.manager("2.1.0", adopting: Adoption { "1.0" })
+            manager.whenMigratingToVersion(
+                "2.1.0", rebuilding: "photo", deferredIn: app.database, as: app.schema, copying: app.copying)
+            try manager.migrate()
+            let report = try manager.runDeferred()
+            #expect(report.failures.isEmpty, "\(report.failures)")
+        }
+        #expect(try app.leftovers() == [])
+    }
+
+    @Test("sets a row aside whose expression fails, again in each run, and goes on with the others")
+    func failingExpression() throws {
+        let app = try RebuildApp(
+            """
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, meta TEXT);
+            INSERT INTO photo VALUES (1, '{"t": "a"}'), (2, 'broken'), (3, '{"t": "c"}')
+            """, as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, meta TEXT, t TEXT)",
+            copying: ["t": "json_extract(meta, '$.t')"])
+        for _ in 1...3 {
+            let report = try app.launchAndRun()
+            #expect(report.pending.map(\.rowsSetAside) == [["2"]])
+            #expect(
+                report.failures.map(\.message) == [
+                    """
+                    Library: deferred step 2.1 (Migrations.swift:7) failed in row 2 of table photo: SQLite error 1: in the new \
+                    table, malformed JSON.
+                    """
+                ])
+        }
+        try app.database.execute("INSERT INTO photo VALUES (4, 'broken, too'), (5, '{\"t\": \"e\"}')")
+        #expect(try app.launchAndRun().pending.map { Set($0.rowsSetAside) } == [["2", "4"]])
+        try app.database.execute("UPDATE photo SET meta = '{}' WHERE id IN (2, 4)")
+        try app.rebuild()
+        #expect(
+            try app.database.strings("SELECT coalesce(t, '-') FROM photo ORDER BY id") == [
+                "a", "-", "c", "-", "e",
+            ])
+    }
+
+    @Test("computes no expression of a unique index where its condition keeps SQLite from it")
+    func guardedExpression() throws {
+        let index =
+            "CREATE UNIQUE INDEX photo_by_uid ON photo(json_extract(meta, '$.uid')) WHERE json_valid(meta)"
+        let app = try RebuildApp(
+            """
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, meta TEXT); \(index);
+            INSERT INTO photo VALUES (1, '{"uid": 5}'), (2, 'plain')
+            """, as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, meta TEXT NOT NULL)")
+        try app.launchAndRun()
+        try app.database.execute(
+            """
+            INSERT INTO photo VALUES (3, 'plain, too'); UPDATE photo SET meta = 'plainer' WHERE id = 2;
+            REPLACE INTO photo VALUES (4, '{"uid": 5, "new": 1}')
+            """)
+        try app.rebuildInPieces()
+        #expect(try app.database.integers("SELECT id FROM photo ORDER BY id") == [2, 3, 4])
+    }
+
+    @Test("is not swapped once a table refers to a column that changes")
+    func newReference() throws {
+        let app = try RebuildApp(
+            "CREATE TABLE photo(id INTEGER PRIMARY KEY, code TEXT UNIQUE); INSERT INTO photo VALUES (1, 'A')",
+            as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, code TEXT UNIQUE, t DEFAULT 1)",
+            copying: ["code": "lower(code)"])
+        try app.launchAndRun()
+        try app.database.execute(
+            "CREATE TABLE tag(photo TEXT REFERENCES photo(code)); INSERT INTO tag VALUES ('A')")
+        let manager = try app.manager()
+        try manager.migrate()
+        #expect(try app.database.strings("PRAGMA foreign_key_check") == [])
+        let messages = try manager.runDeferred().failures.map(\.message).joined()
+        #expect(
+            messages.contains("table tag refers to column code of table photo, which does not stay as it is"),
+            "\(messages)")
+    }
+
     @Test("leaves rows to a deferred run that take longer than a launch may", .limitingBatches)
     func slowRows() throws {
         let app = try photoApp()
