@@ -22,11 +22,12 @@ package struct RebuildNames {
     var old: SQLName { named("old") }
 
     /// The part of a trigger's name that tells it from the others of the rebuild.
-    func trigger(_ number: Int) -> SQLName { named("\(Self.triggers)\(number)") }
+    func trigger(_ number: Int) -> SQLName { SQLName("\(Self.triggerPrefix)\(number)_\(table)") }
 
     private func named(_ part: String) -> SQLName { SQLName("\(Ledger.prefix)\(part)_\(table)") }
 
-    private static let triggers = "trigger"
+    /// The beginning of the names of all triggers of rebuilds.
+    static let triggerPrefix = "\(Ledger.prefix)trigger"
 
     /// Returns true for a table of some rebuild: it holds rows, or keys of rows, of a table of the app's.
     package static func isTable(_ name: SQLName) -> Bool {
@@ -37,9 +38,8 @@ package struct RebuildNames {
 
     /// Returns true for the name of a trigger of this rebuild.
     func isTrigger(_ name: SQLName) -> Bool {
-        let prefix = "\(Ledger.prefix)\(Self.triggers)"
-        guard name.folded.hasPrefix(prefix) else { return false }
-        let rest = name.folded.dropFirst(prefix.count).drop { $0.isASCII && $0.isNumber }
+        guard name.folded.hasPrefix(Self.triggerPrefix) else { return false }
+        let rest = name.folded.dropFirst(Self.triggerPrefix.count).drop { $0.isASCII && $0.isNumber }
         return rest == "_\(table.folded)"
     }
 

@@ -49,6 +49,24 @@ struct RebuildTriggers {
         }
     }
 
+    /// Drops the triggers of all rebuilds if one of them has kept a migration from changing the schema, as one that names a
+    /// dropped column does; the rebuilds start over.
+    ///
+    /// - Returns: whether the migration is to run again.
+    static func giveWay(after error: any Error, _ db: Database) throws -> Bool {
+        guard areInTheWay(error) else { return false }
+        let triggers = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger'"
+        ).filter { $0.folded.hasPrefix(RebuildNames.triggerPrefix) }
+        for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger.inMain)") }
+        return !triggers.isEmpty
+    }
+
+    /// Returns true for SQLite's error about a trigger of a rebuild that does not go with a new schema.
+    static func areInTheWay(_ error: any Error) -> Bool {
+        "\(error)".contains("error in trigger \(RebuildNames.triggerPrefix)")
+    }
+
     private mutating func add(
         _ event: String, on table: SQLName, when condition: String? = nil, _ body: [String]
     ) {

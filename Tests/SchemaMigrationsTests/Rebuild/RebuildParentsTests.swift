@@ -109,6 +109,42 @@ struct RebuildParentsTests {
         #expect(try app.database.strings("SELECT id FROM photo WHERE t = 1").count == left.count)
     }
 
+    @Test(
+        "a migration can drop a column that a unique index had, and columns of the table itself",
+        arguments: [true, false])
+    func droppedColumn(isStep: Bool) throws {
+        let sql = """
+            DROP INDEX album_by_name; ALTER TABLE album DROP COLUMN name;
+            DROP INDEX photo_by_name; ALTER TABLE photo DROP COLUMN name;
+            """
+        let app = try RebuildApp(
+            """
+            \(Self.albums.replacingOccurrences(of: "album INTEGER", with: "album INTEGER REFERENCES album(id)"));
+            ALTER TABLE photo ADD COLUMN name TEXT; CREATE UNIQUE INDEX photo_by_name ON photo(name);
+            """,
+            as: """
+                CREATE TABLE photo(
+                    id INTEGER PRIMARY KEY, album INTEGER NOT NULL REFERENCES album(id) ON DELETE CASCADE, name TEXT)
+                """)
+        try app.database.execute("INSERT INTO photo VALUES (99, NULL, NULL)")
+        try app.launchAndRun()
+        if isStep {
+            try update(app, sql)
+        } else {
+            let manager = try app.manager("3.0")
+            let schema = try SchemaMigrator(
+                migrations: [SQL(version: 1, sql: "SELECT 1"), SQL(version: 2, sql: sql)],
+                adopting: SchemaAdoption { _ in 1 })
+            manager.whenMigratingToVersion("3.0", migrate: schema, in: app.database)
+            try manager.migrate()
+        }
+        #expect(try app.database.integer("SELECT count(*) FROM pragma_table_info('album')") == 1)
+        #expect(throws: (any Error).self) { try app.database.execute("DELETE FROM album WHERE id = 1") }
+        try app.database.execute("DELETE FROM photo WHERE id = 1; DELETE FROM album WHERE id = 1")
+        try finish(app)
+        #expect(try app.rows() == ["2, 2, NULL", "3, 3, NULL", "4, 4, NULL"])
+    }
+
     @Test("which is refused from then on, the app can change that one")
     func brokenKey() throws {
         let app = try RebuildApp(
