@@ -1,3 +1,4 @@
+import GRDB
 import MigrationTools
 import Testing
 
@@ -311,6 +312,12 @@ struct RebuildTests {
             DROP TABLE t;
             ALTER TABLE u RENAME TO t;
             """, after: "CREATE TABLE t(id INTEGER PRIMARY KEY, \(old))")
-        #expect(reviewed.findings == (loss.map { [finding($0)] } ?? []))
+        // Newer versions of SQLite write all digits of a double.
+        let isKept = try DatabaseQueue().read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT CAST(1700000000.123456 AS TEXT) <> CAST(1700000000.123457 AS TEXT)")
+        }
+        let losses = isKept == true && new == "a TEXT" ? [] : loss.map { [finding($0)] } ?? []
+        #expect(reviewed.findings == losses)
     }
 }
