@@ -251,8 +251,8 @@ extension RebuildTable {
     private func value(of expression: String) -> String {
         let mentioned = columns.mentioned(in: expression)
         let used = mentioned.isEmpty ? Array(columns.prefix(1)) : mentioned
-        // A column of a compound SELECT has the affinity of the first one's (datatype3.html, section 3.3). Where SQLite takes
-        // a value of a later one for a number, it has none in a text's place: so a text says that it is one.
+        // A column of a compound SELECT has the affinity of the first one's (datatype3.html, section 3.3). Since 3.41 or so, it
+        // has none if the other one's may be of another type. So texts are cast, and no function supplies a default.
         let values = used.map { column in
             column.affinity == .text ? "CAST(\(value(of: column)) AS TEXT)" : value(of: column)
         }.joined(separator: ", ")
