@@ -52,6 +52,9 @@ final class Laboratory {
     /// Has loaded now, and not in each of the children, what is loaded on first use.
     private static func warmUp(in scratch: String) throws {
         guard used == nil else { return }
+        // Two threads of a child that meet at its first use could wait for each other forever: to the lock, they are threads of
+        // the process that was forked.
+        _ = NotificationCenter.default
         let folder = "\(scratch)/first"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let database = try DatabaseQueue(path: "\(folder)/library.sqlite")
