@@ -53,7 +53,6 @@ let package = Package(
         .target(
             name: "MigrationTools",
             dependencies: [
-                "AppMigrations",
                 "MigrationDiagnostics",
                 "MigrationFiles",
                 "SchemaMigrations",
@@ -80,7 +79,6 @@ let package = Package(
             dependencies: [
                 "AppMigrations",
                 "MigrationDiagnostics",
-                "MigrationEmbedding",
                 "MigrationFiles",
                 "MigrationTesting",
                 "MigrationTools",

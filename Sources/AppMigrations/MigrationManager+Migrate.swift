@@ -208,7 +208,7 @@ extension MigrationManager {
     ) -> Stepper {
         progress.completedUnitCount = launch.weight
         progress.totalUnitCount = max(
-            1, plan.inLaunch.reduce(launch.weight + plan.weightAbove) { $0 + $1.weight })
+            1, plan.pending.reduce(launch.weight + plan.weightAbove) { $0 + $1.weight })
         begin(plan)
         return Stepper(
             .launch, plan, registration, registration.places, lock, progress: progress, timeout: patience,

@@ -3,36 +3,21 @@ package struct SwiftLiteral {
     package let text: String
 
     package init(_ value: String) {
-        self.init(value, hashCount: Self.hashCount(for: value.unicodeScalars), isLong: false, indentation: "")
-    }
-
-    /// Creates a literal as a person would write it: without `#` unless it needs one.
-    ///
-    /// - Parameter lines: the indentation of the lines of a literal of several lines; nil for one line if that can be.
-    package init(readable value: String, indentingLinesBy lines: String?) {
-        let needsHash = value.contains("\\") || value.contains(lines == nil ? "\"" : "\"\"\"")
-        self.init(
-            value, hashCount: needsHash ? Self.hashCount(for: value.unicodeScalars) : 0, isLong: lines != nil,
-            indentation: lines ?? "")
-    }
-
-    private init(_ value: String, hashCount count: Int, isLong: Bool, indentation: String) {
         // Scalars, not characters: CR LF is one character, but both scalars count.
         let scalars = value.unicodeScalars
+        let count = Self.hashCount(for: scalars)
         let escapesAll = count > Self.maximumHashCount
         let hashes = String(repeating: "#", count: escapesAll ? 1 : count)
         // The compiler accepts tabs only in literals of several lines.
-        let isLong = isLong || scalars.contains { $0 == "\n" || $0 == "\t" }
-        var body = isLong ? indentation : ""
+        let isLong = scalars.contains { $0 == "\n" || $0 == "\t" }
+        var body = ""
         for scalar in scalars {
             let isDelimiter = escapesAll && (scalar == "\"" || scalar == "\\")
             body += isDelimiter ? "\\\(hashes)\(scalar)" : Self.escaped(scalar, hashes)
-            if scalar == "\n" { body += indentation }
         }
         text =
             isLong
-            ? "\(hashes)\"\"\"\n\(body)\n\(indentation)\"\"\"\(hashes)"
-            : "\(hashes)\"\(body)\"\(hashes)"
+            ? "\(hashes)\"\"\"\n\(body)\n\"\"\"\(hashes)" : "\(hashes)\"\(body)\"\(hashes)"
     }
 
     /// Creates a literal of one line and without `#`, the only kind that `#sourceLocation` accepts.

@@ -17,5 +17,4 @@ public let allStressTests: [any StressTest] = [
     CompatibleTest(),
     UndoTest(),
     SummaryTest(),
-    RebuildTest(),
 ]

@@ -37,8 +37,6 @@ struct SweepTest: StressTest {
                     + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches).map {
                         [command, $0, "--every", "97"]
                     }
-                    // These make several times as many calls.
-                    + WorkloadRuns.rebuilds.map { [command, $0, "--every", "297"] }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()

@@ -45,21 +45,6 @@ struct DeferredStepsTests {
         try manager.runDeferred()
     }
 
-    /// Launches an app of which 2.1 rebuilds the books, up to the swap.
-    private func rebuildBooks(_ tool: Tool) throws {
-        let queue = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)
-        defer { try? queue.close() }
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.1", adopting: .newApp, store: SQLiteStore(queue))
-        manager.whenMigratingToVersion(
-            "1.0", migrate: try SchemaMigrator(directory: tool.folder.file("Migrations")), in: queue)
-        manager.whenMigratingToVersion(
-            "2.1", rebuilding: "book", deferredIn: queue,
-            as: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL)", dropping: ["shelf_id"])
-        try manager.migrate()
-        try manager.runDeferred()
-    }
-
     private func tool() throws -> Tool {
         let tool = try Tool(Tool.books)
         try launch(tool, "1.0")
@@ -138,17 +123,6 @@ struct DeferredStepsTests {
         #expect(
             try await tool("history --store store.json").output == "Library\n  ·  2.1  not begun    waiting\n"
         )
-    }
-
-    @Test("status shows that a rebuild waits for a launch")
-    func awaitsLaunch() async throws {
-        let tool = try Tool(Tool.books)
-        try rebuildBooks(tool)
-        let status = try await tool("status --database app.sqlite").output
-        #expect(status.contains("waiting for a launch\n"), "\(status)")
-        #expect(
-            try await tool("history --database app.sqlite --json").output.contains(
-                "\"state\" : \"awaitsLaunch\""))
     }
 
     @Test("print JSON")

@@ -48,10 +48,9 @@ enum Deferral {
         return ids.count == 2 ? .more(ids[1]) : .done
     }
 
-    /// True if deferred steps have done all of their work.
-    static func isComplete(_ db: Database, _ steps: [AppVersion]) throws -> Bool {
-        if steps.contains(Photos.rebuild), try !Photos.isRebuilt(db) { return false }
-        return try counters.values.allSatisfy { table in
+    /// True if every counter has been raised.
+    static func isComplete(_ db: Database) throws -> Bool {
+        try counters.values.allSatisfy { table in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE count <> 1") == 0
         }
     }

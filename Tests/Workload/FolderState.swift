@@ -48,10 +48,6 @@ struct FolderState: Equatable {
     var begunBySecond: Set<String> = []
     /// The counters of deferred steps by version, and by the ids of their rows.
     var counters: [String: [Int: Int]] = [:]
-    /// The rows that go with a table that is rebuilt.
-    var photos: [String] = []
-    /// The columns of that table, and what hangs on it.
-    var photoObjects: [String] = []
     /// The items of a deferred closure that were begun, in the order of their lines in the log.
     var items: [Int] = []
     /// The contents of the closures' files.
@@ -91,10 +87,6 @@ struct FolderState: Equatable {
                         (Int($0[0]) ?? 0, Int($0[1]) ?? 0)
                     }
                     state.counters["\(version)"] = Dictionary(uniqueKeysWithValues: rows)
-                }
-                if try db.hasTable(Photos.table) {
-                    state.photos = try Photos.rows(db)
-                    state.photoObjects = try Photos.objects(db)
                 }
                 state.databaseRecord = try Self.record(db)
             }

@@ -11,7 +11,6 @@ import SchemaMigrations
 ///     reported closure 1.1
 ///     reported inside 1.2
 ///     reported progress 2.1 64
-///     reported write 1
 ///     ended upgrade(from: 1.0)
 ///     failed stepFailed: …          a typed error
 ///     broken …                      any other error
@@ -53,8 +52,8 @@ struct Launch {
             report("failed \(error.code): \(error)")
         } catch let error as MigrationError where isTyped(error) {
             report("failed \(error.code): \(error)")
-        } catch let error as AppError {
-            report("failed for the app: \(error.reason)")
+        } catch let error as OpeningError {
+            report("failed opening: \(error.reason)")
         } catch {
             report("broken \(error)")
         }
@@ -66,18 +65,18 @@ struct Launch {
             || error.underlyingError is SchemaMigrationError
     }
 
-    /// GRDB's error about a file that it cannot open, or about a write of the app's: the package has no part in it.
-    private struct AppError: Error {
+    /// GRDB's error about a file that it cannot open: the package has not been asked for anything yet.
+    private struct OpeningError: Error {
         let reason: any Error
     }
 
-    private func forApp<Result>(_ body: () throws -> Result) throws -> Result {
+    private func opening<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as SchemaMigrationError {
             throw error
         } catch {
-            throw AppError(reason: error)
+            throw OpeningError(reason: error)
         }
     }
 
@@ -90,41 +89,16 @@ struct Launch {
                     at: URL(fileURLWithPath: "\(folder)/migrations.json"),
                     movedFrom: oldPaths("migrations.json").map { URL(fileURLWithPath: $0) })
             case .sqlite:
-                try forApp { try SQLiteStore(file("migrations.sqlite").openQueue()) }
+                try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
             }
         let manager = try manager(store, database, options(onEvent: reporting()))
         if let stop = scenario.stop, version == nil { try manager.migrate(through: stop) }
-        try writePhotos(0..<3, to: database)
         let report = try manager.migrate()
         // An extension, in the same process.
         try self.manager(store, database, options(role: .waits)).migrate()
         if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
         if !report.pendingDeferred.isEmpty { try runDeferred(manager) }
-        if scenario.rebuilds, version == nil {
-            try writePhotos(3..<6, to: database)
-            try finishRebuild { try self.manager(store, database, options(onEvent: reporting())) }
-            try writePhotos(6..<Photos.writes.count, to: database)
-        }
         return report.launch
-    }
-
-    /// Launches again, a few times at most: a launch swaps the tables, and deferred runs do the rest.
-    private func finishRebuild(_ manager: () throws -> MigrationManager) throws {
-        for _ in 1...3 {
-            let manager = try manager()
-            let report = try manager.migrate()
-            if report.pendingDeferred.isEmpty { return }
-            try runDeferred(manager)
-        }
-    }
-
-    /// Writes as the app does, and prints what is done for good.
-    private func writePhotos(_ numbers: Range<Int>, to database: any DatabaseWriter) throws {
-        guard scenario.rebuilds, version == nil else { return }
-        for number in numbers {
-            try forApp { try database.write { db in try db.execute(sql: Photos.writes[number]) } }
-            report("reported write \(number + 1)")
-        }
     }
 
     /// Makes the app's manager.
@@ -221,7 +195,7 @@ struct Launch {
 
     private func openDatabase() throws -> any DatabaseWriter {
         if let database { return database }
-        let database: any DatabaseWriter = try forApp {
+        let database: any DatabaseWriter = try opening {
             switch scenario.journal {
             case .rollback: try file("library.sqlite").openQueue()
             case .wal: try file("library.sqlite").openPool()
@@ -281,7 +255,7 @@ struct Launch {
                 foreignKeys: step.enforcesKeys ? .immediate : .deferred
             ) { db in
                 // Whatever these are, they are not the version of a step.
-                let isEarly = try !step.finishing.isEmpty && !Deferral.isComplete(db, step.finishing)
+                let isEarly = try !step.finishing.isEmpty && !Deferral.isComplete(db)
                 let isKept = try step.enforcesKeys && Schema.keepsBook(ofDeletedAuthor: db)
                 try db.execute(
                     sql: "INSERT INTO effect(version) VALUES (?)",
@@ -313,10 +287,6 @@ struct Launch {
         case Deferral.calls:
             manager.whenMigratingToVersion(
                 version, deferredIn: database, startingAt: "", run: Deferral.raise)
-        case Photos.rebuild:
-            manager.whenMigratingToVersion(
-                version, rebuilding: Photos.table, deferredIn: database, as: Photos.schema,
-                copying: Photos.copying)
         default:
             manager.afterMigratingToVersion(version) { [self] context in
                 let done = try context.lastCheckpoint(as: Int.self) ?? 0

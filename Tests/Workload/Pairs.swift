@@ -71,7 +71,7 @@ extension Plan.Step {
             case .closure: [.closure]
             case .inside: [.step, .runsOnFreshInstall]
             case .move(let target): Schema.rebuilds.contains { $0 <= target } ? [.rebuildingMove] : [.move]
-            case .deferred where version == Deferral.rows || version == Photos.rebuild: [.deferredRows]
+            case .deferred where version == Deferral.rows: [.deferredRows]
             case .deferred where version == Deferral.calls: [.deferredCursor]
             case .deferred: [.deferredClosure]
             }

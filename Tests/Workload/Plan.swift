@@ -55,8 +55,6 @@ enum Plan {
         Step(version: Deferral.calls, work: .deferred),
         Step(version: Deferral.items, work: .deferred),
         Step(version: "3.0", work: .inside, finishing: [Deferral.rows, Deferral.calls]),
-        Step(version: Photos.rebuild, work: .deferred),
-        Step(version: Photos.finish, work: .inside, finishing: [Photos.rebuild]),
     ]
 
     /// The closures that run in a scenario, in the order in which they do.

@@ -5,10 +5,6 @@ struct Reference {
     let dumps: [[String]]
     /// After the first migration and those of another branch.
     private(set) var branchDump: [String] = []
-    /// The rows that go with a table that is rebuilt, after each number of the app's writes.
-    private(set) var photos: [[String]] = [[]]
-    /// The table's columns in the end, and what hangs on it.
-    private(set) var photoObjects: [String] = []
 
     init(_ scenario: Scenario) throws {
         self.scenario = scenario
@@ -27,10 +23,6 @@ struct Reference {
         // The tables are there before the ledger is.
         if scenario.start == .unrecorded { dumps[0] = dumps[1] }
         self.dumps = dumps
-        if scenario.rebuilds {
-            photos = try Photos.expectedRows()
-            photoObjects = try Photos.expectedObjects()
-        }
     }
 
     /// The schema and the rows of a database, without what the package and the steps keep in it.

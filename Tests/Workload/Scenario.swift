@@ -9,11 +9,9 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// The data that the launch finds: nothing, the data of version 1.0 with its records or without any, nothing and a
     /// snapshot to begin with, the data of version 2.0 with work for deferred steps, or that of 2.1, which died in
     /// the middle of it; or that of 1.0 in another folder, from which the files are moved, or copied as if it were on
-    /// another volume; or that of 1.0 with migrations of another branch, which the launch undoes; or that of 3.0 with a
-    /// table to rebuild, or that of 3.1, which died in the middle of it.
+    /// another volume; or that of 1.0 with migrations of another branch, which the launch undoes.
     enum Start: String, CaseIterable, Sendable {
-        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched,
-            rebuilt, rebuilding
+        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched
     }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }
     /// The managers that share the store.
@@ -29,9 +27,6 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// True if there is data of version 1.0.
     var isOldInstall: Bool { start != .fresh && start != .snapshot }
 
-    /// True if a table of the app's is rebuilt, to which it writes meanwhile.
-    var rebuilds: Bool { start == .rebuilt || start == .rebuilding }
-
     /// True if the files of version 1.0 are in another folder.
     var moves: Bool { start == .moved || start == .copied }
 
@@ -44,8 +39,6 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
         case .fresh, .upgrade, .unrecorded, .snapshot, .moved, .copied, .branched: "2.0"
         case .waiting: "2.1"
         case .halfway: "3.0"
-        case .rebuilt: Photos.rebuild
-        case .rebuilding: Photos.finish
         }
     }
 

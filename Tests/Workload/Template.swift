@@ -32,7 +32,7 @@ struct Template {
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
             try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.old)"))
-        case .upgrade, .waiting, .halfway, .moved, .copied, .branched, .rebuilt, .rebuilding:
+        case .upgrade, .waiting, .halfway, .moved, .copied, .branched:
             try launch("1.0")
             let db = try PlainDatabase("\(folder)/library.sqlite")
             // What is moved has rows that are only in the write-ahead log.
@@ -40,14 +40,10 @@ struct Template {
             try db.execute(Schema.rows)
             if scenario.moves { try moveFiles() }
             if scenario.start == .branched { try changeBranch() }
-            guard scenario.version > "2.0" else { break }
+            guard scenario.start == .waiting || scenario.start == .halfway else { break }
             try launch("2.0")
             try PlainDatabase("\(folder)/library.sqlite").execute(Deferral.tables)
             if scenario.start == .halfway { try launch("2.1", diesAfterBatch: true) }
-            guard scenario.rebuilds else { break }
-            try launch("3.0")
-            try PlainDatabase("\(folder)/library.sqlite").execute(Photos.tables)
-            if scenario.start == .rebuilding { try launch(Photos.rebuild, diesAfterBatch: true) }
         }
     }
 

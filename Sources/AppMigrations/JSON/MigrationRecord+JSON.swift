@@ -94,7 +94,6 @@ extension StepPosition {
         total = try field.field("total").ifPresent?.count(upTo: limit)
         setAside =
             try field.field("setAside").ifPresent?.list().map { try $0.list().map { try $0.text() } } ?? []
-        awaitsLaunch = try field.field("awaitsLaunch").value == .bool(true)
     }
 
     fileprivate func json(replacing old: [String: JSONValue]) -> JSONValue {
@@ -104,7 +103,6 @@ extension StepPosition {
         fields["total"] = total.map { .integer(Int64($0)) }
         fields["setAside"] =
             setAside.isEmpty ? nil : .array(setAside.map { .array($0.map(JSONValue.string)) })
-        fields["awaitsLaunch"] = awaitsLaunch ? .bool(true) : nil
         return .object(fields)
     }
 }

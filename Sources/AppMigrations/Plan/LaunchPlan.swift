@@ -21,8 +21,6 @@ final class LaunchPlan: Sendable {
     let pending: [PendingStep]
     /// The deferred steps that wait for `runDeferred`, in order.
     let deferred: [PendingStep]
-    /// Those among them with which this launch goes on, because `runDeferred` has handed them over.
-    let handedOver: [PendingStep]
     /// The weight of what stays pending above the version at which this call of `migrate` stops.
     let weightAbove: Int64
     let decision: LaunchDecision
@@ -68,8 +66,6 @@ final class LaunchPlan: Sendable {
         let isOutOfOrder: Bool
         /// The schema versions that the step, if it is a move, will undo and apply.
         let move: PendingMove
-        /// True if a deferred run has handed the step over to a launch, which goes on whatever becomes of it.
-        var isHandedOver = false
 
         /// The number of migrations that a move still has to undo or apply.
         var remaining: Int? { step.isMove ? move.count : nil }
@@ -122,26 +118,8 @@ final class LaunchPlan: Sendable {
         if let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
         self.deferred = deferred
-        handedOver = deferred.filter { [places] in
-            $0.step.version <= target
-                && places[$0.place].record.positions[$0.step.version]?.awaitsLaunch == true
-        }
         weightAbove = above.reduce(0) { $0 + $1.weight }
         decision = LaunchDecision(places, request, earlier: earlier)
-    }
-
-    /// Every step that a launch runs, in order.
-    var inLaunch: [PendingStep] {
-        guard !handedOver.isEmpty else { return pending }
-        let parts = handedOver.map { step in
-            var step = step
-            step.isHandedOver = true
-            return step
-        }
-        // The closures for a version change come last.
-        let change = pending.filter { $0.step.kind == .versionChange }
-        let steps = pending.filter { $0.step.kind != .versionChange } + parts
-        return steps.sorted { $0.step.runsBefore($1.step) } + change
     }
 
     /// Returns the attempts that died in a step, if they are as many as to give up on it.
@@ -159,8 +137,7 @@ final class LaunchPlan: Sendable {
 
     /// True if everything is done and written down: then there is nothing to lock and nothing to write.
     var isSettled: Bool {
-        pending.isEmpty && handedOver.isEmpty && unprepared.isEmpty
-            && places.allSatisfy { $0.isWritten(request) }
+        pending.isEmpty && unprepared.isEmpty && places.allSatisfy { $0.isWritten(request) }
     }
 
     /// The deferred steps that wait, and of which no launch has noted where they begin.

@@ -252,9 +252,6 @@ package struct StepPosition: Sendable, Equatable {
     /// The keys of the rows that failed, and that each run retries: a literal for each column of the key.
     package var setAside: [[String]] = []
 
-    /// True if a deferred run has done its part, and a launch has to go on with the step.
-    package var awaitsLaunch = false
-
     package init() {}
 
     /// Decodes the cursor; nil before the first portion.

@@ -147,10 +147,8 @@ public struct DeferredReport: Sendable {
         self.isRunningElsewhere = isRunningElsewhere || tally.isRunningElsewhere
         // Each step that failed by itself is pending, unless the manager gave up on it.
         let failed = tally.failures.count { !Obstacle.mayPass($0) } - tally.skipped.count
-        // What awaits a launch has not failed, and no run can do more of it.
-        let waiting = pending.count { !$0.awaitsLaunch }
         canContinue =
-            waiting - unreadable.count > failed
+            pending.count - unreadable.count > failed
             || plan.unreadable.contains { Obstacle.mayPass($0.error) }
     }
 }
@@ -176,17 +174,12 @@ public struct PendingDeferredStep: Sendable, Hashable {
     /// Each run retries them. Keys may be private: don't send them anywhere.
     public let rowsSetAside: [String]
 
-    /// A Boolean value that indicates whether the step has done all that it can while the app is in use, and goes on in the
-    /// next launch's `migrate()`: a table is rebuilt, and takes the place of the old one.
-    public let awaitsLaunch: Bool
-
     init(_ step: MigrationStep, in place: String, _ position: StepPosition?) {
         version = step.version
         database = step.worksInDatabase ? place : nil
         done = position?.done ?? 0
         total = position?.total
         rowsSetAside = (position?.setAside ?? []).map(StepPosition.description(ofKey:))
-        awaitsLaunch = position?.awaitsLaunch ?? false
     }
 }
 

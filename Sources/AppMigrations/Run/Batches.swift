@@ -29,18 +29,7 @@ package struct Batch: Sendable {
         case retry(Int)
     }
 
-    /// The kind of run that runs a batch.
-    package enum Occasion: Sendable {
-        /// `runDeferred`, while the app is in use.
-        case deferredRun
-        /// A launch with which the step goes on because a deferred run has handed it over.
-        case launch
-        /// A launch that runs the whole step, because a later one is `finishing:` it.
-        case finishing
-    }
-
     package let part: Part
-    package let occasion: Occasion
     package let settlement: Settlement
     /// True if ``target`` and ``limit`` apply; false in a simulated launch, where time decides nothing.
     package let isTimed: Bool
@@ -61,8 +50,6 @@ package enum BatchOutcome: Sendable {
     case done
     /// Everything is done but for the rows that are set aside, as in `row 7 of table photo`.
     case rowsLeft(StepPosition, String)
-    /// The rest is for the other kind of run: for a launch, or for a deferred run.
-    case handedOver(StepPosition)
     /// The step is no longer pending: another process has settled it, or its record was removed.
     case endedElsewhere
 }
@@ -106,7 +93,6 @@ struct BatchRunner: Sendable {
     private static let maximumRowsSetAside = 100
 
     let work: any BatchWork
-    private let occasion: Batch.Occasion
     private let fixedSize = SimulatedLaunch.observer?.batchSize
     private let limitsTime = SimulatedLaunch.limitsTime
     private var size: Int
@@ -119,9 +105,8 @@ struct BatchRunner: Sendable {
     var duration: Duration = .zero
 
     /// - Parameter rowsSetAside: how many rows earlier runs have set aside.
-    init(_ work: any BatchWork, in occasion: Batch.Occasion, rowsSetAside: Int) {
+    init(_ work: any BatchWork, rowsSetAside: Int) {
         self.work = work
-        self.occasion = occasion
         size = fixedSize ?? Self.firstSize
         self.rowsSetAside = rowsSetAside
         retriesLeft = rowsSetAside
@@ -137,8 +122,8 @@ struct BatchRunner: Sendable {
             do {
                 let outcome = try work.run(
                     Batch(
-                        part: part, occasion: occasion, settlement: settlement,
-                        isTimed: limitsTime && fixedSize == nil, patience: patience))
+                        part: part, settlement: settlement, isTimed: limitsTime && fixedSize == nil,
+                        patience: patience))
                 duration = .now - start
                 if case .more(let position, let duration) = outcome { advance(position, duration) }
                 return outcome

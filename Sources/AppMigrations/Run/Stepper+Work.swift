@@ -7,9 +7,7 @@ extension Stepper {
     var settlement: Settlement {
         Settlement(
             manager: plan.request.manager, version: steps[index].step.version,
-            appVersion: plan.request.current, started: started,
-            pendingDeferred: Set((plan.pending + plan.deferred).filter(\.step.isDeferred).map(\.step.version))
-        )
+            appVersion: plan.request.current, started: started)
     }
 
     /// Returns the action that does the current step, or its next batch.
@@ -76,10 +74,10 @@ extension Stepper {
 
     /// Takes the lock that keeps other processes from running a batch of this manager's.
     ///
-    /// A launch waits for it if it needs the step; otherwise, nil means that another process has it.
+    /// A launch waits for it; a deferred run gets nil while another process has it.
     private var batchLock: @Sendable () throws -> HeldLock? {
         let (store, manager, timeout) = (places[0].store, plan.request.manager, timeout)
-        guard endsWithStep else { return { try store.lock(LockName.batch(of: manager)).held } }
+        guard isLaunch else { return { try store.lock(LockName.batch(of: manager)).held } }
         let version = steps[index].step.version
         return {
             try store.lock(LockName.batch(of: manager), waitingUpTo: timeout) { holder in

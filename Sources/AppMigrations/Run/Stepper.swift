@@ -73,8 +73,6 @@ final class Stepper {
     let timeout: Duration
     private let tell: (MigrationEvent.Kind) -> Void
     private var journal: Journal
-    /// The journal before the start of the current step was noted.
-    private var journalBefore: Journal
 
     var phase = Phase.ready
     /// The indexes of the steps in the order in which they come: those whose database is in use come again.
@@ -112,10 +110,9 @@ final class Stepper {
         self.tally = tally
         self.tell = tell
         journal = Journal(plan, places, timeout: timeout)
-        journalBefore = journal
         steps =
             switch mode {
-            case .launch: plan.inLaunch
+            case .launch: plan.pending
             case .deferred: plan.deferred
             }
         turns = Array(steps.indices)
@@ -137,12 +134,8 @@ final class Stepper {
         case .ready: return start()
         case .locking: return locked(result)
         case .noting:
-            if case .failure(let error) = result {
-                // A launch that goes on without the step has nothing to write about it.
-                if isLaunch, !endsWithStep { journal = journalBefore }
-                return cannotNote(error)
-            }
-            journal.noteSaved(only: onlyPlace)
+            if case .failure(let error) = result { return cannotNote(error) }
+            journal.noteSaved(only: deferredPlace)
             begin()
             return work()
         case .running: return conclude(result)
@@ -171,16 +164,8 @@ final class Stepper {
         if case .launch = mode { true } else { false }
     }
 
-    /// True if a failure of the current step ends the run: not in a deferred run, and not if that has handed the step over.
-    var endsWithStep: Bool { isLaunch && !steps[index].isHandedOver }
-
-    /// The kind of the run, as the batches of the current step see it.
-    private var occasion: Batch.Occasion {
-        isLaunch ? steps[index].isHandedOver ? .launch : .finishing : .deferredRun
-    }
-
-    /// If no failure of the step ends the run, the one place to write: another one does not concern the step.
-    private var onlyPlace: Int? { endsWithStep ? nil : steps[index].place }
+    /// In a deferred run, the one place to write: another one that cannot be written does not concern the step.
+    private var deferredPlace: Int? { isLaunch ? nil : steps[index].place }
 
     private func start() -> Action? {
         guard turn < turns.count, isLaunch || !isOver() else { return end() }
@@ -227,15 +212,14 @@ final class Stepper {
         if let died = plan.exhausted(pending, hasDied: hasDied) {
             let error = MigrationError.gaveUp(pending.step, died, manager: plan.request.manager)
             journal.confirmDeath(in: pending)
-            guard !endsWithStep else { return stop(with: error) }
+            guard !isLaunch else { return stop(with: error) }
             tally.failures.append(error)
             return record()
         }
-        journalBefore = journal
         attempt = journal.start(pending, hasDied: hasDied)
         phase = .noting
         return .elsewhere(
-            saving(onlyPlace.map { journal.saving(only: $0) } ?? journal.saving(last: pending.place)))
+            saving(isLaunch ? journal.saving(last: pending.place) : journal.saving(only: pending.place)))
     }
 
     /// The number of the attempt at the current step, from 1.
@@ -250,19 +234,19 @@ final class Stepper {
     /// How long a batch waits for its database.
     ///
     /// In a deferred run, steps in other databases come first.
-    var patience: Duration { endsWithStep || isLastTurn ? .seconds(10) : Self.shortPatience }
+    var patience: Duration { isLaunch || isLastTurn ? .seconds(10) : Self.shortPatience }
 
     /// How long a deferred run waits for one database before it continues with the others.
     static let shortPatience: Duration = .seconds(1)
 
     private func cannotNote(_ error: any Error) -> Action? {
         releaseLock()
-        guard !endsWithStep else {
+        guard !isLaunch else {
             self.error = error
             phase = .ended
             return nil
         }
-        if !isLaunch { _ = journal.stop(steps[index], isFailure: false) }
+        _ = journal.stop(steps[index], isFailure: false)
         if !comesAgain(after: error) { report(error) }
         return advance()
     }
@@ -284,7 +268,7 @@ final class Stepper {
         started = .now
         changesLeft = registration.versionChanges[...]
         if case .batches(let work)? = registered(step) {
-            batches = BatchRunner(work, in: occasion, rowsSetAside: position.setAside.count)
+            batches = BatchRunner(work, rowsSetAside: position.setAside.count)
         }
         let child =
             isLaunch
@@ -314,10 +298,6 @@ final class Stepper {
         case .success(.ran(let batches, .rowsLeft(let position, let title))):
             note(position)
             return fail(batches.failure(leaving: title))
-        case .success(.ran(_, .handedOver(let position))):
-            note(position)
-            if isLaunch { finishProgress() }
-            return interrupt()
         case .success(.ran(_, .endedElsewhere)): return endedElsewhere()
         case .success(.heldElsewhere):
             tally.isRunningElsewhere = true
@@ -392,7 +372,7 @@ final class Stepper {
             report(outcome.error)
             return record()
         }
-        if !endsWithStep || step.onError != .stop, reasonToStop == nil {
+        if step.onError != .stop, reasonToStop == nil {
             finishProgress()
             return record()
         }

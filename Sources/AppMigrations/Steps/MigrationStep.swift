@@ -192,9 +192,7 @@ package struct Settlement: Sendable {
     package let manager: String
     package let version: AppVersion
     let appVersion: AppVersion
-    package let started: ContinuousClock.Instant
-    /// The versions of the manager's deferred steps that are pending.
-    package let pendingDeferred: Set<AppVersion>
+    let started: ContinuousClock.Instant
 
     /// Returns true if another process has done the step since this one looked.
     package func isRecorded(in state: StoreState) throws -> Bool {

@@ -26,9 +26,7 @@ struct FixtureCopy {
         self.interrupter = interrupter
         self.source = source
         self.target = target
-        let tables = try TableLayout.fetchAll(source).filter {
-            !Self.isRecord($0.name) && !RebuildNames.isTable($0.name)
-        }
+        let tables = try TableLayout.fetchAll(source).filter { !Self.isRecord($0.name) }
         self.tables = tables
         objects = try SchemaObject.fetchAll(source)
         noise = Noise(jsonKeys: maker.jsonKeys)
@@ -43,7 +41,7 @@ struct FixtureCopy {
 
     /// Returns whether the fixture keeps every row of a table: the ledgers of GRDB and of this package.
     private static func isRecord(_ table: SQLName) -> Bool {
-        Ledger.isOwn(table: table) && !RebuildNames.isTable(table) || table == Ledger.tableOfGRDB
+        Ledger.isOwn(table: table) || table == Ledger.tableOfGRDB
     }
 
     mutating func make() throws -> FixtureReport {

@@ -25,16 +25,11 @@ extension UpgradeMatrix {
         return try SimulatedLaunch.$observer.withValue(FixedBatches(batchSize: rowsPerBatch)) {
             let manager = try app(database, version)
             let report = try manager.migrate()
-            var deferred = try manager.runDeferred()
-            // A table that is rebuilt takes its place in a launch, and another run removes the old one.
-            while deferred.failures.isEmpty, deferred.pending.contains(where: \.awaitsLaunch) {
-                try manager.migrate()
-                deferred = try manager.runDeferred()
-            }
+            let failures = try manager.runDeferred().failures
             let after = Set(try database.read { try schema.pending($0) })
             return MatrixUpgrade(
                 applied: before.filter { !after.contains($0) }, warnings: report.moves.flatMap(\.warnings),
-                failures: deferred.failures)
+                failures: failures)
         }
     }
 }

@@ -67,27 +67,6 @@ struct GenerationTrial {
         }
     }
 
-    /// Runs deferred rebuilds, and returns what is wrong with the result, a sentence each.
-    ///
-    /// - Parameter sql: what comes before the rebuilds.
-    func rebuild(
-        _ rebuilds: [DeferredRebuild], after sql: String, _ generated: GeneratedMigration
-    ) throws -> [String] {
-        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
-        try DeferredRebuild.run(rebuilds, in: queue)
-        let tables = rebuilds.map(\.table)
-        return try queue.read { db in
-            let objects = try SchemaObject.fetchAll(db).filter {
-                ["table", "index"].contains($0.type) && tables.contains($0.table)
-            }
-            let names = generated.result.names
-            return try Self.differences(
-                SchemaDescription(objects, names: names),
-                SchemaDescription(rebuilds.flatMap(\.objects), names: names), "the schema that it should be")
-                + tables.compactMap { try lostRows(of: $0, generated.copies[$0] ?? [], db) }
-        }
-    }
-
     /// Rolls back with the rows that both schemas accept, and returns what is wrong with the result, a sentence each.
     func rollBack(
         with migrator: SchemaMigrator, to version: SchemaVersion, _ generated: GeneratedMigration

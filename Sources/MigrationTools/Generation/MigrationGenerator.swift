@@ -6,11 +6,9 @@ import TextOutput
 /// Writes the migration that leads from what a set of migrations makes to a wanted schema.
 package struct MigrationGenerator {
     /// The migrations; nil if there are none yet.
-    let migrator: SchemaMigrator?
-    let renames: [SchemaAlteration]
-    /// The schema that the migrations make, after the renames.
-    let old: SchemaDescription
-    let generated: GeneratedMigration
+    private let migrator: SchemaMigrator?
+    private let renames: [SchemaAlteration]
+    private let generated: GeneratedMigration
     private let back: GeneratedMigration
     private let name: String
 
@@ -25,15 +23,14 @@ package struct MigrationGenerator {
         let wanted = try file.database(configuration).read(SchemaDescription.init)
         let queue = try DatabaseQueue(configuration: configuration)
         try self.migrator?.migrate(queue)
-        (self.renames, old, generated, back) = try queue.writeWithoutTransaction { db in
+        (self.renames, generated, back) = try queue.writeWithoutTransaction { db in
             let all = try renames.adding(file.renames, to: db)
             let changes = try all.apply(to: db)
             let drops = try all.namingDrops(in: db)
             let old = try SchemaDescription(db)
             let generated = try GeneratedMigration(from: old, to: wanted, losses: .ask, dropping: drops)
             return (
-                changes, old, generated,
-                try GeneratedMigration(from: generated.result, to: old, losses: .accept)
+                changes, generated, try GeneratedMigration(from: generated.result, to: old, losses: .accept)
             )
         }
         let plain = GeneratedSQL(self.renames + generated.changes).text
@@ -99,15 +96,6 @@ package struct MigrationGenerator {
         package let misfits: Int
         /// The tables of those rows with the reason, a clause each.
         package let misfitReasons: [String]
-
-        init(_ trial: GenerationTrial) {
-            rows = trial.count
-            tables = trial.tableCount
-            misfits = trial.misfits.reduce(0) { $0 + $1.count }
-            misfitReasons = trial.misfits.map {
-                "\($0.count.counting("row")) of table \($0.table.text.quoted): \($0.reason)"
-            }
-        }
     }
 
     /// Runs the migration on rows, and back if asked to, and compares the result with the wanted schema.
@@ -129,7 +117,12 @@ package struct MigrationGenerator {
                 problems = try trial.rollBack(with: all, to: version - 1, back).map { "going back, \($0)" }
             }
             guard problems.isEmpty else { throw failure(problems.joined(separator: "; ")) }
-            return Trial(trial)
+            return Trial(
+                rows: trial.count, tables: trial.tableCount,
+                misfits: trial.misfits.reduce(0) { $0 + $1.count },
+                misfitReasons: trial.misfits.map {
+                    "\($0.count.counting("row")) of table \($0.table.text.quoted): \($0.reason)"
+                })
         } catch let error as SchemaMigrationError where error.code != .invalidRequest || error.version != nil
         {
             throw failure(error.diagnostic.problem)

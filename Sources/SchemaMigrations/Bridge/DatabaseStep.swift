@@ -17,8 +17,6 @@ struct DatabaseStep: TransactionWork {
                     try commit(db, context, settlement, retrying: nil)
                 } catch let suspicion as SuspectWork {
                     try commit(db, context, settlement, retrying: suspicion.suspects)
-                } catch  where RebuildTriggers.areInTheWay(error) {
-                    try commit(db, context, settlement, retrying: .everything, after: error)
                 }
             }
         }
@@ -28,8 +26,7 @@ struct DatabaseStep: TransactionWork {
     ///
     /// - Throws: ``SuspectWork``, if something that the body touched is broken in the first attempt.
     private func commit(
-        _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?,
-        after failure: (any Error)? = nil
+        _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
         try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
             guard try !settlement.isRecorded(in: place.state(of: context.manager, db)) else {
@@ -39,10 +36,7 @@ struct DatabaseStep: TransactionWork {
             var inspection =
                 foreignKeys == .deferred ? try Inspection(db, foreignKeys, retrying: suspects) : nil
             let watch = TransactionWatch()
-            try watch.keepOpen(db, orThrow: place.stepEndedTransaction) {
-                if let failure { _ = try RebuildTriggers.giveWay(after: failure, db) }
-                try body(db, context)
-            }
+            try watch.keepOpen(db, orThrow: place.stepEndedTransaction) { try body(db, context) }
             if let new = try inspection?.firstNew(touched: watch.tables, byCode: true) {
                 throw place.stepLeaves(new)
             }

@@ -17,51 +17,15 @@ struct DeferredDatabaseStep: BatchWork {
             var outcome = BatchOutcome.endedElsewhere
             try place.database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
-                try db.withDurableCommits(waitingUpTo: .zero) {
-                    do {
-                        outcome = try run(batch, db)
-                        // In the same access to the database, since the app may write before each: a rebuild swaps its
-                        // tables only when it has caught up.
-                        if batch.occasion == .launch, case .next = batch.part, case .more = outcome {
-                            outcome = try run(batch, db)
-                        }
-                    } catch  where batch.occasion == .launch && isFailure(error) {
-                        outcome = try handBack(batch, db)
-                    }
-                }
+                try db.withDurableCommits(waitingUpTo: .zero) { outcome = try run(batch, db) }
             }
             return outcome
-        }
-    }
-
-    /// Returns true for an error that a batch has by itself, so that it would have it again.
-    private func isFailure(_ error: any Error) -> Bool {
-        let cause = (error as? BatchFailure)?.cause ?? error
-        return Obstacle(cause) == nil && !(cause is BatchTimeOver) && !(cause is CancellationError)
-    }
-
-    /// Records that a step is for deferred runs again, which find the failure and report it: no launch stops for it.
-    private func handBack(_ batch: Batch, _ db: Database) throws -> BatchOutcome {
-        let (manager, version) = (batch.settlement.manager, batch.settlement.version)
-        return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
-            var position: StepPosition?
-            try place.update(manager, db) { stored in
-                try stored.changeRecord(of: manager) { record in
-                    record?.positions[version]?.awaitsLaunch = false
-                    position = record?.positions[version]
-                }
-            }
-            return position.map(BatchOutcome.handedOver) ?? .endedElsewhere
         }
     }
 
     /// Runs a batch and records how far the step is, in one transaction.
     private func run(_ batch: Batch, _ db: Database) throws -> BatchOutcome {
         let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
-        try batches.prepare(batch, db) {
-            try place.state(of: batch.settlement.manager, db).record(of: batch.settlement.manager)?
-                .positions[batch.settlement.version]
-        }
         do {
             return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
                 try body.watch.observe(db) { try run(batch, body, db) }
@@ -79,9 +43,9 @@ struct DeferredDatabaseStep: BatchWork {
         guard let record, !record.settled.contains(version) else { return .endedElsewhere }
         var position = try record.positions[version] ?? batches.begin(db)
         let start = ContinuousClock.now
-        let rest = try batches.run(batch.part, &position, body, db)
+        let isAtEnd = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start
-        let isDone = rest == .nothing && position.setAside.isEmpty
+        let isDone = isAtEnd && position.setAside.isEmpty
         try place.update(manager, db) { stored in
             if isDone { return try batch.settlement.record(in: &stored) }
             try stored.changeRecord(of: manager) { record in
@@ -90,11 +54,9 @@ struct DeferredDatabaseStep: BatchWork {
             }
         }
         if isDone { return .done }
-        if rest == .otherRun { return .handedOver(position) }
         // The other rows that are set aside come next.
         if case .retry = batch.part { return .more(position, duration) }
-        return rest == .nothing
-            ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
+        return isAtEnd ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
     }
 }
 
@@ -154,33 +116,19 @@ final class BatchBody {
     }
 }
 
-/// What is left of a step after a batch, except what is set aside.
-enum BatchesLeft {
-    case more, nothing
-    /// The rest is for the other kind of run.
-    case otherRun
-}
-
 /// A way to cut work into batches.
 protocol StepBatches: Sendable {
     /// Returns where the step begins.
     func begin(_ db: Database) throws -> StepPosition
 
-    /// Prepares the connection before the transaction of a batch begins; afterwards, its settings are put back.
-    ///
-    /// - Parameter position: returns where the step is, as far as it is recorded.
-    func prepare(_ batch: Batch, _ db: Database, _ position: () throws -> StepPosition?) throws
-
     /// Runs a part in the open transaction, and moves the position behind it.
+    ///
+    /// - Returns: whether nothing is left, except what is set aside.
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
-        -> BatchesLeft
+        -> Bool
 
     /// Returns a title for rows that are set aside.
     func title(of rows: [[String]]) -> String
-}
-
-extension StepBatches {
-    func prepare(_ batch: Batch, _ db: Database, _ position: () throws -> StepPosition?) throws {}
 }
 
 // MARK: Rows
@@ -206,10 +154,8 @@ struct RowBatches: StepBatches {
     let body: @Sendable (Database, DeferredRows) throws -> Void
 
     /// The rows that are left of those that there were at the start.
-    struct Rest: Codable {
+    private struct Rest: Codable {
         let key: [String]
-        /// What else the step has to know in the next run.
-        var note: String?
         /// True if the rows are left whose key has a NULL.
         var hasNulls: Bool
         var range: TableKey.Range?
@@ -222,7 +168,8 @@ struct RowBatches: StepBatches {
     /// A later release may have dropped it. That is the step's failure, and no reason to keep the app from launching.
     func begin(_ db: Database) throws -> StepPosition {
         guard let key = try TableKey(of: table, db) else { return StepPosition() }
-        let rest = try rest(key, db)
+        let rest = Rest(
+            key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
         var position = StepPosition()
         try position.advance(to: rest, done: 0)
         let interrupter = Interrupter(
@@ -236,13 +183,8 @@ struct RowBatches: StepBatches {
         return position
     }
 
-    /// Returns all rows that there are now, which takes no time.
-    func rest(_ key: TableKey, _ db: Database) throws -> Rest {
-        Rest(key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
-    }
-
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
-        -> BatchesLeft
+        -> Bool
     {
         guard let key = try TableKey(of: table, db) else {
             throw MigrationError(
@@ -254,12 +196,12 @@ struct RowBatches: StepBatches {
             position = try begin(db)
             known = try position.cursor(as: Rest.self)
         }
-        guard var rest = known else { return .nothing }
+        guard var rest = known else { return true }
         guard key.columns == rest.key.map({ SQLName($0) }) else { throw keyChanged(key, from: rest.key) }
         let isAside = part == .setAside
         switch part {
         case .retry(let index):
-            guard position.setAside.indices.contains(index) else { return .more }
+            guard position.setAside.indices.contains(index) else { return false }
             guard let row = RowKey(literals: position.setAside[index]) else {
                 throw keyChanged(key, from: rest.key)
             }
@@ -287,7 +229,7 @@ struct RowBatches: StepBatches {
             }
             try position.advance(to: rest, done: isAside ? 0 : next?.count ?? 0)
         }
-        return rest.isEmpty ? .nothing : .more
+        return rest.isEmpty
     }
 
     private func run(
@@ -370,7 +312,7 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
     func begin(_ db: Database) throws -> StepPosition { StepPosition() }
 
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
-        -> BatchesLeft
+        -> Bool
     {
         var calls = 1
         if case .next(let most) = part { calls = max(1, most) }
@@ -382,13 +324,13 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
                 try self.body(db, cursor)
             }
             position.done += 1
-            guard case .more(let next) = result else { return .nothing }
+            guard case .more(let next) = result else { return true }
             cursor = next
             if body.isTimeOver { break }
         }
         try position.advance(to: cursor, done: 0)
         try checkReturn(of: cursor, from: position)
-        return .more
+        return false
     }
 
     /// Throws unless a cursor comes back from the record as it is.

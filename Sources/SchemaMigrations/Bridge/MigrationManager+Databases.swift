@@ -195,52 +195,6 @@ extension MigrationManager {
             SourceLocation(fileID: fileID, line: line))
     }
 
-    /// Registers a step that rebuilds a table while the app uses it: to add a constraint, or to change a type.
-    ///
-    /// ```swift
-    /// manager.whenMigratingToVersion("2.1", rebuilding: "photo", deferredIn: dbQueue, as: """
-    ///     CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT NOT NULL COLLATE NOCASE, data BLOB);
-    ///     CREATE INDEX photo_by_title_2 ON photo(title);
-    ///     """, copying: ["title": "coalesce(title, '')"])
-    /// ```
-    ///
-    /// `runDeferred(for:while:retrying:)` copies the rows to a new table, batch by batch, and those again that the app
-    /// writes meanwhile. When all are copied, the next launch's `migrate()` puts the new table in the place of the old
-    /// one, which takes milliseconds; later runs empty the old one. Until that launch, the app reads and writes the old
-    /// table. A row that does not fit is set aside, and as long as there is one, the old table stays.
-    ///
-    /// A later migration that changes the table must be `finishing:` this step.
-    ///
-    /// - Parameters:
-    ///   - version: above that of every step registered before for the database.
-    ///   - table: a table with a primary key, which the new table has as it is.
-    ///   - database: the database.
-    ///   - schema: the `CREATE TABLE` statement, with the table's own name, and `CREATE INDEX` statements, with new names
-    ///     for the indexes. Triggers and views stay.
-    ///   - expressions: for columns of the new table, an expression of the columns of the old row. Other columns are copied
-    ///     by their names, and new ones get their defaults.
-    ///   - columns: the columns to leave out with their values. The step refuses to leave out any other column, unless an
-    ///     expression uses it.
-    ///   - onFreshInstall: whether the step runs in a new database, whose migrations create the old table. Pass `.skip` if
-    ///     they create the new one.
-    ///   - fileID: the file of the registration, for messages.
-    ///   - line: the line in it.
-    public func whenMigratingToVersion(
-        _ version: AppVersion, rebuilding table: String, deferredIn database: any DatabaseWriter,
-        as schema: String, copying expressions: [String: String] = [:], dropping columns: [String] = [],
-        onFreshInstall: FreshInstallRule = .run,
-        fileID: StaticString = #fileID, line: UInt = #line
-    ) {
-        let copying = Dictionary(
-            expressions.map { (SQLName($0), $1) }, uniquingKeysWith: { first, _ in first })
-        register(
-            RebuildBatches(
-                RebuildOrder(
-                    table: table, schema: schema, copying: copying,
-                    dropping: Set(columns.map { SQLName($0) }))),
-            version, database, onFreshInstall, .stop, SourceLocation(fileID: fileID, line: line))
-    }
-
     private func register(
         _ batches: any StepBatches, _ version: AppVersion, _ database: any DatabaseWriter,
         _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation

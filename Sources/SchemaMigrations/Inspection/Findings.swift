@@ -23,7 +23,7 @@ struct Findings {
         self.suspects = suspects
         var checked: [ForeignKey] = []
         if foreignKeys != .unchecked, suspects.includesTables {
-            let all = try ForeignKey.fetchAllOfApp(db)
+            let all = try ForeignKey.fetchAll(db)
             self.suspects.addParents(all)
             let parents = self.suspects.parents
             keys = all.filter { parents.contains($0.parent) }

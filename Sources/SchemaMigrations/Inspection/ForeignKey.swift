@@ -26,11 +26,6 @@ package struct ForeignKey: Hashable {
         }
     }
 
-    /// Reads the foreign keys of the app's tables: those of a table that is being rebuilt are not the app's concern.
-    static func fetchAllOfApp(_ db: Database) throws -> [ForeignKey] {
-        try fetchAll(db).filter { !RebuildNames.isTable($0.child) }
-    }
-
     /// Returns whether a problem of the key can come from one of the suspects.
     func concerns(_ suspects: Suspects) -> Bool {
         suspects.isEverything || suspects.tables.contains(child) || suspects.tables.contains(parent)

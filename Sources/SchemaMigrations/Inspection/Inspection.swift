@@ -64,27 +64,15 @@ struct Inspection {
         // A second attempt was inspected piece by piece.
         guard let shape else {
             try findings?.drop(db)
-            try renewRebuilds(among: SchemaShape(db)) { _ in true }
             return .anything
         }
         let after = try shape.next(db)
         suspects.add(changesSince: shape, to: after)
-        if suspects.schemaHasChanged {
-            let changed = Set(shape.objects.symmetricDifference(after.objects).map(\.table))
-            try renewRebuilds(among: after) { changed.isEmpty || changed.contains($0) }
-        }
         guard try Findings.isEmpty(db, suspects, foreignKeys, since: shape, now: after) else {
             suspects.addParents(after.keys)
             throw SuspectWork(suspects: suspects)
         }
         return after.hasAll(of: shape) ? .additions : .anything
-    }
-
-    /// Keeps tables of unfinished rebuilds from refusing changes of a table that is not what it was.
-    private func renewRebuilds(among shape: SchemaShape, where hasChanged: (SQLName) -> Bool) throws {
-        guard shape.objects.contains(where: { RebuildNames.isTable($0.table) }) else { return }
-        let keys = try ForeignKey.fetchAll(db).filter { hasChanged($0.parent) }
-        try RebuildTriggers.renew(for: Set(keys.map(\.child)), db)
     }
 
     /// The old problems, a sentence each, which do not stop the migration.
@@ -202,7 +190,7 @@ struct SchemaShape {
         }
         self.objects = objects
         self.mayHaveViewsOrTriggers = mayHaveViewsOrTriggers
-        keys = mayHaveKeys ? try Set(ForeignKey.fetchAllOfApp(db)) : []
+        keys = mayHaveKeys ? try Set(ForeignKey.fetchAll(db)) : []
     }
 
     /// Returns the schema of the same connection later on, which takes little if nothing has changed.

@@ -34,9 +34,6 @@ package struct Ledger: Sendable {
         SQLName(SQLiteStore.historyTable), MoveMark.table,
     ]
 
-    /// The beginning of the names of what else this package keeps: records, and what belongs to a table's rebuild.
-    static let prefix = "app_migrations_"
-
     /// The table in which GRDB's own migrator records its applied migrations.
     package static let tableOfGRDB: SQLName = "grdb_migrations"
 
@@ -186,7 +183,7 @@ package struct Ledger: Sendable {
 
     /// Returns true if this package keeps the table.
     package static func isOwn(table: SQLName) -> Bool {
-        tables.contains(table) || table.folded.hasPrefix(prefix)
+        tables.contains(table) || table.folded.hasPrefix(SQLiteStore.asidePrefix)
     }
 
     // MARK: Writing

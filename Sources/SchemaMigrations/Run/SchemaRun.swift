@@ -289,8 +289,6 @@ final class SchemaRun {
                 group.succeed()
             } catch {
                 let isUndone = savepoint.undo()
-                // A table that is being rebuilt in use starts over, rather than keep a migration from running.
-                if isUndone, try RebuildTriggers.giveWay(after: error, db) { continue }
                 try group.fail(error, after: group.done.count)
                 if !isUndone { throw SuspectWork(suspects: .everything) }
             }

@@ -88,7 +88,7 @@ struct Savepoint {
     ///
     /// If a migration ends the transaction and begins another one, the new transaction has no savepoint of
     /// this name.
-    static let name = "schema_migrations_savepoint"
+    private static let name = "schema_migrations_savepoint"
 
     private let db: Database
 

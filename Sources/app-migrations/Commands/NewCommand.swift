@@ -21,19 +21,15 @@ struct NewCommand: ParsableCommand {
             whether what FILE lacks is renamed or dropped. FILE can record a rename in \
             a comment: -- renamed: note.body=text
 
-            With --deferred, the command writes no file. It prints the Swift calls that rebuild the tables while the app \
-            uses them, and tries them first. What needs no rebuild is left to a migration.
-
             EXAMPLE
               app-migrations new create_books
               app-migrations new add_shelves --down
               app-migrations new add_tags --from schema.sql
               app-migrations new rename_body --from schema.sql --rename note.body=text
-              app-migrations new --from schema.sql --deferred
             """)
 
     @Argument(help: "What the migration does: letters, digits, _ and -.")
-    var name: String?
+    var name: String
 
     @OptionGroup var folder: DirectoryOption
 
@@ -47,39 +43,13 @@ struct NewCommand: ParsableCommand {
     @Flag(help: "Create a down migration too.")
     var down = false
 
-    @Flag(help: "Print the calls that rebuild tables in deferred steps.")
-    var deferred = false
-
     func validate() throws {
-        if deferred {
-            guard from != nil, name == nil, !down else {
-                throw ValidationError("--deferred needs --from, and takes no name and no --down.")
-            }
-        } else if name == nil {
-            throw ValidationError("Missing expected argument '<name>'")
-        }
         guard from != nil || renames.isEmpty else {
             throw ValidationError("--rename, --rename-table and --drop need --from.")
         }
     }
 
     func run() throws {
-        guard let name else { return try printDeferredRebuilds() }
-        try write(named: name)
-    }
-
-    /// Prints the calls to standard output, and what people read about them to standard error.
-    private func printDeferredRebuilds() throws {
-        guard let from else { return }
-        let generation = try DeferredGeneration(
-            from: from, folder, renames,
-            asking: RenameDialog.isPossible ? RenameDialog(file: from) : nil)
-        print(generation.calls)
-        FileHandle.standardError.write(Data("\n\(generation.report(Style(for: .standardError)))\n".utf8))
-    }
-
-    /// Writes the files of a migration.
-    private func write(named name: String) throws {
         let name = name.replacingOccurrences(of: " ", with: "_")
         try Self.check(name)
         let generation = try from.map { file in

@@ -22,8 +22,6 @@ struct DeferredLine: Encodable {
 
     enum State: String, Encodable {
         case waiting
-        /// The next launch goes on with it.
-        case awaitsLaunch
         /// A process runs it, or died in it.
         case running
         case failed
@@ -37,9 +35,7 @@ struct DeferredLine: Encodable {
         failures = step.failures
         rowsSetAside = step.position.setAside.count
         let running = step.attempt
-        state =
-            running != nil
-            ? .running : failures > 0 ? .failed : step.position.awaitsLaunch ? .awaitsLaunch : .waiting
+        state = running != nil ? .running : failures > 0 ? .failed : .waiting
         build = running?.build
         since = running?.since
         attempt = running?.number
@@ -78,8 +74,7 @@ struct DeferredLine: Encodable {
                 + ((attempt ?? 1) > 1 ? ", attempt \(attempt ?? 1) at this batch" : "")
         }
         let rows = rowsSetAside > 0 ? "\(rowsSetAside.counting("row")) set aside" : nil
-        return [running, failed, rows].compactMap { $0 }.joined(separator: "; ").nonEmpty
-            ?? (state == .awaitsLaunch ? "waiting for a launch" : "waiting")
+        return [running, failed, rows].compactMap { $0 }.joined(separator: "; ").nonEmpty ?? "waiting"
     }
 }
 

@@ -22,7 +22,13 @@ struct Generation {
     ) throws {
         self.file = file
         self.goesBack = goesBack
-        generator = try Self.compare(file, folder, renames, asking: dialog)
+        let migrator = try folder.migratorIfAny()
+        let schema = try SchemaFile(contentsOf: URL(fileURLWithPath: file))
+        func compare(_ renames: RenameOptions) throws -> MigrationGenerator {
+            try MigrationGenerator(migrator, to: schema, renaming: renames.renames)
+        }
+        let answers = try dialog?.complete(renames) { try compare($0).questions } ?? renames
+        generator = try compare(answers)
         trial =
             generator.sql.isEmpty
             ? nil
@@ -30,18 +36,6 @@ struct Generation {
                 try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
             }
         isCompatible = try !generator.sql.isEmpty && generator.isCompatible()
-    }
-
-    /// Compares a folder's migrations with a file.
-    static func compare(
-        _ file: String, _ folder: DirectoryOption, _ renames: RenameOptions, asking dialog: RenameDialog?
-    ) throws -> MigrationGenerator {
-        let migrator = try folder.migratorIfAny()
-        let schema = try SchemaFile(contentsOf: URL(fileURLWithPath: file))
-        func compare(_ renames: RenameOptions) throws -> MigrationGenerator {
-            try MigrationGenerator(migrator, to: schema, renaming: renames.renames)
-        }
-        return try compare(dialog?.complete(renames) { try compare($0).questions } ?? renames)
     }
 
     /// True if the migrations make the schema of the file already.
@@ -54,9 +48,7 @@ struct Generation {
     var downSQL: String { generator.downSQL }
 
     /// Throws an error if there is nothing to write.
-    func checkIsWritable() throws { try Self.checkIsWritable(generator, file) }
-
-    static func checkIsWritable(_ generator: MigrationGenerator, _ file: String) throws {
+    func checkIsWritable() throws {
         guard generator.sql.isEmpty else { return }
         guard generator.questions.isEmpty else {
             throw Failure(
@@ -91,56 +83,42 @@ struct Generation {
         var lines = generator.summary.map { "  \($0)" }
         if let trial {
             let result = generator.questions.isEmpty ? "the schema of \(file)" : "what it should"
-            lines.append(trial.line(making: result, style))
+            let rows = "on \(trial.rows.counting("generated row")) in \(trial.tables.counting("table"))"
+            lines.append(
+                style.good("✓")
+                    + (trial.rows == 0
+                        ? " Tried: it makes \(result)."
+                        : " Tried \(rows): it makes \(result), and every row stays.")
+                    + (trial.misfits == 0
+                        ? ""
+                        : " \(trial.misfits.counting("more row")) \(trial.misfits == 1 ? "does" : "do") not fit it.")
+            )
         }
         if isCompatible {
             lines.append(style.good("✓") + " Compatible: an older build can use the database after it.")
         }
-        let title = "Rows may not fit, and then the migration fails and changes nothing:"
-        lines += generator.tightened(trial).listed(title, style)
-        lines += generator.questions.listed(
-            "Left out, because it would lose data or cannot be decided:", style)
+        lines += list(
+            generator.tightened + (trial?.misfitReasons.map { "of the generated rows, \($0)" } ?? []),
+            of: "migration", style)
+        lines += list(
+            generator.questions, "Left out, because it would lose data or cannot be decided:", style)
         if goesBack {
-            lines += generator.downTightened.listed(
-                title.replacingOccurrences(of: "the migration", with: "the down migration"), style)
-            lines += generator.downQuestions.listed("Left out of the down migration:", style)
+            lines += list(generator.downTightened, of: "down migration", style)
+            lines += list(generator.downQuestions, "Left out of the down migration:", style)
         }
         return lines.joined(separator: "\n")
     }
-}
 
-extension MigrationGenerator {
-    /// The changes that some rows may not fit, and the generated rows that do not, in words.
-    func tightened(_ trial: Trial?) -> [String] {
-        tightened + (trial?.misfitReasons.map { "of the generated rows, \($0)" } ?? [])
+    private func list(_ tightened: [String], of migration: String, _ style: Style) -> [String] {
+        guard !tightened.isEmpty else { return [] }
+        return ["", style.heading("Rows may not fit, and then the \(migration) fails and changes nothing:")]
+            + tightened.map { "  \(style.notable("!")) \($0)" }
     }
-}
 
-extension MigrationGenerator.Trial {
-    /// Returns a line about a trial that went well.
-    func line(making result: String, _ style: Style) -> String {
-        let rows = "on \(rows.counting("generated row")) in \(tables.counting("table"))"
-        return style.good("✓")
-            + (self.rows == 0
-                ? " Tried: it makes \(result)." : " Tried \(rows): it makes \(result), and every row stays.")
-            + (misfits == 0
-                ? "" : " \(misfits.counting("more row")) \(misfits == 1 ? "does" : "do") not fit it.")
-    }
-}
-
-extension [String] {
-    /// Returns the lines of a list below its title; none if it is empty.
-    func listed(_ title: String, _ style: Style) -> [String] {
-        isEmpty ? [] : ["", style.heading(title)] + map { "  \(style.notable("!")) \($0)" }
-    }
-}
-
-extension [SchemaQuestion] {
-    /// Returns the lines of a list below its title; none if it is empty.
-    func listed(_ title: String, _ style: Style) -> [String] {
-        guard !isEmpty else { return [] }
+    private func list(_ questions: [SchemaQuestion], _ title: String, _ style: Style) -> [String] {
+        guard !questions.isEmpty else { return [] }
         return ["", style.heading(title)]
-            + flatMap { question in
+            + questions.flatMap { question in
                 ["  \(style.notable("?")) \(question.subject): \(question.text)"]
                     + (question.missing.map { ["    To drop it, pass --drop \($0.path.shellWord)."] } ?? [])
                     + (question.waiting.isEmpty

@@ -88,26 +88,6 @@ struct DeferredMatrixTests {
             ])
     }
 
-    @Test("rebuilds tables in use, and ends with the schema of a new install")
-    func rebuild() throws {
-        let schema = try SchemaMigrator(migrations: Array(Self.migrations.prefix(2)))
-        let matrix = UpgradeMatrix(of: schema) { database, version in
-            let manager = try MigrationManager(
-                currentVersion: "2.1", adopting: Adoption { version == 0 ? nil : "1.0" },
-                store: InMemoryStore())
-            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
-            manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: database)
-            manager.whenMigratingToVersion(
-                "2.1", rebuilding: "photo", deferredIn: database,
-                as: "CREATE TABLE photo(id INTEGER PRIMARY KEY, hash TEXT NOT NULL)",
-                copying: ["hash": "coalesce(hash, '')"], dropping: ["old"])
-            return manager
-        }
-        let report = try matrix.run()
-        #expect(report.upgrades.map(\.applied) == [1, 0])
-        #expect(report.upgrades.allSatisfy { $0.rows == 20 })
-    }
-
     @Test("reports a release that destroys what they read, without finishing them")
     func destroyed() throws {
         let lines = try problems(matrix(finishing: [], Self.hash))
