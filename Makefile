@@ -18,7 +18,7 @@ test: setup ## build and run the tests (ARGS='--filter Plan' for a part), and li
 test-crashes: setup ## build and run the crash and fault tests in short form, on Linux
 	@SWIFT='$(SWIFT)' Scripts/test.sh --crashes $(ARGS)
 
-bench: setup ## measure against rivals and limits, in twelve minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
+bench: setup ## measure against rivals and limits, in four minutes on a quiet machine, and draw it (ARGS='--only schema' for a part)
 	@$(SWIFT) build --package-path Benchmarks -c release --product bench
 	@$(SWIFT) run --package-path Benchmarks -c release --skip-build bench $(or $(ARGS),--picture Documentation/benchmarks.svg)
 
