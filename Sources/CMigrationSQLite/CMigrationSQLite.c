@@ -23,6 +23,7 @@ int sqlite3_table_column_metadata(
     sqlite3 *, const char *, const char *, const char *, const char **, const char **, int *, int *, int *);
 int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
+int sqlite3_db_config(sqlite3 *, int, ...);
 
 enum { ok = 0, integer_type = 1, deferred_foreign_keys = 10, data_version = 35 };
 
@@ -96,4 +97,20 @@ int app_migrations_has_unresolved_keys(app_migrations_connection *connection) {
     int current = 0, highest = 0;
     sqlite3_db_status((sqlite3 *)connection, deferred_foreign_keys, &current, &highest, 0);
     return current;
+}
+
+int app_migrations_is_autoincremented(
+    app_migrations_connection *connection, const char *table, const char *column) {
+    int is_autoincremented = 0;
+    int code = sqlite3_table_column_metadata(
+        (sqlite3 *)connection, "main", table, column, NULL, NULL, NULL, NULL, &is_autoincremented);
+    return code == ok && is_autoincremented;
+}
+
+int app_migrations_setting(app_migrations_connection *connection, int setting, int value) {
+    int before = -1, after = -1;
+    // c3ref/c_dbconfig_defensive.html: a negative value leaves the setting as it is.
+    if (sqlite3_db_config((sqlite3 *)connection, setting, -1, &before) != ok) return -1;
+    if (value >= 0) sqlite3_db_config((sqlite3 *)connection, setting, value, &after);
+    return before;
 }

@@ -56,4 +56,12 @@ uint32_t app_migrations_data_version(app_migrations_connection *connection);
 /// (https://sqlite.org/c3ref/c_dbstatus_options.html, SQLITE_DBSTATUS_DEFERRED_FKS).
 int app_migrations_has_unresolved_keys(app_migrations_connection *connection);
 
+/// 1 if a column of the main database is an AUTOINCREMENT key.
+int app_migrations_is_autoincremented(
+    app_migrations_connection *connection, const char *table, const char *column);
+
+/// Sets a setting of the connection to 0 or 1, also inside a transaction, and returns what it was; -1 if this SQLite does
+/// not know it (https://sqlite.org/c3ref/c_dbconfig_defensive.html). A negative value changes nothing.
+int app_migrations_setting(app_migrations_connection *connection, int setting, int value);
+
 #endif

@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+
+/// The rows that have no value of their own for a column that `ALTER TABLE` once added, and so show its default.
+private struct ShortRows {
+    /// The key of one of them.
+    let key: Row
+    /// Their row ids, if the table has these.
+    var rowIDs: ClosedRange<Int64>?
+}
+
+extension TableChange {
+    /// Gives a value of their own to the rows that show a default which is about to change.
+    ///
+    /// - Returns: false if this SQLite does not let its schema be edited.
+    func writeShortRows(_ db: Database) throws -> Bool {
+        // A row that is short of one column is short of those after it.
+        let changed = old.columns.indices.last { index in
+            let (column, new) = (old.columns[index], new.columns[index])
+            return column.defaultValue != new.defaultValue && !column.isGenerated && column.keyPlace == 0
+        }
+        guard let changed else { return true }
+        let column = old.columns[changed].name
+        var rows: ShortRows?
+        var isEdited = false
+        // Only short rows show a default that no value can be equal to.
+        let mark = "x'\(UUID().uuidString.filter { $0 != "-" })'"
+        guard let sql = old.text.settingDefault(mark, ofColumn: changed) else { return false }
+        try db.inSavepoint {
+            isEdited = try db.edit(table, to: sql)
+            // An index would hold the default that was.
+            if isEdited {
+                rows = try shortRows("\(table.inMain) NOT INDEXED WHERE \(column.sql) IS \(mark)", db)
+            }
+            return .rollback
+        }
+        db.clearSchemaCache()
+        guard isEdited, let rows else { return isEdited }
+        try write(rows, column, db)
+        return true
+    }
+
+    private func shortRows(_ rows: String, _ db: Database) throws -> ShortRows? {
+        let names = old.rowID.map { [$0] } ?? old.keyNames
+        // Without a key that can be named, every row is written.
+        guard
+            let key = try Row.fetchOne(
+                db, sql: "SELECT \(names.isEmpty ? "1" : names.sql) FROM \(rows) LIMIT 1")
+        else { return nil }
+        var found = ShortRows(key: names.isEmpty ? Row() : key)
+        if let rowID = old.rowID?.sql,
+            let ends = try Row.fetchOne(db, sql: "SELECT min(\(rowID)), max(\(rowID)) FROM \(rows)")
+        {
+            found.rowIDs = (ends[0] as Int64)...(ends[1] as Int64)
+        }
+        return found
+    }
+
+    /// Writes the value that short rows show, which triggers and foreign keys are not to notice.
+    private func write(_ rows: ShortRows, _ column: SQLName, _ db: Database) throws {
+        let triggers = try String.fetchAll(
+            db,
+            sql: "SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
+            arguments: [table])
+        if let trigger = triggers.first {
+            throw SchemaMigrationError(
+                .refusedStatement,
+                "The temporary trigger \(trigger) would fire, as rows of table \(table) get their old default written",
+                remedy: "Drop it first. Nothing was changed.")
+        }
+        var conditions: [String] = []
+        var arguments: [DatabaseValue] = []
+        if rows.key.count > 0 {
+            let isIt = (old.rowID.map { [$0] } ?? old.keyNames).map { "\($0.sql) IS ?" }
+            let shown = try DatabaseValue.fetchOne(
+                db,
+                sql: "SELECT \(column.sql) FROM \(table.inMain) WHERE \(isIt.joined(separator: " AND "))",
+                arguments: StatementArguments(rows.key.databaseValues))
+            conditions.append("\(column.sql) IS ?")
+            arguments.append(shown ?? .null)
+        }
+        if let rowID = old.rowID?.sql, let rowIDs = rows.rowIDs {
+            conditions.append("\(rowID) BETWEEN ? AND ?")
+            arguments += [rowIDs.lowerBound.databaseValue, rowIDs.upperBound.databaseValue]
+        }
+        let filter = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+        // UPDATE writes a row with all its columns, whatever it sets.
+        try db.with(pragma: "ignore_check_constraints", 1) {
+            try db.with([(.triggers, false), (.foreignKeys, false)]) {
+                try db.execute(
+                    sql: "UPDATE \(table.inMain) NOT INDEXED SET \(column.sql) = \(column.sql)\(filter)",
+                    arguments: StatementArguments(arguments))
+            }
+        }
+    }
+}

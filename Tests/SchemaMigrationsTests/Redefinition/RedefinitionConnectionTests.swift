@@ -1,0 +1,127 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+/// Where a table is redefined, and who else sees it.
+struct RedefinitionConnectionTests {
+    private static let setUp = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'a')"
+    private static let definition = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL)"
+    private static let refused = "NOT NULL constraint failed: t.a"
+
+    @Test(arguments: [true, false])
+    func `Defensive mode is put back`(isGood: Bool) throws {
+        let table = try RedefinedTable(Self.setUp)
+        if !isGood { try table.database.execute("INSERT INTO t VALUES (2, NULL)") }
+        try table.database.inDatabase { db in
+            try db.with([(.defensive, true)]) {
+                if isGood {
+                    #expect(try db.redefine(table: "t", as: Self.definition) == .edited)
+                } else {
+                    #expect(throws: SchemaMigrationError.self) {
+                        try db.redefine(table: "t", as: Self.definition)
+                    }
+                }
+                try db.execute(sql: "PRAGMA writable_schema = ON")
+                #expect(throws: DatabaseError.self) { try db.execute(sql: "DELETE FROM sqlite_master") }
+                try db.execute(sql: "PRAGMA writable_schema = OFF")
+            }
+            #expect(!db.isInsideTransaction)
+        }
+        #expect(try table.message(of: "INSERT INTO t VALUES (3, NULL)") == (isGood ? Self.refused : nil))
+    }
+
+    @Test func `Compiled statements, other connections and GRDB's cache see the change`() throws {
+        let folder = try TemporaryFolder()
+        let pool = try folder.pool("pool.sqlite")
+        try pool.execute(Self.setUp)
+        let other = try folder.queue("pool.sqlite")
+        let insert = "INSERT INTO t(a) VALUES (NULL)"
+        try other.write { db in _ = try db.cachedStatement(sql: insert) }
+        #expect(try pool.read { try $0.columns(in: "t")[1].isNotNull } == false)
+        let snapshot = try pool.makeSnapshot()
+        try pool.write { db in
+            _ = try db.cachedStatement(sql: insert)
+            #expect(try db.columns(in: "t")[1].isNotNull == false)
+            try db.redefine(table: "t", as: Self.definition)
+            #expect(try db.columns(in: "t")[1].isNotNull)
+            #expect(throws: DatabaseError.self) { try db.cachedStatement(sql: insert).execute() }
+        }
+        #expect(throws: DatabaseError.self) {
+            try other.write { try $0.cachedStatement(sql: insert).execute() }
+        }
+        #expect(try pool.read { try $0.columns(in: "t")[1].isNotNull })
+        #expect(try snapshot.read { try $0.columns(in: "t")[1].isNotNull } == false)
+        #expect(try snapshot.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 1)
+    }
+
+    @Test func `A transaction that is undone leaves everything as it was`() throws {
+        let table = try RedefinedTable(Self.setUp)
+        try table.database.inTransaction { db in
+            try db.redefine(table: "t", as: Self.definition)
+            return .rollback
+        }
+        #expect(try table.message(of: "INSERT INTO t VALUES (2, NULL)") == nil)
+        #expect(try table.database.read { try $0.columns(in: "t")[1].isNotNull } == false)
+    }
+
+    @Test func `In a savepoint, a failure undoes the redefinition alone`() throws {
+        let table = try RedefinedTable(Self.setUp)
+        try table.database.write { db in
+            try db.execute(sql: "INSERT INTO t VALUES (2, NULL)")
+            try db.inSavepoint {
+                #expect(throws: SchemaMigrationError.self) {
+                    try db.redefine(table: "t", as: Self.definition)
+                }
+                #expect(db.isInsideTransaction)
+                return .commit
+            }
+            try db.execute(sql: "UPDATE t SET a = 'b' WHERE a IS NULL")
+            try db.inSavepoint {
+                try db.redefine(table: "t", as: Self.definition)
+                return .commit
+            }
+        }
+        #expect(try table.rows() == [#"1, "a""#, #"2, "b""#])
+        #expect(try table.message(of: "INSERT INTO t VALUES (3, NULL)") == Self.refused)
+    }
+
+    @Test(arguments: [DatabaseMigrator.ForeignKeyChecks.deferred, .immediate])
+    func `GRDB's own migrators can redefine`(_ checks: DatabaseMigrator.ForeignKeyChecks) throws {
+        let table = try RedefinedTable(Self.setUp)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("constraints", foreignKeyChecks: checks) { db in
+            try db.redefine(table: "t", as: Self.definition)
+        }
+        try migrator.migrate(table.database)
+        #expect(try table.message(of: "INSERT INTO t VALUES (3, NULL)") == Self.refused)
+    }
+
+    @Test(arguments: [ForeignKeys.deferred, .immediate, .unchecked])
+    func `A migration in Swift can redefine`(_ foreignKeys: ForeignKeys) throws {
+        let folder = try TemporaryFolder()
+        let queue = try folder.queue("code.sqlite")
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, sql: Self.setUp),
+            CodeMigration(2, "constraints", foreignKeys: foreignKeys) { db in
+                try db.redefine(table: "t", as: Self.definition)
+            },
+        ])
+        try schema.migrate(queue)
+        #expect(throws: DatabaseError.self) { try queue.execute("INSERT INTO t VALUES (2, NULL)") }
+    }
+
+    @Test func `A step of a manager can redefine`() throws {
+        let app = try App()
+        let database = try app.folder.queue("app.sqlite")
+        try database.execute(Self.setUp)
+        let manager = try app.manager("2.0", adopting: Adoption { "1.0" })
+        manager.whenMigratingToVersion("2.0", in: database) { db in
+            try db.redefine(table: "t", as: Self.definition)
+        }
+        try manager.migrate()
+        #expect(throws: DatabaseError.self) { try database.execute("INSERT INTO t VALUES (2, NULL)") }
+    }
+}

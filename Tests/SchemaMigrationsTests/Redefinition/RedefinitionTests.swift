@@ -1,0 +1,91 @@
+import GRDB
+import SchemaMigrations
+import Testing
+
+/// What a table's new definition may change.
+struct RedefinitionTests {
+    private static let setUp = """
+        CREATE TABLE album(id INTEGER PRIMARY KEY);
+        INSERT INTO album VALUES (1), (2);
+        CREATE TABLE t(id INTEGER PRIMARY KEY, title TEXT, album INTEGER);
+        CREATE INDEX t_title ON t(title);
+        CREATE TABLE log(text);
+        CREATE TRIGGER t_insert AFTER INSERT ON t BEGIN INSERT INTO log VALUES (NEW.title); END;
+        CREATE VIEW titles AS SELECT title FROM t;
+        INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2);
+        """
+    private static let definition = """
+        CREATE TABLE t(id INTEGER PRIMARY KEY, title TEXT NOT NULL CHECK (length(title) > 0),
+        album INTEGER REFERENCES album(id) ON DELETE CASCADE)
+        """
+
+    @Test func `NOT NULL, CHECK and a foreign key hold from then on`() throws {
+        let table = try RedefinedTable(Self.setUp)
+        #expect(try table.redefine(Self.definition) == .edited)
+        #expect(
+            try table.message(of: "INSERT INTO t VALUES (3, NULL, 1)")
+                == "NOT NULL constraint failed: t.title")
+        #expect(
+            try table.message(of: "INSERT INTO t VALUES (3, '', 1)")
+                == "CHECK constraint failed: length(title) > 0")
+        #expect(try table.message(of: "INSERT INTO t VALUES (3, 'c', 9)") == "FOREIGN KEY constraint failed")
+        try table.database.execute("DELETE FROM album WHERE id = 2; INSERT INTO t VALUES (3, 'c', 1)")
+        #expect(try table.rows() == ["1, \"a\", 1", "3, \"c\", 1"])
+        #expect(try table.rows("SELECT * FROM titles") == ["\"a\"", "\"c\""])
+        #expect(try table.rows("SELECT * FROM log").last == "\"c\"")
+        #expect(try table.redefine(Self.definition) == .unchanged)
+        try table.expectIntact()
+    }
+
+    @Test func `Rows that break the definition are named, and nothing changes`() throws {
+        let table = try RedefinedTable(
+            Self.setUp
+                + "INSERT INTO t VALUES (4, NULL, 1), (5, NULL, 1), (6, '', 1), (7, NULL, 2), (8, NULL, 2)")
+        #expect(
+            try table.refusal(of: Self.definition, afterWriting: true) == """
+                The rows of table t break its new definition: column title is NULL in 4 rows (id: 4, 5, 7); CHECK \
+                (length(title) > 0) fails in 1 row (id: 6). Correct these rows first, in the same transaction.
+                """)
+    }
+
+    @Test func `Rows that refer to nothing are named, and nothing changes`() throws {
+        let table = try RedefinedTable(Self.setUp + "INSERT INTO t VALUES (4, 'd', 9)")
+        #expect(
+            try table.refusal(of: Self.definition, afterWriting: true) == """
+                The rows of table t break its new definition: foreign key album → album(id) refers to no row in 1 row \
+                (id: 4). Correct the row first, in the same transaction.
+                """)
+    }
+
+    @Test func `A short row keeps the value that it showed`() throws {
+        let table = try RedefinedTable(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2);
+            ALTER TABLE t ADD COLUMN kind TEXT DEFAULT 'old'; INSERT INTO t VALUES (3, 'old'), (4, 'x');
+            CREATE INDEX t_kind ON t(kind);
+            CREATE TRIGGER t_update AFTER UPDATE ON t BEGIN SELECT raise(ABORT, 'fired'); END;
+            """)
+        try table.redefine("CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT DEFAULT 'new')")
+        try table.database.execute("INSERT INTO t(id) VALUES (5)")
+        #expect(try table.rows() == [#"1, "old""#, #"2, "old""#, #"3, "old""#, #"4, "x""#, #"5, "new""#])
+        try table.expectIntact()
+    }
+
+    @Test func `What is more than a constraint is refused`() throws {
+        let table = try RedefinedTable("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INT UNIQUE)")
+        #expect(
+            try table.refusal(of: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b INT UNIQUE)") == """
+                Table t would have another type in column a (TEXT, then INTEGER). That is more than a constraint: create \
+                another table, copy the rows, drop this one and rename the other. Nothing was changed.
+                """)
+    }
+
+    @Test func `A build that refuses the edit gets a rebuild`() throws {
+        let table = try RedefinedTable(Self.setUp)
+        #expect(try table.redefine(Self.definition, editing: false) == .rebuilt)
+        #expect(try table.message(of: "INSERT INTO t VALUES (3, 'c', 9)") == "FOREIGN KEY constraint failed")
+        #expect(try table.rows() == ["1, \"a\", 1", "2, \"b\", 2"])
+        #expect(try table.rows("SELECT * FROM titles") == ["\"a\"", "\"b\""])
+        try table.expectIntact()
+    }
+}
