@@ -8,6 +8,7 @@ import MigrationDiagnostics
 ///     -- migrations: foreign-keys=deferred|immediate|unchecked
 ///     -- migrations: transaction=none
 ///     -- migrations: compatible
+///     -- migrations: redefine
 ///
 /// A `PRAGMA foreign_keys` as the very first statement chooses between deferred and immediate. SQLite would
 /// ignore it in the file's transaction (pragma.html), so the migrator reads it before the transaction begins.
@@ -26,6 +27,8 @@ package struct SQLFileSettings: Equatable, Sendable {
     package private(set) var transaction = Transaction.wrapped
     /// True if apps that do not know the migration can use the database after it.
     package private(set) var isCompatible = false
+    /// True if the file holds the definitions that tables should have, in place of statements that run.
+    package private(set) var redefines = false
 
     init(comments: [SQLScript.Comment], statements: [SQLScript.Statement], fileName: String) throws {
         if let value = statements.first?.valueForForeignKeys {
@@ -69,12 +72,13 @@ package struct SQLFileSettings: Equatable, Sendable {
             case "foreign-keys=unchecked": foreignKeys = .unchecked
             case "transaction=none": transaction = .none
             case "compatible": isCompatible = true
+            case "redefine": redefines = true
             default:
                 throw refusal(
                     "\"\(setting)\" is not a setting of a migration",
                     """
-                    Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none or \
-                    compatible.
+                    Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none, \
+                    compatible or redefine.
                     """)
             }
         }

@@ -147,6 +147,7 @@ package struct SQLScript {
     // MARK: Refusals
 
     private func refuse() throws {
+        if settings.redefines { try refuseInRedefinition() }
         switch settings.transaction {
         case .wrapped:
             for statement in statements { try refuseInTransaction(statement) }
@@ -185,6 +186,25 @@ package struct SQLScript {
                 "\(word) in a file without a transaction", at: statement,
                 remedy: "Remove it: one file cannot end what another began.")
         }
+    }
+
+    private func refuseInRedefinition() throws {
+        for statement in statements where statement.redefinedTable == nil {
+            // The name of what it creates or changes belongs to the kind of statement in two words.
+            let words = statement.opening.prefix { $0.isWord }.prefix(2).map(\.keyword).joined(separator: " ")
+            throw refusal(
+                "\(words) in a file that redefines tables", at: statement,
+                remedy: """
+                    Put it in another file: one that begins with `-- migrations: redefine` holds nothing but the CREATE TABLE \
+                    statements of tables that exist.
+                    """)
+        }
+        guard settings.transaction == .none, let first = statements.first else { return }
+        throw refusal(
+            "a file that redefines tables asks for no transaction", at: first,
+            remedy:
+                "Remove transaction=none from its header: the definition and its record are committed together."
+        )
     }
 
     private func refuseInTransaction(_ statement: Statement) throws {
@@ -239,6 +259,7 @@ package struct SQLScript {
             failure.statement = statement.map { text(of: $0) }
             return failure
         }
+        if settings.redefines { return try redefine(db, afterEach: afterEach) }
         let cursor = try db.allStatements(sql: sql)
         var offset = 0
         while true {
@@ -267,8 +288,13 @@ package struct SQLScript {
     }
 
     func text(of statement: Statement) -> String {
-        let text = String(decoding: bytes(of: statement), as: UTF8.self)
+        let text = wholeText(of: statement)
         return text.count > 200 ? text.prefix(200) + "…" : text
+    }
+
+    /// Returns a statement as it is written.
+    package func wholeText(of statement: Statement) -> String {
+        String(decoding: bytes(of: statement), as: UTF8.self)
     }
 
     private func bytes(of statement: Statement) -> Substring.UTF8View {

@@ -98,7 +98,7 @@ struct SQLScriptTests {
     private static let drop = "Remove it: the file and its record are committed together."
     private static let close = "Close it: SQLite would silently ignore the rest of the file."
     private static let values =
-        "Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none or compatible."
+        "Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none, compatible or redefine."
 
     @Test(
         "is refused if it cannot run as a whole in one transaction",
