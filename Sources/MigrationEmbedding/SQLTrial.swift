@@ -31,7 +31,11 @@ package struct SQLTrial {
                     return
                 }
                 do throws(SystemSQLite.Refusal) {
-                    try database.run(sql)
+                    if Redefinition.isAsked(by: sql) {
+                        try Redefinition.run(sql, in: database)
+                    } else {
+                        try database.run(sql)
+                    }
                 } catch {
                     if Self.isAboutTheComputer(error.message) {
                         stop(at: file, error.message)

@@ -21,6 +21,7 @@ final class SystemSQLite {
             UnsafeMutablePointer<UnsafePointer<CChar>?>
         ) -> Int32
     private typealias OfStatement = @convention(c) (OpaquePointer?) -> Int32
+    private typealias Text = @convention(c) (OpaquePointer?, Int32) -> UnsafePointer<UInt8>?
     private typealias Message = @convention(c) (OpaquePointer) -> UnsafePointer<CChar>?
 
     private let library: UnsafeMutableRawPointer
@@ -30,6 +31,8 @@ final class SystemSQLite {
     private let finalize: OfStatement
     private let close: OfStatement
     private let message: Message
+    private let text: Text
+    private let columnCount: OfStatement
     /// Nil before SQLite 3.38.
     private let errorOffset: OfStatement?
 
@@ -49,7 +52,9 @@ final class SystemSQLite {
         guard let open = function("open_v2", Open.self), let prepare = function("prepare_v2", Prepare.self),
             let step = function("step", OfStatement.self),
             let finalize = function("finalize", OfStatement.self),
-            let close = function("close", OfStatement.self), let message = function("errmsg", Message.self)
+            let close = function("close", OfStatement.self), let message = function("errmsg", Message.self),
+            let text = function("column_text", Text.self),
+            let columnCount = function("column_count", OfStatement.self)
         else { return nil }
         self.library = library
         self.prepare = prepare
@@ -57,6 +62,8 @@ final class SystemSQLite {
         self.finalize = finalize
         self.close = close
         self.message = message
+        self.text = text
+        self.columnCount = columnCount
         errorOffset = function("error_offset", OfStatement.self)
         var database: OpaquePointer?
         // SQLITE_OPEN_READWRITE, _CREATE and _MEMORY
@@ -70,7 +77,11 @@ final class SystemSQLite {
     }
 
     /// Runs all statements of a text without NULs.
-    func run(_ sql: String) throws(Refusal) {
+    ///
+    /// - Returns: the rows of all queries, as texts.
+    @discardableResult
+    func run(_ sql: String) throws(Refusal) -> [[String]] {
+        var rows: [[String]] = []
         let bytes = sql.utf8CString
         var offset = 0
         while offset < bytes.count - 1 {
@@ -86,12 +97,18 @@ final class SystemSQLite {
             }
             if let failure { throw refusal(offset + max(Int(failure), 0), isExact: failure >= 0, bytes) }
             defer { _ = finalize(statement) }
-            guard statement != nil else { return }
+            guard statement != nil else { return rows }
             var code = step(statement)
-            while code == Self.row { code = step(statement) }
+            while code == Self.row {
+                rows.append(
+                    (0..<columnCount(statement)).map { text(statement, $0).map { String(cString: $0) } ?? "" }
+                )
+                code = step(statement)
+            }
             guard code == Self.done else { throw refusal(offset, isExact: false, bytes) }
             offset += length
         }
+        return rows
     }
 
     private static let row: Int32 = 100

@@ -1,0 +1,63 @@
+import Foundation
+
+/// A file that begins with `-- migrations: redefine`: it holds the definitions that tables are to have.
+///
+/// The migrator replaces the definitions and looks at the rows. Here, the few rows that migrations insert are copied into
+/// tables of the new definitions, which comes to the same.
+enum Redefinition {
+    /// Returns whether the header of a file asks for it.
+    static func isAsked(by sql: String) -> Bool {
+        let lines = sql.split(whereSeparator: \.isNewline).lazy.map { $0.filter { !$0.isWhitespace } }
+        return lines.prefix { !$0.uppercased().hasPrefix("CREATE") }.contains { line in
+            guard line.hasPrefix("--migrations:") else { return false }
+            return line.dropFirst("--migrations:".count).split(separator: ",").contains("redefine")
+        }
+    }
+
+    /// Gives tables of a database the definitions that a file holds.
+    static func run(_ sql: String, in database: SystemSQLite) throws(SystemSQLite.Refusal) {
+        guard let scratch = SystemSQLite() else { return }
+        try scratch.run(sql)
+        let definitions = try scratch.run(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        )
+        // So nothing else that names the table is changed (lang_altertable.html, 3).
+        let foreignKeys = try database.run("PRAGMA foreign_keys").first?.first ?? "0"
+        try database.run("PRAGMA legacy_alter_table = 1; PRAGMA foreign_keys = 0")
+        for definition in definitions {
+            do throws(SystemSQLite.Refusal) {
+                try define(definition[0], as: definition[1], in: database)
+            } catch {
+                throw SystemSQLite.Refusal(message: error.message, offset: 0)
+            }
+        }
+        try database.run("PRAGMA legacy_alter_table = 0; PRAGMA foreign_keys = \(foreignKeys)")
+    }
+
+    private static func define(
+        _ table: String, as sql: String, in database: SystemSQLite
+    ) throws(SystemSQLite.Refusal) {
+        let (literal, name) = (quoted(table, "'"), quoted(table, "\""))
+        let columns = try database.run(
+            "SELECT name FROM pragma_table_xinfo(\(literal)) WHERE hidden = 0"
+        ).map { quoted($0[0], "\"") }.joined(separator: ", ")
+        guard !columns.isEmpty else {
+            throw SystemSQLite.Refusal(message: "no such table to redefine: \(table)", offset: 0)
+        }
+        let objects = try database.run(
+            """
+            SELECT sql FROM sqlite_master
+            WHERE tbl_name = \(literal) COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL
+            """)
+        let old = quoted("\(table) before", "\"")
+        try database.run("ALTER TABLE \(name) RENAME TO \(old)")
+        try database.run(sql)
+        try database.run("INSERT INTO \(name)(\(columns)) SELECT \(columns) FROM \(old)")
+        try database.run("DROP TABLE \(old)")
+        for object in objects { try database.run(object[0]) }
+    }
+
+    private static func quoted(_ text: String, _ quote: String) -> String {
+        quote + text.replacingOccurrences(of: quote, with: quote + quote) + quote
+    }
+}
