@@ -17,9 +17,10 @@ struct CheckTests {
         ])
         let run = try await tool("check")
         #expect(run.errors == "")
+        // So it is in many a test of other rules.
         return run.output.split(separator: "\n").dropLast().map {
             $0.replacingOccurrences(of: "Migrations/", with: "")
-        }
+        }.filter { !$0.hasSuffix("[needless-rebuild]") }
     }
 
     @Test("reports nothing for correct migrations")
@@ -77,7 +78,7 @@ struct CheckTests {
             try await read(findings(sql)) == [
                 """
                 3_c.sql:1: warning: ALTER TABLE … \(form) needs SQLite 3.53, of 2026. Where users have an older one, \
-                write it in another way: rebuild a table that ALTER TABLE cannot alter. [recent-sqlite]
+                write it in another way: `-- migrations: redefine` changes constraints of a table. [recent-sqlite]
                 """
             ])
         #expect(try await read(findings("-- allow: recent-sqlite\n\(sql)")) == [])

@@ -136,6 +136,7 @@ struct MigrateTests {
                       "isOutOfOrder" : false,
                       "isReversible" : true,
                       "name" : "add_shelves",
+                      "redefines" : false,
                       "statements" : 2,
                       "transaction" : "wrapped",
                       "version" : "20240601120000000"

@@ -10,6 +10,8 @@ package struct MigrationOutline: Sendable {
     package let title: String
     /// The number of statements; nil for a migration in Swift.
     package let statements: Int?
+    /// True if each statement is the definition that a table is to have.
+    package let redefines: Bool
     /// The enforcement of foreign keys while the migration runs.
     package let foreignKeys: ForeignKeys
     /// True if the migration runs in the transaction that records it.
@@ -26,6 +28,7 @@ package struct MigrationOutline: Sendable {
         name = migration.name
         title = migration.title
         statements = script?.statements.count
+        redefines = script?.settings.redefines ?? false
         foreignKeys = script?.settings.foreignKeys ?? migration.foreignKeys
         isInTransaction = script?.settings.transaction != SQLFileSettings.Transaction.none
         isReversible = migration.isReversible

@@ -35,6 +35,22 @@ struct MigrationComparison {
             compareIndexes(rebuild, old, new)
             compareTriggers(of: rebuild.table, rebuild.drop, "Rebuilding table \(rebuild.table.text.quoted)")
             if let rows { compareRows(rebuild, rows) }
+            // What it loses comes first.
+            if findings.count == others, isNeedless(rebuild, old, new) {
+                report(
+                    .needlessRebuild, rebuild.creation,
+                    "Rebuilding table \(rebuild.table.text.quoted) changes constraints alone, and copies every row."
+                )
+            }
+        }
+        for redefinition in outline.redefinitions {
+            guard let old = before.tables[redefinition.table], let new = after.tables[redefinition.table]
+            else { continue }
+            let others = findings.count
+            compareColumns(redefinition, old, new)
+            compareConstraints(redefinition, old, new)
+            // What does nothing else is there to take the constraint away.
+            if findings.count == others + 1, new.addsNothing(to: old) { findings.removeLast() }
         }
         compareViews()
         if let rows {
@@ -72,33 +88,34 @@ struct MigrationComparison {
                 if !isRead, !new.generatedColumns.contains(column.name) {
                     report(
                         .dropColumn, rebuild.creation,
-                        "Rebuilding table \(table) drops column \(name), and nothing reads its values.")
+                        "\(rebuild.act) table \(table) drops column \(name), and nothing reads its values.")
                 }
                 continue
             }
             if column.isNotNull, !kept.isNotNull, !kept.isRowID, !(kept.isKey && !new.hasRowID) {
                 report(
                     .lostNotNull, rebuild.creation,
-                    "Rebuilding table \(table) loses the NOT NULL of column \(name).",
+                    "\(rebuild.act) table \(table) loses the NOT NULL of column \(name).",
                     "Declare \(name) NOT NULL in the new table.")
             }
             if let value = column.defaultValue, value.uppercasedASCII != "NULL", kept.defaultValue == nil {
                 report(
                     .lostDefault, rebuild.creation,
-                    "Rebuilding table \(table) loses the DEFAULT of column \(name).",
+                    "\(rebuild.act) table \(table) loses the DEFAULT of column \(name).",
                     "Declare \(name) with DEFAULT \(value) in the new table.")
             }
             if column.collation != "BINARY", kept.collation == "BINARY" {
                 report(
                     .lostCollation, rebuild.creation,
-                    "Rebuilding table \(table) loses the collation of column \(name): it compares other values as equal.",
+                    "\(rebuild.act) table \(table) loses the collation of column \(name): it compares other values as equal.",
                     "Declare \(name) with COLLATE \(column.collation) in the new table.")
             }
         }
         for column in old.generatedColumns where !new.generatedColumns.contains(column) {
             report(
                 .lostGenerated, rebuild.creation,
-                "Rebuilding table \(table) loses the expression of generated column \(column.text.quoted).")
+                "\(rebuild.act) table \(table) loses the expression of generated column \(column.text.quoted)."
+            )
         }
     }
 
@@ -109,7 +126,7 @@ struct MigrationComparison {
         if !old.primaryKey.isEmpty, new.primaryKey.isEmpty, new.hasAll(old.primaryKey) {
             report(
                 .lostPrimaryKey, rebuild.creation,
-                "Rebuilding table \(table) loses its primary key, \(old.primaryKey.asNames).",
+                "\(rebuild.act) table \(table) loses its primary key, \(old.primaryKey.asNames).",
                 "Declare PRIMARY KEY (\(old.primaryKey.asList)) in the new table.")
         }
         for index in old.indexes where index.origin == .unique {
@@ -117,14 +134,14 @@ struct MigrationComparison {
             guard new.hasAll(columns), !new.isUnique(columns) else { continue }
             report(
                 .lostUnique, rebuild.creation,
-                "Rebuilding table \(table) loses the UNIQUE of \(columns.asNames).",
+                "\(rebuild.act) table \(table) loses the UNIQUE of \(columns.asNames).",
                 "Declare UNIQUE (\(columns.asList)) in the new table.")
         }
         for key in old.references where new.hasAll(key.columns) {
             let name = "foreign key \(key.columns.asNames) to table \(key.parent.text.quoted)"
             guard let kept = new.references.first(where: { Set($0.columns) == Set(key.columns) }) else {
                 report(
-                    .lostForeignKey, rebuild.creation, "Rebuilding table \(table) loses the \(name).",
+                    .lostForeignKey, rebuild.creation, "\(rebuild.act) table \(table) loses the \(name).",
                     "Declare FOREIGN KEY (\(key.columns.asList)) \(key.clause) in the new table.")
                 continue
             }
@@ -134,7 +151,7 @@ struct MigrationComparison {
             if !lost.isEmpty {
                 report(
                     .lostForeignKey, rebuild.creation,
-                    "Rebuilding table \(table) loses \(lost.asList) of the \(name).",
+                    "\(rebuild.act) table \(table) loses \(lost.asList) of the \(name).",
                     "Declare FOREIGN KEY (\(key.columns.asList)) \(key.clause) in the new table.")
             }
         }
@@ -146,7 +163,7 @@ struct MigrationComparison {
             guard new.hasAll(concerned), !added.contains(where: { !$0.names.isDisjoint(with: concerned) })
             else { continue }
             report(
-                .lostCheck, rebuild.creation, "Rebuilding table \(table) loses \(check.text.quoted).",
+                .lostCheck, rebuild.creation, "\(rebuild.act) table \(table) loses \(check.text.quoted).",
                 "Declare \(check.text) in the new table.")
         }
     }
@@ -168,6 +185,23 @@ struct MigrationComparison {
                 .lostAutoincrement, rebuild.creation,
                 "Rebuilding table \(table) loses AUTOINCREMENT: ids of deleted rows may be given again.")
         }
+    }
+
+    /// Returns whether a table could have been redefined instead: then its rows are copied for nothing.
+    private func isNeedless(
+        _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
+    ) -> Bool {
+        // An UPDATE before it can fill NULLs, unless a trigger makes more of it.
+        let hasTrigger = before.triggers.values.contains { $0.table == rebuild.table }
+        let isPlainCopy = new.columns.allSatisfy { column in
+            switch rebuild.source(of: column.name, from: old, to: new).source {
+            case .omitted: false
+            case .column(let other): other == column.name
+            case .expression:
+                !hasTrigger && column.isNotNull && old.column(named: column.name)?.isNotNull == false
+            }
+        }
+        return isPlainCopy && before.canRedefine(rebuild.table, asIn: after)
     }
 
     private mutating func compareIndexes(
@@ -356,11 +390,13 @@ extension TableLayout {
     fileprivate func addsNothing(to old: TableLayout) -> Bool {
         columns.map(\.name) == old.columns.map(\.name)
             && zip(columns, old.columns).allSatisfy {
-                $0.type == $1.type && $0.defaultValue == $1.defaultValue && $0.collation == $1.collation
+                $0.type == $1.type && $0.collation == $1.collation
+                    && ($0.defaultValue == nil || $0.defaultValue == $1.defaultValue)
                     && (!$0.isNotNull || $1.isNotNull) && $0.isUnique == $1.isUnique
             }
             && generatedColumns == old.generatedColumns && primaryKey == old.primaryKey
-            && references.count <= old.references.count && checks.map(\.tokens) == old.checks.map(\.tokens)
+            && references.count <= old.references.count
+            && checks.allSatisfy { check in old.checks.contains { $0.tokens == check.tokens } }
             && isStrict == old.isStrict && hasRowID == old.hasRowID && hasSequence == old.hasSequence
     }
 }

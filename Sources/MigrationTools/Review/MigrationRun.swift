@@ -95,7 +95,8 @@ struct MigrationRun {
     private func tryRows(
         _ migration: any SchemaMigration, _ outline: ScriptOutline, _ before: ReviewedSchema
     ) -> (facts: RowFacts?, problems: [ReviewFinding]) {
-        let names = outline.statements.filter { !$0.onlyDeclares }.flatMap { $0.tokens.map(\.name) }
+        let names = outline.statements.filter { outline.script.settings.redefines || !$0.onlyDeclares }
+            .flatMap { $0.tokens.map(\.name) }
         let tables = before.tables(concernedBy: Set(names))
         guard !tables.isEmpty else { return (nil, []) }
         let trial = RowTrial(
@@ -125,6 +126,12 @@ struct MigrationRun {
         -> ReviewFinding?
     {
         guard error.code == .migrationFailed, error.file == outline.script.fileName else { return nil }
+        if outline.script.settings.redefines {
+            return ReviewRule.newConstraint(error.message).map { rule in
+                let sentence = error.diagnostic.sentence
+                return finding(rule, outline, error.line, "Over generated rows: \(sentence) \(rule.remedy)")
+            }
+        }
         guard let code = error.sqliteCode else {
             // Of these foreign keys, another rule says that they refer to the wrong table.
             let stoodAside = outline.rebuilds.contains {
@@ -190,6 +197,15 @@ extension ReviewRule {
         case .SQLITE_CONSTRAINT_CHECK: .newCheck
         default: nil
         }
+    }
+}
+
+extension ReviewRule {
+    /// The rule about a new constraint that rows break, as the error of a redefinition names it.
+    fileprivate static func newConstraint(_ message: String) -> ReviewRule? {
+        guard message.contains("break its new definition") else { return nil }
+        return message.contains(" is NULL in ")
+            ? .newNotNull : message.contains("refers to no row") ? .orphans : .newCheck
     }
 }
 

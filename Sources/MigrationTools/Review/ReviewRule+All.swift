@@ -54,7 +54,8 @@ extension ReviewRule {
     private static let statements = [
         dropTable, dropColumn, deleteWithoutWhere, ledgerWrite, writableSchema, replaceInto,
         rebuildForeignKeys,
-        renameFails, renamedViewColumn, renamedTable, renamedColumn, intPrimaryKey, misspeltType,
+        needlessRebuild, renameFails, renamedViewColumn, renamedTable, renamedColumn, intPrimaryKey,
+        misspeltType,
         duplicateIndex,
         nameStyle, unindexedForeignKey, recentSQLite, newerSQLite,
     ]
@@ -73,7 +74,7 @@ extension ReviewRule {
         remedy: "Remove it: the migrator writes these tables, and `app-migrations adopt` marks migrations.")
     static let writableSchema = ReviewRule(
         "writable-schema", .error, "a statement makes sqlite_schema writable",
-        remedy: "Rebuild the table instead: a mistake there corrupts the database.")
+        remedy: "Begin a file with `-- migrations: redefine` instead: a mistake there corrupts the database.")
     static let replaceInto = ReviewRule(
         "replace-into", .warning, "REPLACE deletes the rows in whose place it comes",
         remedy:
@@ -104,6 +105,11 @@ extension ReviewRule {
         remedy:
             "Create the new table under another name, copy the rows, drop the old table, and rename the new one."
     )
+    static let needlessRebuild = ReviewRule(
+        "needless-rebuild", .note, "a rebuild changes constraints alone",
+        remedy:
+            "Put the new CREATE TABLE into a file that begins with `-- migrations: redefine`: it copies no row."
+    )
     static let renameFails = ReviewRule(
         "rename-fails", .error, "a view or a trigger makes a rename fail",
         remedy: "Drop it before the table, and create it again after the rename.")
@@ -116,7 +122,7 @@ extension ReviewRule {
     static let recentSQLite = ReviewRule(
         "recent-sqlite", .warning, "a statement needs SQLite 3.53, which few systems have",
         remedy:
-            "Where users have an older one, write it in another way: rebuild a table that ALTER TABLE cannot alter."
+            "Where users have an older one, write it in another way: `-- migrations: redefine` changes constraints of a table."
     )
 
     static let newerSQLite = ReviewRule(

@@ -48,6 +48,28 @@ struct ReviewedSchema {
         objects[name]?.contains { $0.type == "table" && $0.name == name } == true
     }
 
+    /// Returns whether the migrator could give a table the definition that a later schema has, without copying its rows.
+    ///
+    /// Also false if the definition stays the same.
+    func canRedefine(_ table: SQLName, asIn later: ReviewedSchema) -> Bool {
+        guard let old = object(of: table), let new = later.object(of: table),
+            !old.isSame(as: new, names: old.names.union(new.names)), let database = try? DatabaseQueue()
+        else { return false }
+        defer { try? database.close() }
+        let result = try? database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            for object in objects[table] ?? [] where ["table", "index"].contains(object.type) {
+                try db.execute(sql: object.sql)
+            }
+            return try db.redefine(table: table.text, as: new.sql)
+        }
+        return result != nil
+    }
+
+    private func object(of table: SQLName) -> SchemaObject? {
+        objects[table]?.first { $0.type == "table" && $0.name == table }
+    }
+
     /// The foreign keys that no index serves, by table.
     ///
     /// Without one, deleting or updating a row of the parent reads every row of the child (foreignkeys.html, 3).

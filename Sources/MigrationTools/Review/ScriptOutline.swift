@@ -11,18 +11,22 @@ struct ScriptOutline {
     /// A table that a file drops after it has copied its rows into a table that takes its place.
     struct Rebuild {
         /// How the new table comes to the old one's name.
-        enum Order {
+        enum Order: Equatable {
             /// The new table is made under another name, and renamed.
             case newTakesItsPlace
             /// The old table is renamed first, and dropped under the other name.
             case oldStoodAside(name: SQLName)
             /// The rows wait in a third table.
             case rowsStoodAside
+            /// The table stays, and gets another definition.
+            case inPlace
         }
 
         /// The name that both tables have.
         let table: SQLName
         let order: Order
+        /// What the file does with the table, as a sentence begins.
+        var act: String { order == .inPlace ? "Redefining" : "Rebuilding" }
         /// The statement that creates the new table.
         let creation: Statement
         /// The statements that copy the rows.
@@ -50,6 +54,16 @@ struct ScriptOutline {
 
     /// The tables that the file rebuilds.
     var rebuilds: [Rebuild] { statements.indices.compactMap(rebuild(at:)) }
+
+    /// The tables that the file gives other definitions, without copying their rows.
+    var redefinitions: [Rebuild] {
+        guard script.settings.redefines else { return [] }
+        return statements.compactMap { statement in
+            statement.createdTable.map {
+                Rebuild(table: $0, order: .inPlace, creation: statement, copies: [], drop: statement)
+            }
+        }
+    }
 
     /// Returns whether the file drops an index, a trigger or a view by its name.
     func drops(_ type: String, _ name: SQLName) -> Bool {

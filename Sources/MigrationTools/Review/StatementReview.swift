@@ -143,6 +143,7 @@ struct StatementReview {
                     the new one.
                     """)
             }
+        case .inPlace: break
         case nil:
             guard mayHaveRows(table, before: index), !outline.isIndexMadeAgain(table, after: index),
                 !reads.hasRows(of: table)

@@ -51,6 +51,7 @@ private struct PlanOutput: Encodable {
         let name: String
         let file: String
         let statements: Int?
+        let redefines: Bool
         let foreignKeys: String
         let transaction: String
         let isReversible: Bool
@@ -61,6 +62,7 @@ private struct PlanOutput: Encodable {
             name = outline.name
             file = outline.title
             statements = outline.statements
+            redefines = outline.redefines
             foreignKeys = "\(outline.foreignKeys)"
             transaction = outline.isInTransaction ? "wrapped" : "none"
             isReversible = outline.isReversible
@@ -68,7 +70,10 @@ private struct PlanOutput: Encodable {
         }
 
         var words: String {
-            var words = [statements.map { $0.counting("statement") } ?? "in Swift: only the app can run it"]
+            let work = statements.map {
+                redefines ? "redefines \($0.counting("table"))" : $0.counting("statement")
+            }
+            var words = [work ?? "in Swift: only the app can run it"]
             if foreignKeys != "deferred" { words.append("\(foreignKeys) foreign keys") }
             if transaction == "none" { words.append("without a transaction") }
             if isOutOfOrder { words.append("out of order: a later migration is applied") }

@@ -70,14 +70,14 @@ struct LintTests {
             (
                 "PRAGMA writable_schema = ON;",
                 """
-                PRAGMA writable_schema lets statements change the schema as text. Rebuild the table instead: a mistake there \
+                PRAGMA writable_schema lets statements change the schema as text. Begin a file with `-- migrations: redefine` instead: a mistake there \
                 corrupts the database. [writable-schema]
                 """
             ),
             (
                 "PRAGMA main.writable_schema(1);",
                 """
-                PRAGMA writable_schema lets statements change the schema as text. Rebuild the table instead: a mistake there \
+                PRAGMA writable_schema lets statements change the schema as text. Begin a file with `-- migrations: redefine` instead: a mistake there \
                 corrupts the database. [writable-schema]
                 """
             ),
