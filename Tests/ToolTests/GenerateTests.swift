@@ -19,17 +19,17 @@ struct GenerateTests {
     private static let sql = """
         ALTER TABLE shelf ADD COLUMN color TEXT;
 
-        -- Rebuild book: column `title` changes.
-        CREATE TABLE book_new(
+        CREATE INDEX book_by_shelf ON book(shelf_id);
+
+        """
+
+    private static let definition = """
+        -- book: column `title` changes.
+        CREATE TABLE book(
             id INTEGER PRIMARY KEY,
             title TEXT NOT NULL CHECK (title <> ''),
             shelf_id INTEGER REFERENCES shelf(id)
         );
-        INSERT INTO book_new(id, title, shelf_id) SELECT id, title, shelf_id FROM book;
-        DROP TABLE book;
-        ALTER TABLE book_new RENAME TO book;
-
-        CREATE INDEX book_by_shelf ON book(shelf_id);
 
         """
 
@@ -40,12 +40,16 @@ struct GenerateTests {
         let run = try await tool("new check_titles --from schema.sql --down")
         #expect(run.errors == "")
         let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let path = try #require(lines.first)
-        #expect(path.contains("_check_titles.sql"))
+        let paths = lines.prefix(4)
         #expect(
-            lines.dropFirst(2).joined(separator: "\n").replacing(#/\d+ generated rows/#, with: "ROWS") == """
+            paths.map { $0.replacing(#/\d{17}/#, with: "V") } == [
+                "Migrations/V_check_titles.sql", "Migrations/V_check_titles.down.sql",
+                "Migrations/V_check_titles_redefine.sql", "Migrations/V_check_titles_redefine.down.sql",
+            ])
+        #expect(
+            lines.dropFirst(4).joined(separator: "\n").replacing(#/\d+ generated rows/#, with: "ROWS") == """
                   + column `shelf.color`
-                  ~ table `book`, rebuilt: column `title` changes
+                  ~ table `book`, redefined: column `title` changes
                   + index `book_by_shelf`
                 ✓ Tried on ROWS in 2 tables: it makes the schema of schema.sql, and every row stays. 4 more rows do not \
                 fit it.
@@ -55,33 +59,35 @@ struct GenerateTests {
                   ! of the generated rows, 4 rows of table `book`: CHECK constraint failed: title <> ''
 
                 """)
+        let texts = try paths.map { try String(contentsOf: tool.folder.file($0), encoding: .utf8) }
+        let stems = paths.map { $0.split(separator: "/")[1] }
+        let origin = "-- Written by `app-migrations new --from schema.sql`, and tried on generated rows."
         #expect(
-            try String(contentsOf: tool.folder.file(path), encoding: .utf8) == """
-                -- check_titles
-                --
-                -- Written by `app-migrations new --from schema.sql`, and tried on generated rows.
+            texts == [
+                "-- check_titles\n--\n\(origin)\n\n\(Self.sql)",
+                """
+                -- Reverts \(stems[0]).
 
-                \(Self.sql)
-                """)
-        let down = path.replacingOccurrences(of: ".sql", with: ".down.sql")
-        let stem = try #require(path.split(separator: "/").last)
-        #expect(
-            try String(contentsOf: tool.folder.file(down), encoding: .utf8) == """
-                -- Reverts \(stem).
-
-                -- Rebuild book: column `title` changes.
-                CREATE TABLE book_new(id INTEGER PRIMARY KEY, title TEXT NOT NULL, shelf_id INTEGER REFERENCES shelf(id));
-                INSERT INTO book_new(id, title, shelf_id) SELECT id, title, shelf_id FROM book;
-                DROP TABLE book;
-                ALTER TABLE book_new RENAME TO book;
+                DROP INDEX book_by_shelf;
 
                 ALTER TABLE shelf DROP COLUMN color;
 
-                """)
+                """,
+                "-- check_titles_redefine\n--\n\(origin)\n-- migrations: redefine\n\n\(Self.definition)",
+                """
+                -- Reverts \(stems[2]).
+
+                -- migrations: redefine
+
+                -- book: column `title` changes.
+                CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL, shelf_id INTEGER REFERENCES shelf(id));
+
+                """,
+            ])
         let check = try await tool("check").output
         #expect(
             check.hasSuffix(
-                " Correct the values first. [new-check]\n3 migrations checked: 0 errors, 1 warning\n"))
+                " Correct the values first. [new-check]\n4 migrations checked: 0 errors, 1 warning\n"))
         #expect(try await tool("migrate --database app.sqlite --quiet").status == 0)
         #expect(try await tool("rollback --database app.sqlite --to 20240601120000000").status == 0)
         let again = try await tool("new again --from schema.sql")
@@ -99,7 +105,14 @@ struct GenerateTests {
         let tool = try Tool(Tool.books)
         try tool.write(Self.schema, to: "schema.sql")
         let run = try await tool("diff --from schema.sql")
-        #expect(run.output == Self.sql)
+        #expect(
+            run.output == """
+                \(Self.sql)
+                -- The next file:
+                -- migrations: redefine
+
+                \(Self.definition)
+                """)
         #expect(run.status == 0)
         #expect(try await tool("diff --from schema.sql --exit-code").status == 2)
         #expect(try tool.folder.fileNames.sorted() == ["Migrations", "schema.sql"])

@@ -37,6 +37,19 @@ package struct GeneratedSQL: Sendable {
         case .reindex(let table):
             ("reindex", ["INSERT INTO \(table.plain)(\(table.plain)) VALUES ('rebuild');"])
         case .rebuild(let rebuild): ("", lines(of: rebuild))
+        case .redefine(let object, let reasons):
+            (
+                "",
+                [
+                    "-- \(object.name.text.inOneLine): \(reasons.joined(separator: ", ").inOneLine).",
+                    object.statement,
+                ]
+            )
+        case .fill(let column, let table, let value):
+            (
+                "fill \(table)",
+                ["UPDATE \(table.plain) SET \(column.plain) = \(value) WHERE \(column.plain) IS NULL;"]
+            )
         }
     }
 

@@ -11,11 +11,17 @@ package struct MigrationGenerator {
     private let generated: GeneratedMigration
     private let back: GeneratedMigration
     private let name: String
+    /// The tables of which no row is copied.
+    private let redefinitions: [TableRedefinition]
 
     /// Compares what the migrations make with what a file makes.
     ///
+    /// - Parameter redefines: whether tables whose constraints alone change are redefined, and not rebuilt.
     /// - Throws: `SchemaMigrationError`, if the migrations or the file do not run, or a rename names nothing.
-    package init(_ migrator: SchemaMigrator?, to file: SchemaFile, renaming renames: SchemaRenames) throws {
+    package init(
+        _ migrator: SchemaMigrator?, to file: SchemaFile, renaming renames: SchemaRenames,
+        redefining redefines: Bool = true
+    ) throws {
         self.migrator = migrator?.with(snapshot: nil)
         name = file.name
         var configuration = Configuration()
@@ -23,36 +29,96 @@ package struct MigrationGenerator {
         let wanted = try file.database(configuration).read(SchemaDescription.init)
         let queue = try DatabaseQueue(configuration: configuration)
         try self.migrator?.migrate(queue)
-        (self.renames, generated, back) = try queue.writeWithoutTransaction { db in
+        let old: SchemaDescription
+        (self.renames, old, generated, back) = try queue.writeWithoutTransaction { db in
             let all = try renames.adding(file.renames, to: db)
             let changes = try all.apply(to: db)
             let drops = try all.namingDrops(in: db)
             let old = try SchemaDescription(db)
             let generated = try GeneratedMigration(from: old, to: wanted, losses: .ask, dropping: drops)
             return (
-                changes, generated, try GeneratedMigration(from: generated.result, to: old, losses: .accept)
+                changes, old, generated,
+                try GeneratedMigration(from: generated.result, to: old, losses: .accept)
             )
         }
-        let plain = GeneratedSQL(self.renames + generated.changes).text
-        // If the migration does not run, its check says so.
-        let losses = plain.isEmpty ? nil : try? AllowedLosses(plain, after: self.migrator)
-        sql = losses?.allow(in: plain, askedForBy: name) ?? plain
+        let found = redefines ? TableRedefinition.find(in: generated, from: old) : []
+        let between = Self.schema(before: found, generated, old)
+        // What is there for one file must not lack what another file brings or takes away.
+        let known = try Set(
+            [old, generated.result].flatMap { try SchemaProblem.find(among: $0.objects) }.map(\.culprit))
+        let isSound = try SchemaProblem.find(among: between.objects).allSatisfy { known.contains($0.culprit) }
+        redefinitions = isSound ? found : []
+        var files: [GeneratedFile] = []
+        for file in try Self.files(self.renames, generated, back, redefinitions, from: old) {
+            let before = (self.migrator?.migrations ?? []) + files.migrations(from: nextVersion)
+            files.append(
+                try file.allowingLosses(
+                    askedForBy: name, after: before.isEmpty ? nil : SchemaMigrator(migrations: before)))
+        }
+        self.files = files
     }
 
-    /// True if both schemas are the same.
-    package var isEmpty: Bool { sql.isEmpty && questions.isEmpty }
+    /// Returns the files without comments that allow anything.
+    private static func files(
+        _ renames: [SchemaAlteration], _ generated: GeneratedMigration, _ back: GeneratedMigration,
+        _ redefinitions: [TableRedefinition], from old: SchemaDescription
+    ) throws -> [GeneratedFile] {
+        guard !redefinitions.isEmpty else {
+            let sql = GeneratedSQL(renames + generated.changes).text
+            return sql.isEmpty ? [] : [GeneratedFile(sql, down: downSQL(renames, back))]
+        }
+        let between = schema(before: redefinitions, generated, old)
+        var plan = AlterationPlan(from: old, to: between, names: generated.result.names)
+        plan.make()
+        let changes = renames + plan.changes + redefinitions.flatMap(\.fills)
+        let others =
+            changes.isEmpty
+            ? []
+            : [
+                GeneratedFile(
+                    GeneratedSQL(changes).text,
+                    down: downSQL(renames, try GeneratedMigration(from: between, to: old, losses: .accept)))
+            ]
+        return try others + [
+            GeneratedFile(
+                redefinitions, from: between, to: between.replacing(redefinitions.map(\.object)),
+                suffix: others.isEmpty ? "" : "_redefine")
+        ]
+    }
 
-    /// The statements of the migration; empty if there is nothing to do, or only questions.
-    ///
-    /// Comments allow what `check` would find, and the wanted schema asks for.
-    package let sql: String
+    /// Returns the schema to which everything leads but the redefinitions.
+    private static func schema(
+        before redefinitions: [TableRedefinition], _ generated: GeneratedMigration, _ old: SchemaDescription
+    ) -> SchemaDescription {
+        generated.result.replacing(redefinitions.compactMap { old.byKey[$0.object.key] })
+    }
 
-    /// The statements of the down migration.
-    package var downSQL: String {
+    private static func downSQL(_ renames: [SchemaAlteration], _ back: GeneratedMigration) -> String {
         // A full-text table finds the texts only when their columns have their old names again.
         let last = back.changes.partitioned { if case .reindex = $0 { true } else { false } }
         return GeneratedSQL(last.others + renames.reversed().map(\.reversed) + last.matching).text
     }
+
+    /// True if both schemas are the same.
+    package var isEmpty: Bool { files.isEmpty && questions.isEmpty }
+
+    /// The files of the migration, in order; none if there is nothing to do, or only questions.
+    ///
+    /// Comments allow what `check` would find, and the wanted schema asks for.
+    package private(set) var files: [GeneratedFile] = []
+
+    /// True if tables are redefined, of which no row is copied.
+    package var redefines: Bool { !redefinitions.isEmpty }
+
+    /// The statements of the migration, for people.
+    package var sql: String { files.map(\.sql).joined(separator: Self.nextFile) }
+
+    /// The statements of the down migration, for people.
+    package var downSQL: String {
+        files.reversed().map(\.downSQL).filter { !$0.isEmpty }.joined(separator: Self.nextFile)
+    }
+
+    private static let nextFile = "\n-- The next file:\n"
 
     /// The changes in words, a line each.
     package var summary: [String] {
@@ -61,6 +127,13 @@ package struct MigrationGenerator {
         return renames.compactMap(\.renameSummary)
             + dropped.filter { !generated.summary.contains("+ \($0)") }.map { "- \($0)" }
             + generated.summary.map { dropped.contains(String($0.dropFirst(2))) ? "~" + $0.dropFirst() : $0 }
+            .map { line in
+                let titles = redefinitions.map { "~ \($0.object.key.title), " }
+                guard let title = titles.first(where: { line.hasPrefix("\($0)rebuilt: ") }) else {
+                    return line
+                }
+                return "\(title)redefined: \(line.dropFirst(title.count + "rebuilt: ".count))"
+            }
     }
 
     /// The differences that the migration leaves out.
@@ -82,9 +155,7 @@ package struct MigrationGenerator {
         let before = try DatabaseQueue()
         try migrator.migrate(before)
         let all = try SchemaMigrator(
-            migrations: migrator.migrations + [
-                SQLMigration(version: nextVersion, name: "generated", sql: sql)
-            ])
+            migrations: migrator.migrations + files.migrations(from: nextVersion))
         return try Compatibility.problems(of: before) { try all.migrate($0) }.isEmpty
     }
 
@@ -109,9 +180,7 @@ package struct MigrationGenerator {
         do {
             let trial = try GenerationTrial(migrator, generated, renames: renames, fill: fill)
             let all = try SchemaMigrator(
-                migrations: before + [
-                    SQLMigration(version: version, name: "generated", sql: sql, down: downSQL)
-                ])
+                migrations: before + files.migrations(from: version))
             var problems = try trial.migrate(with: all, generated)
             if problems.isEmpty, goesBack, !downSQL.isEmpty, back.questions.isEmpty {
                 problems = try trial.rollBack(with: all, to: version - 1, back).map { "going back, \($0)" }
@@ -131,8 +200,29 @@ package struct MigrationGenerator {
         }
     }
 
+    /// Makes a migration and runs it on rows, as ``check(goingBack:fill:)`` does; if that fails, it tries to rebuild the
+    /// tables that it has redefined.
+    ///
+    /// Other changes may need the new constraints at once, as a rebuild in the same file makes them.
+    ///
+    /// - Parameter make: makes a migration that redefines tables, or only rebuilds them.
+    /// - Returns: the migration, and its trial unless there is nothing to do.
+    package static func tried(
+        goingBack goesBack: Bool, _ make: (_ redefining: Bool) throws -> MigrationGenerator,
+        fill: (Database) throws -> Void
+    ) throws -> (MigrationGenerator, Trial?) {
+        let generator = try make(true)
+        guard !generator.files.isEmpty else { return (generator, nil) }
+        do {
+            return (generator, try generator.check(goingBack: goesBack, fill: fill))
+        } catch  where generator.redefines {
+            let generator = try make(false)
+            return (generator, try generator.check(goingBack: goesBack, fill: fill))
+        }
+    }
+
     /// A version above those of the migrations.
-    private var nextVersion: SchemaVersion { min(migrator?.migrations.last?.version ?? 0, .max - 1) + 1 }
+    private var nextVersion: SchemaVersion { min(migrator?.migrations.last?.version ?? 0, .max - 2) + 1 }
 
     private func failure(_ problem: String) -> SchemaMigrationError {
         SchemaMigrationError(

@@ -9,6 +9,10 @@ package enum SchemaAlteration: Sendable {
     /// Adds a column, whose definition begins with its name.
     case addColumn(SQLName, of: SQLName, definition: String)
     case rebuild(TableRebuild)
+    /// Gives a table another definition, in a file that holds nothing else.
+    case redefine(SchemaObject, reasons: [String])
+    /// Puts a value in the place of NULL.
+    case fill(SQLName, of: SQLName, with: String)
     case create(SchemaObject)
     /// Indexes the texts of another table again.
     case reindex(SQLName)

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import MigrationDiagnostics
 import MigrationFiles
+import MigrationTools
 import TextOutput
 
 /// Creates the file of a new migration.
@@ -64,12 +65,21 @@ struct NewCommand: ParsableCommand {
             let taken = try MigrationFileSet(
                 names: FileManager.default.contentsOfDirectory(atPath: folder.url.path), .sqlAndSwift)
             var version = Self.version(at: Date())
-            while taken.entries.contains(where: { $0.parsed.version == version }) { version += 1 }
-            let stem = "\(version)_\(name)"
-            try write(
-                generation?.text(named: name) ?? Self.template(named: name, stem: stem), to: "\(stem).sql")
-            if down {
-                try write("-- Reverts \(stem).sql.\n" + (generation?.downText ?? ""), to: "\(stem).down.sql")
+            let versions = Set(taken.entries.map(\.parsed.version))
+            let files = generation?.files ?? []
+            while (version..<version + Int64(max(1, files.count))).contains(where: versions.contains) {
+                version += 1
+            }
+            guard let generation else {
+                let stem = "\(version)_\(name)"
+                try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
+                if down { try write("-- Reverts \(stem).sql.\n", to: "\(stem).down.sql") }
+                return
+            }
+            for (index, file) in files.enumerated() {
+                let stem = "\(version + Int64(index))_\(name)\(file.suffix)"
+                try write(generation.text(of: file, named: name + file.suffix), to: "\(stem).sql")
+                if down { try write("-- Reverts \(stem).sql.\n\n\(file.downSQL)", to: "\(stem).down.sql") }
             }
         }
         if let generation { print(generation.report(Style())) }

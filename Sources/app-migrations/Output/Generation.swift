@@ -24,18 +24,16 @@ struct Generation {
         self.goesBack = goesBack
         let migrator = try folder.migratorIfAny()
         let schema = try SchemaFile(contentsOf: URL(fileURLWithPath: file))
-        func compare(_ renames: RenameOptions) throws -> MigrationGenerator {
-            try MigrationGenerator(migrator, to: schema, renaming: renames.renames)
+        func compare(_ renames: RenameOptions, redefining: Bool = true) throws -> MigrationGenerator {
+            try MigrationGenerator(migrator, to: schema, renaming: renames.renames, redefining: redefining)
         }
         let answers = try dialog?.complete(renames) { try compare($0).questions } ?? renames
-        generator = try compare(answers)
-        trial =
-            generator.sql.isEmpty
-            ? nil
-            : try generator.check(goingBack: goesBack) {
-                try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
-            }
-        isCompatible = try !generator.sql.isEmpty && generator.isCompatible()
+        (generator, trial) = try MigrationGenerator.tried(goingBack: goesBack) {
+            try compare(answers, redefining: $0)
+        } fill: {
+            try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
+        }
+        isCompatible = try !generator.files.isEmpty && generator.isCompatible()
     }
 
     /// True if the migrations make the schema of the file already.
@@ -49,7 +47,7 @@ struct Generation {
 
     /// Throws an error if there is nothing to write.
     func checkIsWritable() throws {
-        guard generator.sql.isEmpty else { return }
+        guard generator.files.isEmpty else { return }
         guard generator.questions.isEmpty else {
             throw Failure(
                 """
@@ -63,20 +61,22 @@ struct Generation {
             remedy: "Edit \(file) first. Nothing was written.")
     }
 
-    /// Returns the text of the migration's file.
-    func text(named name: String) -> String {
-        """
-        -- \(name)
-        --
-        -- Written by `app-migrations new --from \(file.split(whereSeparator: \.isNewline).joined(separator: " "))`, and \
-        tried on generated rows.
-        \(isCompatible ? "-- migrations: compatible\n" : "")
-        \(generator.sql)
-        """
-    }
+    /// The files of the migration, in order.
+    var files: [GeneratedFile] { generator.files }
 
-    /// The text of the down migration's file, below its first line.
-    var downText: String { "\n\(generator.downSQL)" }
+    /// Returns the text of a migration's file.
+    func text(of generated: GeneratedFile, named name: String) -> String {
+        let settings = (generated.redefines ? ["redefine"] : []) + (isCompatible ? ["compatible"] : [])
+        let header = settings.isEmpty ? "" : "-- migrations: \(settings.joined(separator: ", "))\n"
+        return """
+            -- \(name)
+            --
+            -- Written by `app-migrations new --from \(file.split(whereSeparator: \.isNewline).joined(separator: " "))`, and \
+            tried on generated rows.
+            \(header)
+            \(generated.body)
+            """
+    }
 
     /// Returns what the migration does and leaves out, for people.
     func report(_ style: Style) -> String {

@@ -12,7 +12,7 @@ struct MigrationGeneratorTests {
     ) throws -> MigrationGenerator {
         let first = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "first", sql: old)])
         return try MigrationGenerator(
-            first, to: SchemaFile(Data(new.utf8), name: "schema.sql"), renaming: renames)
+            first, to: SchemaFile(Data(new.utf8), name: "schema.sql"), renaming: renames, redefining: false)
     }
 
     @Test(

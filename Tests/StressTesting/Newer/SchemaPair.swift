@@ -32,7 +32,7 @@ struct SchemaPair {
         }
         let generator = try MigrationGenerator(
             SchemaMigrator(migrations: [first]), to: SchemaFile(Data(texts[1].utf8), name: "schema.sql"),
-            renaming: SchemaRenames())
+            renaming: SchemaRenames(), redefining: false)
         sql = generator.sql
         downSQL = generator.downSQL
         isReversible = generator.downQuestions.isEmpty
