@@ -58,7 +58,9 @@ struct RedefinitionFileTests {
             ])
         #expect(try queue.strings("SELECT title FROM photo ORDER BY id") == ["a", "b"])
         #expect(
-            try queue.strings("SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> ''") == ["photo_by_title"])
+            try queue.strings("SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> ''") == [
+                "photo_by_title"
+            ])
         #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
         #expect(throws: DatabaseError.self) { try queue.execute("INSERT INTO photo(title) VALUES (NULL)") }
         try #expect(migrator.migrate(queue).applied == [])
