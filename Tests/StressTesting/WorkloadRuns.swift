@@ -13,7 +13,7 @@ package struct WorkloadRuns {
     /// The scenarios that are tried, as `Workload` reads them.
     ///
     /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
-    static let scenarios = launches + deferred + moves + branches + rebuilds
+    static let scenarios = launches + deferred + moves + branches + rebuilds + redefinitions
 
     /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
@@ -43,6 +43,11 @@ package struct WorkloadRuns {
 
     /// The scenarios that rebuild a table while the app writes to it: all of it, and the rest of it in an update's launch.
     static let rebuilds = ["rollback-json-grouped-rebuilt-unsaved", "wal-sqlite-grouped-rebuilding-unsaved"]
+
+    /// The scenarios that redefine a table with rows that are short of a column.
+    static let redefinitions = [
+        "rollback-json-grouped-redefined-unsaved", "wal-sqlite-each-redefined-unsaved",
+    ]
 
     /// The pairs of features that no scenario has, and that have no reason to be missing.
     package static func missingPairs() throws -> [String] {
