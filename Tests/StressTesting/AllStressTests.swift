@@ -17,4 +17,5 @@ public let allStressTests: [any StressTest] = [
     CompatibleTest(),
     UndoTest(),
     SummaryTest(),
+    RedefineTest(),
 ]

@@ -13,7 +13,7 @@ package struct WorkloadRuns {
     /// The scenarios that are tried, as `Workload` reads them.
     ///
     /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
-    static let scenarios = launches + deferred + moves + branches
+    static let scenarios = launches + deferred + moves + branches + redefinitions
 
     /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
@@ -40,6 +40,11 @@ package struct WorkloadRuns {
 
     /// The scenarios whose database has migrations of another branch, which are undone.
     static let branches = ["rollback-json-grouped-branched-unsaved", "wal-sqlite-each-branched-unsaved"]
+
+    /// The scenarios that redefine a table with rows that are short of a column.
+    static let redefinitions = [
+        "rollback-json-grouped-redefined-unsaved", "wal-sqlite-each-redefined-unsaved",
+    ]
 
     /// The pairs of features that no scenario has, and that have no reason to be missing.
     package static func missingPairs() throws -> [String] {

@@ -230,7 +230,7 @@ struct Launch {
         let backups = URL(fileURLWithPath: "\(folder)/backups")
         let snapshot = URL(fileURLWithPath: "\(folder)/snapshot.sql")
         return try SchemaMigrator(
-            migrations: Schema.migrations,
+            migrations: Schema.migrations(for: scenario),
             snapshot: scenario.start == .snapshot ? snapshot : nil,
             options: SchemaOptions(
                 commits: commits, newerDatabases: scenario.start == .branched ? .rollBack : .refuse,

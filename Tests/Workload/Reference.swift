@@ -12,6 +12,9 @@ struct Reference {
         var dumps = [try Self.dump(db)]
         for sql in Schema.statements {
             try db.execute(sql)
+            if dumps.count == Schema.statements.count, scenario.start == .redefined {
+                try db.execute(Schema.rebuiltBook)
+            }
             if dumps.count == 1, scenario.isOldInstall { try db.execute(Schema.rows) }
             if dumps.count == 1, scenario.start == .branched {
                 for sql in Schema.branchStatements { try db.execute(sql.up) }

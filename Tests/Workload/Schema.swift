@@ -51,6 +51,37 @@ enum Schema {
         "INSERT INTO tag(name) VALUES ('letter'); DELETE FROM book_tag WHERE book = 3;",
     ]
 
+    /// The migrations of a scenario's launch, of which the last one may redefine a table.
+    static func migrations(for scenario: Scenario) -> [any SchemaMigration] {
+        guard scenario.start == .redefined else { return migrations }
+        let last = CodeMigration(SchemaVersion(statements.count), "m\(statements.count)") { db in
+            try db.execute(sql: statements[statements.count - 1] + addedColumn)
+            guard try db.redefine(table: "book", as: book) == .edited else {
+                throw DatabaseError(message: "book was not edited")
+            }
+        }
+        return migrations.dropLast() + [last]
+    }
+
+    /// Rows do not have the column, and show its default.
+    private static let addedColumn = "ALTER TABLE book ADD COLUMN place TEXT DEFAULT 'shelf';"
+
+    private static let book = """
+        CREATE TABLE book(
+            id INTEGER PRIMARY KEY, title TEXT NOT NULL CHECK (title <> ''), year INTEGER NOT NULL, note TEXT,
+            author INTEGER REFERENCES author(id) ON DELETE SET NULL, place TEXT NOT NULL DEFAULT 'box')
+        """
+
+    /// Does the same without redefining the table.
+    static let rebuiltBook = """
+        CREATE TEMP TABLE copy AS SELECT * FROM book;
+        DROP TABLE book;
+        \(book);
+        INSERT INTO book SELECT *, 'shelf' FROM copy;
+        DROP TABLE copy;
+        CREATE INDEX book_author ON book(author);
+        """
+
     /// The migrations of another branch, which an app that does not know them undoes.
     static let branch = branchStatements.enumerated().map { index, sql in
         SQLMigration(version: SchemaVersion(index + 101), name: "b\(index)", sql: sql.up, down: sql.down)

@@ -32,7 +32,7 @@ struct Template {
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
             try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.old)"))
-        case .upgrade, .waiting, .halfway, .moved, .copied, .branched:
+        case .upgrade, .waiting, .halfway, .moved, .copied, .branched, .redefined:
             try launch("1.0")
             let db = try PlainDatabase("\(folder)/library.sqlite")
             // What is moved has rows that are only in the write-ahead log.

@@ -58,16 +58,7 @@ extension TableChange {
 
     /// Writes the value that short rows show, which triggers and foreign keys are not to notice.
     private func write(_ rows: ShortRows, _ column: SQLName, _ db: Database) throws {
-        let triggers = try String.fetchAll(
-            db,
-            sql: "SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
-            arguments: [table])
-        if let trigger = triggers.first {
-            throw SchemaMigrationError(
-                .refusedStatement,
-                "The temporary trigger \(trigger) would fire, as rows of table \(table) get their old default written",
-                remedy: "Drop it first. Nothing was changed.")
-        }
+        try refuseTemporaryTriggers(db)
         var conditions: [String] = []
         var arguments: [DatabaseValue] = []
         if rows.key.count > 0 {
@@ -92,5 +83,18 @@ extension TableChange {
                     arguments: StatementArguments(arguments))
             }
         }
+    }
+
+    /// Throws an error if a temporary trigger watches the table: no setting turns it off.
+    func refuseTemporaryTriggers(_ db: Database) throws {
+        let trigger = try String.fetchOne(
+            db,
+            sql: "SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
+            arguments: [table])
+        guard let trigger else { return }
+        throw SchemaMigrationError(
+            .refusedStatement,
+            "The temporary trigger \(trigger) would see rows of table \(table) being written that do not change",
+            remedy: "Drop it first. Nothing was changed.")
     }
 }

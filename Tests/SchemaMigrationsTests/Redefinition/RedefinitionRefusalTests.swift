@@ -178,7 +178,7 @@ struct RedefinitionRefusalTests {
             """)
         #expect(
             try table.refusal(of: "CREATE TABLE t(a, b DEFAULT 2)", afterWriting: true) == """
-                The temporary trigger watch would fire, as rows of table t get their old default written. Drop it first. \
+                The temporary trigger watch would see rows of table t being written that do not change. Drop it first. \
                 Nothing was changed.
                 """)
     }
