@@ -21,9 +21,9 @@ enum Redefinition {
         let definitions = try scratch.run(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
         )
-        // So nothing else that names the table is changed (lang_altertable.html, 3).
         let foreignKeys = try database.run("PRAGMA foreign_keys").first?.first ?? "0"
-        try database.run("PRAGMA legacy_alter_table = 1; PRAGMA foreign_keys = 0")
+        // So dropping a table deletes no row of another one.
+        try database.run("PRAGMA foreign_keys = 0")
         for definition in definitions {
             do throws(SystemSQLite.Refusal) {
                 try define(definition[0], as: definition[1], in: database)
@@ -31,7 +31,7 @@ enum Redefinition {
                 throw SystemSQLite.Refusal(message: error.message, offset: 0)
             }
         }
-        try database.run("PRAGMA legacy_alter_table = 0; PRAGMA foreign_keys = \(foreignKeys)")
+        try database.run("PRAGMA foreign_keys = \(foreignKeys)")
     }
 
     private static func define(
@@ -49,11 +49,11 @@ enum Redefinition {
             SELECT sql FROM sqlite_master
             WHERE tbl_name = \(literal) COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL
             """)
-        let old = quoted("\(table) before", "\"")
-        try database.run("ALTER TABLE \(name) RENAME TO \(old)")
+        // No table is renamed: that would rewrite what names it.
+        let copy = quoted("\(table) before", "\"")
+        try database.run("CREATE TABLE \(copy) AS SELECT \(columns) FROM \(name); DROP TABLE \(name)")
         try database.run(sql)
-        try database.run("INSERT INTO \(name)(\(columns)) SELECT \(columns) FROM \(old)")
-        try database.run("DROP TABLE \(old)")
+        try database.run("INSERT OR ABORT INTO \(name)(\(columns)) SELECT * FROM \(copy); DROP TABLE \(copy)")
         for object in objects { try database.run(object[0]) }
     }
 

@@ -16,7 +16,8 @@ struct NewCommand: ParsableCommand {
             folder if it does not exist. Spaces in the name become _.
 
             With --from, the file leads from what the migrations make to the schema that FILE creates. Edit FILE, and \
-            let the command write the ALTER TABLEs and the rebuilds; diff shows them without writing. They are run on \
+            let the command write the ALTER TABLEs and the rebuilds; diff shows them without writing. Where only \
+            constraints of a table change, a file of its own redefines it without copying a row. All are run on \
             generated rows first: if the schema comes out otherwise, or a row is lost, nothing is written. What would \
             lose data is left out, and printed as a question; --drop and --rename answer it. In a terminal, the command asks \
             whether what FILE lacks is renamed or dropped. FILE can record a rename in \
