@@ -5,5 +5,5 @@ struct Benchmark {
 
     static let all =
         nothingPendingInSchemas + nothingPendingInScheduler + wholeLaunch + applyingFiles + bigRewrites
-        + deferredSteps + [deferredKeys] + rebuilds + cancelling + versions + plans + memory
+        + deferredSteps + [deferredKeys] + rebuilds + redefining + cancelling + versions + plans + memory
 }
