@@ -5,5 +5,5 @@ struct Benchmark {
 
     static let all =
         nothingPendingInSchemas + nothingPendingInScheduler + wholeLaunch + applyingFiles + bigRewrites
-        + deferredSteps + [deferredKeys] + cancelling + versions + plans + memory
+        + deferredSteps + [deferredKeys] + redefining + cancelling + versions + plans + memory
 }

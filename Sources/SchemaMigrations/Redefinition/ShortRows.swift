@@ -30,7 +30,8 @@ extension TableChange {
             isEdited = try db.edit(table, to: sql)
             // An index would hold the default that was.
             if isEdited {
-                rows = try shortRows("\(table.inMain) NOT INDEXED WHERE \(column.sql) IS \(mark)", db)
+                rows = try shortRows(
+                    "\(table.inMain) \(old.withoutIndexes) WHERE \(column.sql) IS \(mark)", db)
             }
             return .rollback
         }

@@ -65,7 +65,7 @@ struct TableChange {
     ///
     /// - Returns: false if this SQLite does not let its schema be edited.
     private func editChecked(_ db: Database) throws -> Bool {
-        guard mayBreakRows else { return try db.edit(table, to: sql) }
+        if try !mayBreakRows || rowsHold(db) == true { return try db.edit(table, to: sql) }
         var isEdited = false
         var finding: String?
         try db.inSavepoint {

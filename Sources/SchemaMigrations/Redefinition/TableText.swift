@@ -116,6 +116,12 @@ extension TableText {
         parts.flatMap { expressions(after: "check", in: $0) }.map { expression($0, names) }
     }
 
+    /// True if each word `CHECK` begins one of the conditions.
+    var hasOnlyKnownChecks: Bool {
+        tokens.indices.count { isWord($0, "check") }
+            == parts.reduce(0) { $0 + expressions(after: "check", in: $1).count }
+    }
+
     /// Returns the expression of a generated column.
     func generatedValue(ofColumn number: Int, _ names: Set<SQLName>) -> Expression? {
         guard parts.indices.contains(number) else { return nil }

@@ -3,16 +3,18 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// Where a table is redefined, and who else sees it.
+@Suite("A connection that redefines a table", .timed)
 struct RedefinitionConnectionTests {
     private static let setUp = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'a')"
     private static let definition = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL)"
     private static let refused = "NOT NULL constraint failed: t.a"
 
-    @Test(arguments: [true, false])
-    func `Defensive mode is put back`(isGood: Bool) throws {
+    @Test("has its defensive mode put back", arguments: [true, false])
+    func defensive(isGood: Bool) throws {
         let table = try RedefinedTable(Self.setUp)
         if !isGood { try table.database.execute("INSERT INTO t VALUES (2, NULL)") }
         try table.database.inDatabase { db in
@@ -33,7 +35,8 @@ struct RedefinitionConnectionTests {
         #expect(try table.message(of: "INSERT INTO t VALUES (3, NULL)") == (isGood ? Self.refused : nil))
     }
 
-    @Test func `Compiled statements, other connections and GRDB's cache see the change`() throws {
+    @Test("is not the only one to see it: so do others, compiled statements and GRDB")
+    func others() throws {
         let folder = try TemporaryFolder()
         let pool = try folder.pool("pool.sqlite")
         try pool.execute(Self.setUp)
@@ -57,7 +60,42 @@ struct RedefinitionConnectionTests {
         #expect(try snapshot.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 1)
     }
 
-    @Test func `A transaction that is undone leaves everything as it was`() throws {
+    @Test("goes on observing, as after ALTER TABLE")
+    func observations() throws {
+        let table = try RedefinedTable(Self.setUp)
+        let events = Locked<[String]>([])
+        let region = DatabaseRegionObservation(tracking: Table("t"))
+            .start(in: table.database) { error in
+                events.withLock { $0.append("\(error)") }
+            } onChange: { _ in
+                events.withLock { $0.append("change") }
+            }
+        defer { region.cancel() }
+        try table.redefine(Self.definition)
+        #expect(events.withLock { $0 } == [])
+        try table.database.execute("INSERT INTO t VALUES (2, 'b')")
+        #expect(events.withLock { $0 } == ["change"])
+    }
+
+    @Test("keeps a reader of a rollback journal from seeing half of it")
+    func reader() throws {
+        let table = try RedefinedTable(Self.setUp)
+        let other = try table.folder.queue("redefined.sqlite")
+        try other.inTransaction(.deferred) { db in
+            let isNotNull = try db.columns(in: "t")[1].isNotNull
+            #expect(!isNotNull)
+            // A writer waits for readers before it commits.
+            #expect(throws: DatabaseError.self) { try table.redefine(Self.definition) }
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM t") == 1)
+            return .commit
+        }
+        #expect(try table.redefine(Self.definition) == .edited)
+        // GRDB's queues keep what they know of the schema, also after another connection's ALTER TABLE.
+        #expect(try other.integers("SELECT \"notnull\" FROM pragma_table_info('t')") == [0, 1])
+    }
+
+    @Test("can undo it with its transaction")
+    func undone() throws {
         let table = try RedefinedTable(Self.setUp)
         try table.database.inTransaction { db in
             try db.redefine(table: "t", as: Self.definition)
@@ -67,7 +105,8 @@ struct RedefinitionConnectionTests {
         #expect(try table.database.read { try $0.columns(in: "t")[1].isNotNull } == false)
     }
 
-    @Test func `In a savepoint, a failure undoes the redefinition alone`() throws {
+    @Test("has a failure undone alone, in a savepoint")
+    func savepoint() throws {
         let table = try RedefinedTable(Self.setUp)
         try table.database.write { db in
             try db.execute(sql: "INSERT INTO t VALUES (2, NULL)")
@@ -88,8 +127,10 @@ struct RedefinitionConnectionTests {
         #expect(try table.message(of: "INSERT INTO t VALUES (3, NULL)") == Self.refused)
     }
 
-    @Test(arguments: [DatabaseMigrator.ForeignKeyChecks.deferred, .immediate])
-    func `GRDB's own migrators can redefine`(_ checks: DatabaseMigrator.ForeignKeyChecks) throws {
+    @Test(
+        "can be that of GRDB's own migrator",
+        arguments: [DatabaseMigrator.ForeignKeyChecks.deferred, .immediate])
+    func grdb(_ checks: DatabaseMigrator.ForeignKeyChecks) throws {
         let table = try RedefinedTable(Self.setUp)
         var migrator = DatabaseMigrator()
         migrator.registerMigration("constraints", foreignKeyChecks: checks) { db in
@@ -99,8 +140,8 @@ struct RedefinitionConnectionTests {
         #expect(try table.message(of: "INSERT INTO t VALUES (3, NULL)") == Self.refused)
     }
 
-    @Test(arguments: [ForeignKeys.deferred, .immediate, .unchecked])
-    func `A migration in Swift can redefine`(_ foreignKeys: ForeignKeys) throws {
+    @Test("can be that of a migration in Swift", arguments: [ForeignKeys.deferred, .immediate, .unchecked])
+    func code(_ foreignKeys: ForeignKeys) throws {
         let folder = try TemporaryFolder()
         let queue = try folder.queue("code.sqlite")
         let schema = try SchemaMigrator(migrations: [
@@ -113,7 +154,8 @@ struct RedefinitionConnectionTests {
         #expect(throws: DatabaseError.self) { try queue.execute("INSERT INTO t VALUES (2, NULL)") }
     }
 
-    @Test func `A step of a manager can redefine`() throws {
+    @Test("can be that of a step")
+    func step() throws {
         let app = try App()
         let database = try app.folder.queue("app.sqlite")
         try database.execute(Self.setUp)

@@ -2,11 +2,14 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// Kinds of tables, constraints and rows.
+@Suite("Kinds of tables and rows that are redefined", .timed)
 struct RedefinitionKindsTests {
-    @Test func `Constraints go as they come`() throws {
+    @Test("lose constraints")
+    func dropped() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE p(id INTEGER PRIMARY KEY);
@@ -20,7 +23,8 @@ struct RedefinitionKindsTests {
         #expect(try table.rows() == [#"1, "a", NULL"#, "2, NULL, 7", #"3, "", 8"#, "4, NULL, NULL"])
     }
 
-    @Test func `Another ON CONFLICT of UNIQUE and of the key takes effect`() throws {
+    @Test("take another ON CONFLICT of UNIQUE and of the key")
+    func conflicts() throws {
         let table = try RedefinedTable(
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
         try table.redefine(
@@ -30,13 +34,15 @@ struct RedefinitionKindsTests {
         try table.expectIntact()
     }
 
-    @Test func `Another type of the same affinity is allowed`() throws {
+    @Test("take another type of the same affinity")
+    func types() throws {
         let table = try RedefinedTable("CREATE TABLE t(a VARCHAR(10)); INSERT INTO t VALUES (5)")
         #expect(try table.redefine("CREATE TABLE t(a TEXT NOT NULL)") == .edited)
         #expect(try table.rows() == [#""5""#])
     }
 
-    @Test func `The text is the one that SQLite would store, under the name as it is`() throws {
+    @Test("store the text that SQLite would, under the name as it is")
+    func text() throws {
         let table = try RedefinedTable("CREATE TABLE Photo(a)")
         try table.redefine(
             "/* new */ CREATE  TABLE IF NOT EXISTS main.[photo] ( a  NOT NULL /* why */ ) ; ", table: "PHOTO")
@@ -48,7 +54,8 @@ struct RedefinitionKindsTests {
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name LIKE 'p%'") == ["Photo"])
     }
 
-    @Test func `Odd names are quoted`() throws {
+    @Test("have odd names")
+    func oddNames() throws {
         let table = try RedefinedTable(
             #"CREATE TABLE "a ""b'"("x "" y" TEXT, "check" INT); INSERT INTO "a ""b'" VALUES (NULL, 1), ('a', -1)"#
         )
@@ -65,7 +72,8 @@ struct RedefinitionKindsTests {
                 == .edited)
     }
 
-    @Test func `Keys of several columns are named`() throws {
+    @Test("have keys of several columns, which errors name")
+    func keys() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE p(id INTEGER PRIMARY KEY);
@@ -88,16 +96,18 @@ struct RedefinitionKindsTests {
                     """)
     }
 
-    @Test(arguments: [
-        ("b TEXT DEFAULT 'old'", "b TEXT"), ("b", "b DEFAULT 5"),
-        ("b INT DEFAULT '7'", "b INT DEFAULT (1 + 1)"),
-        ("b REAL DEFAULT 1", "b REAL DEFAULT 2 CHECK (b IS 1)"),
-        ("b DEFAULT x'00'", "b DEFAULT CURRENT_TIME"),
-        ("b DEFAULT word", "b DEFAULT \"other\""), ("b DEFAULT -1.5e-3 /* why */", "b DEFAULT +2"),
-        ("b TEXT NOT NULL DEFAULT 'old'", "b TEXT NOT NULL DEFAULT 'new'"),
-        ("b INT DEFAULT 1 REFERENCES p(id) ON DELETE SET DEFAULT", "b INT DEFAULT 2"),
-    ])
-    func `Short rows keep what they showed`(_ before: String, _ after: String) throws {
+    @Test(
+        "keep what their short rows showed",
+        arguments: [
+            ("b TEXT DEFAULT 'old'", "b TEXT"), ("b", "b DEFAULT 5"),
+            ("b INT DEFAULT '7'", "b INT DEFAULT (1 + 1)"),
+            ("b REAL DEFAULT 1", "b REAL DEFAULT 2 CHECK (b IS 1)"),
+            ("b DEFAULT x'00'", "b DEFAULT CURRENT_TIME"),
+            ("b DEFAULT word", "b DEFAULT \"other\""), ("b DEFAULT -1.5e-3 /* why */", "b DEFAULT +2"),
+            ("b TEXT NOT NULL DEFAULT 'old'", "b TEXT NOT NULL DEFAULT 'new'"),
+            ("b INT DEFAULT 1 REFERENCES p(id) ON DELETE SET DEFAULT", "b INT DEFAULT 2"),
+        ])
+    func shortRows(_ before: String, _ after: String) throws {
         for key in [
             "id INTEGER PRIMARY KEY", "id TEXT PRIMARY KEY", "id, rowid, oid, _rowid_",
             "id PRIMARY KEY) WITHOUT ROWID",
@@ -123,7 +133,20 @@ struct RedefinitionKindsTests {
         }
     }
 
-    @Test func `Only rows without a value of their own are written`() throws {
+    @Test("keep what an index holds of short rows in a WITHOUT ROWID table")
+    func indexedShortRows() throws {
+        let table = try RedefinedTable(
+            """
+            CREATE TABLE t(id PRIMARY KEY) WITHOUT ROWID; INSERT INTO t VALUES (1), (2);
+            ALTER TABLE t ADD COLUMN b DEFAULT 1; CREATE INDEX t_b ON t(b);
+            """)
+        try table.redefine("CREATE TABLE t(id PRIMARY KEY, b NOT NULL DEFAULT 2) WITHOUT ROWID")
+        #expect(try table.rows("SELECT id, b FROM t ORDER BY id") == ["1, 1", "2, 1"])
+        try table.expectIntact()
+    }
+
+    @Test("have only rows written that have no value of their own")
+    func fullRows() throws {
         let table = try RedefinedTable(
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a DEFAULT 1); INSERT INTO t(id) VALUES (1), (2)")
         let before = table.database.inDatabase { $0.totalChangesCount }
@@ -133,7 +156,8 @@ struct RedefinitionKindsTests {
         #expect(after == before + 2)
     }
 
-    @Test func `A short row that shows NULL breaks NOT NULL, whatever the default`() throws {
+    @Test("break NOT NULL with a short row that shows NULL, whatever the default")
+    func shortNull() throws {
         let table = try RedefinedTable(
             "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b")
         #expect(
@@ -143,7 +167,8 @@ struct RedefinitionKindsTests {
                 "The rows of table t break its new definition: column b is NULL in 1 row (id: 1)."))
     }
 
-    @Test func `Old findings stop nothing, and hide nothing`() throws {
+    @Test("may have old findings, which stop nothing and hide nothing")
+    func oldFindings() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE t(a CHECK (a > 0), b, p REFERENCES p(id));
@@ -164,7 +189,8 @@ struct RedefinitionKindsTests {
                 "The rows of table t break its new definition: CHECK (b < 200) fails in 1 row (rowid: 200)."))
     }
 
-    @Test func `Functions and collations of the app may be used`() throws {
+    @Test("use functions and collations of the app")
+    func functions() throws {
         let table = try RedefinedTable("SELECT 1")
         try table.database.write { db in
             db.add(
@@ -187,7 +213,8 @@ struct RedefinitionKindsTests {
         #expect(try table.message(of: "INSERT INTO t VALUES ('long')") == "CHECK constraint failed: short(a)")
     }
 
-    @Test func `A full text index that triggers keep goes on through the transaction`() throws {
+    @Test("feed a full text index before and after in one transaction")
+    func fullText() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE VIRTUAL TABLE f USING fts5(a, content='t', content_rowid='id');
@@ -204,7 +231,8 @@ struct RedefinitionKindsTests {
         try table.expectIntact()
     }
 
-    @Test func `Children and a table that refers to itself stay`() throws {
+    @Test("have children, and refer to themselves")
+    func children() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(id INTEGER PRIMARY KEY, parent, UNIQUE (parent, id)); INSERT INTO t VALUES (1, NULL), (2, 1);
@@ -218,7 +246,8 @@ struct RedefinitionKindsTests {
         #expect(try table.rows("SELECT * FROM child") == [])
     }
 
-    @Test func `A rebuild keeps row ids, counters, indexes and children`() throws {
+    @Test("keep row ids, counters, indexes and children through a rebuild")
+    func rebuild() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a, g AS (a + 1)); INSERT INTO t VALUES (5, 1), (9, 2);

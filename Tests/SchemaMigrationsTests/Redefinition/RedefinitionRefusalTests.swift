@@ -1,30 +1,33 @@
 import GRDB
 import SchemaMigrations
+import TestTraits
 import Testing
 
-/// What a table's new definition must not change.
-struct RedefinitionRefusalTests {
-    struct Refusal: CustomTestStringConvertible {
-        let table: String
-        let definition: String
-        let problem: String
-        let remedy: String
+/// A definition that is refused, and why.
+struct Refusal: Sendable, CustomTestStringConvertible {
+    let table: String
+    let definition: String
+    let problem: String
+    let remedy: String
 
-        var testDescription: String { problem }
+    var testDescription: String { problem }
 
-        init(_ table: String, _ definition: String, _ problem: String, _ remedy: String? = nil) {
-            self.table = table
-            self.definition = definition
-            self.problem = problem
-            self.remedy =
-                remedy
-                    ?? """
-                    That is more than a constraint: create another table, copy the rows, drop this one and rename the other.
-                    """
-        }
+    init(_ table: String, _ definition: String, _ problem: String, _ remedy: String? = nil) {
+        self.table = table
+        self.definition = definition
+        self.problem = problem
+        self.remedy =
+            remedy
+                ?? """
+                That is more than a constraint: create another table, copy the rows, drop this one and rename the other.
+                """
     }
+}
 
-    private static let refusals = [
+/// What a table's new definition must not change.
+@Suite("A refused definition", .timed)
+struct RedefinitionRefusalTests {
+    private static let refusals: [Refusal] = [
         Refusal(
             "t(id INTEGER PRIMARY KEY, a TEXT)", "t(id INTEGER PRIMARY KEY, a INTEGER)",
             "would have another type in column a (TEXT, then INTEGER)"),
@@ -90,15 +93,15 @@ struct RedefinitionRefusalTests {
             "t(a, b)", "t(b, a)", "would have its columns in another order (b, a)", "Keep the order: a, b."),
     ]
 
-    @Test(arguments: refusals)
-    func `What is in the rows or their indexes is refused`(_ refusal: Refusal) throws {
+    @Test("changes what is in the rows or their indexes", arguments: refusals)
+    func difference(_ refusal: Refusal) throws {
         let table = try RedefinedTable("CREATE TABLE \(refusal.table)")
         #expect(
             try table.refusal(of: "CREATE TABLE \(refusal.definition)")
                 == "Table t \(refusal.problem). \(refusal.remedy) Nothing was changed.")
     }
 
-    private static let statements = [
+    private static let statements: [(String, String)] = [
         ("DROP TABLE t", "is not a CREATE TABLE statement"),
         ("CREATE TEMP TABLE t(a)", "is not a CREATE TABLE statement"),
         ("CREATE VIRTUAL TABLE t USING fts5(a)", "is not a CREATE TABLE statement"),
@@ -113,8 +116,8 @@ struct RedefinitionRefusalTests {
         ("CREATE TABLE t(a CHECK (missing(a)))", "cannot be read: no such function: missing"),
     ]
 
-    @Test(arguments: statements)
-    func `The definition is one CREATE TABLE of this table`(_ definition: String, _ problem: String) throws {
+    @Test("is not one CREATE TABLE of this table", arguments: statements)
+    func statement(_ definition: String, _ problem: String) throws {
         let table = try RedefinedTable("CREATE TABLE t(a)")
         #expect(
             try table.refusal(of: definition) == """
@@ -122,7 +125,7 @@ struct RedefinitionRefusalTests {
                 """)
     }
 
-    private static let objects = [
+    private static let objects: [(String, String)] = [
         ("v", "v is a view. Drop the view and create it again."),
         ("f", "f is a virtual table. Drop it, create it again and fill it."),
         ("f_content", "f_content belongs to a virtual table. Leave it as it is."),
@@ -137,8 +140,8 @@ struct RedefinitionRefusalTests {
         ),
     ]
 
-    @Test(arguments: objects)
-    func `Only an app's ordinary tables are redefined`(_ name: String, _ message: String) throws {
+    @Test("is for what is not an app's ordinary table", arguments: objects)
+    func ordinary(_ name: String, _ message: String) throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE VIEW v AS SELECT 1 AS a;
@@ -150,7 +153,8 @@ struct RedefinitionRefusalTests {
                 == "\(message) Nothing was changed.")
     }
 
-    @Test func `A foreign key needs unique columns to refer to`() throws {
+    @Test("refers to columns that are not unique")
+    func notUnique() throws {
         let table = try RedefinedTable("CREATE TABLE t(a); CREATE TABLE p(b)")
         #expect(
             try table.refusal(of: "CREATE TABLE t(a REFERENCES p(b))", afterWriting: true) == """
@@ -159,7 +163,8 @@ struct RedefinitionRefusalTests {
                 """)
     }
 
-    @Test func `A key that was wrong before is named when SQLite cannot check beside it`() throws {
+    @Test("is beside a foreign key that keeps SQLite from checking")
+    func mismatch() throws {
         let table = try RedefinedTable(
             "CREATE TABLE p(b); CREATE TABLE q(c PRIMARY KEY); CREATE TABLE t(a REFERENCES p(b))")
         #expect(
@@ -170,7 +175,8 @@ struct RedefinitionRefusalTests {
                 """)
     }
 
-    @Test func `A temporary trigger would see old values being written`() throws {
+    @Test("would have a temporary trigger see rows being written")
+    func temporaryTrigger() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b DEFAULT 1;

@@ -1,8 +1,10 @@
 import GRDB
 import SchemaMigrations
+import TestTraits
 import Testing
 
 /// What a table's new definition may change.
+@Suite("A new definition", .timed)
 struct RedefinitionTests {
     private static let setUp = """
         CREATE TABLE album(id INTEGER PRIMARY KEY);
@@ -19,7 +21,8 @@ struct RedefinitionTests {
         album INTEGER REFERENCES album(id) ON DELETE CASCADE)
         """
 
-    @Test func `NOT NULL, CHECK and a foreign key hold from then on`() throws {
+    @Test("adds NOT NULL, CHECK and a foreign key, which hold from then on")
+    func hold() throws {
         let table = try RedefinedTable(Self.setUp)
         #expect(try table.redefine(Self.definition) == .edited)
         #expect(
@@ -37,7 +40,8 @@ struct RedefinitionTests {
         try table.expectIntact()
     }
 
-    @Test func `Rows that break the definition are named, and nothing changes`() throws {
+    @Test("names the rows that break it, and changes nothing")
+    func broken() throws {
         let table = try RedefinedTable(
             Self.setUp
                 + "INSERT INTO t VALUES (4, NULL, 1), (5, NULL, 1), (6, '', 1), (7, NULL, 2), (8, NULL, 2)")
@@ -48,7 +52,8 @@ struct RedefinitionTests {
                 """)
     }
 
-    @Test func `Rows that refer to nothing are named, and nothing changes`() throws {
+    @Test("names the rows that refer to nothing, and changes nothing")
+    func orphans() throws {
         let table = try RedefinedTable(Self.setUp + "INSERT INTO t VALUES (4, 'd', 9)")
         #expect(
             try table.refusal(of: Self.definition, afterWriting: true) == """
@@ -57,7 +62,8 @@ struct RedefinitionTests {
                 """)
     }
 
-    @Test func `A short row keeps the value that it showed`() throws {
+    @Test("keeps the value that a short row showed")
+    func shortRow() throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2);
@@ -71,7 +77,8 @@ struct RedefinitionTests {
         try table.expectIntact()
     }
 
-    @Test func `What is more than a constraint is refused`() throws {
+    @Test("is refused if it is more than constraints")
+    func more() throws {
         let table = try RedefinedTable("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INT UNIQUE)")
         #expect(
             try table.refusal(of: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b INT UNIQUE)") == """
@@ -80,7 +87,8 @@ struct RedefinitionTests {
                 """)
     }
 
-    @Test func `A build that refuses the edit gets a rebuild`() throws {
+    @Test("leads to a rebuild where SQLite refuses the edit")
+    func rebuild() throws {
         let table = try RedefinedTable(Self.setUp)
         #expect(try table.redefine(Self.definition, editing: false) == .rebuilt)
         #expect(try table.message(of: "INSERT INTO t VALUES (3, 'c', 9)") == "FOREIGN KEY constraint failed")
