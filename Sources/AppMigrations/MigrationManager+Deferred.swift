@@ -49,7 +49,7 @@ extension MigrationManager {
     ///   - limit: the longest time to run; nil for as long as it takes.
     ///   - condition: asked between batches, on the calling actor. While it returns false, the run pauses: for instance
     ///     `{ !ProcessInfo.processInfo.isLowPowerModeEnabled }`.
-    ///   - version: a step to retry although the manager gave up on it because the process died in it.
+    ///   - work: a step to retry although the manager gave up on it because the process died in it.
     ///   - isolation: the actor on which deferred closures run; the calling one.
     /// - Returns: what was done. If another process, or another call, is running deferred steps, returns at once.
     /// - Throws: ``MigrationError``: with the code `notYetMigrated` unless ``migrate(through:retrying:)`` has completed
@@ -57,10 +57,10 @@ extension MigrationManager {
     @discardableResult
     public func runDeferred(
         for limit: Duration? = nil, while condition: @escaping () -> Bool = { true },
-        retrying version: AppVersion? = nil, isolation: isolated (any Actor)? = #isolation
+        retrying work: MigrationWork? = nil, isolation: isolated (any Actor)? = #isolation
     ) async throws -> DeferredReport {
-        let request = try deferredRequest(retrying: version)
-        let look = registration.look(waitingUpTo: Stepper.shortPatience)
+        let request = try deferredRequest(retrying: work)
+        let look = look(waitingUpTo: DeferredRun.shortPatience)
         var plan = try deferredPlan(request, await offload(look))
         guard !plan.isEmpty else { return end(plan) }
         let name = LockName.deferred(of: name)
@@ -72,14 +72,15 @@ extension MigrationManager {
         defer { lock.release() }
         // Another process may have done it all until now.
         plan = try deferredPlan(request, await offload(look))
-        let stepper = stepper(plan, limit, condition, lock)
+        let run = run(plan, lock)
+        let deferred = deferredRun(run, plan, limit, condition)
         try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
-            try await stepper.run(isolation: isolation)
+            try await deferred.begin().run(isolation: isolation)
         } onCancel: {
             lock.interruption.cancel()
         }
-        return end(plan, stepper.tally)
+        return end(plan, run.tally)
     }
 
     /// Runs deferred steps in databases on this thread, for scripts and tests.
@@ -87,15 +88,15 @@ extension MigrationManager {
     /// - Parameters:
     ///   - limit: the time after which the run ends; nil for no limit.
     ///   - condition: is asked between batches; while it is false, the run pauses.
-    ///   - version: the version of a step to run again although the manager gave up on it.
+    ///   - work: a step to run again although the manager gave up on it.
     /// - Throws: as the asynchronous form does; also when a deferred closure is pending, which only that form can run.
     @discardableResult
     public func runDeferred(
         for limit: Duration? = nil, while condition: @escaping () -> Bool = { true },
-        retrying version: AppVersion? = nil
+        retrying work: MigrationWork? = nil
     ) throws -> DeferredReport {
-        let request = try deferredRequest(retrying: version)
-        let look = registration.look(waitingUpTo: Stepper.shortPatience)
+        let request = try deferredRequest(retrying: work)
+        let look = look(waitingUpTo: DeferredRun.shortPatience)
         var plan = try deferredPlan(request, look())
         if let closure = plan.launch.deferred.first(where: { $0.step.kind == .deferredClosure }) {
             throw MigrationError(
@@ -110,22 +111,15 @@ extension MigrationManager {
         let lock = RunLock(name, held)
         defer { lock.release() }
         plan = try deferredPlan(request, look())
-        let stepper = stepper(plan, limit, condition, lock)
-        try stepper.run()
-        return end(plan, stepper.tally)
+        let run = run(plan, lock)
+        try deferredRun(run, plan, limit, condition).begin().run()
+        return end(plan, run.tally)
     }
 
-    /// Returns the deferred steps that wait, in order, with their progress.
-    ///
-    /// - Throws: ``MigrationError``, as ``migrate(through:retrying:)`` does before anything runs.
-    public func pendingDeferred() throws -> [PendingDeferredStep] {
-        try exclusively { try plan().pendingDeferred() }
-    }
-
-    private func deferredRequest(retrying version: AppVersion?) throws -> LaunchRequest {
+    private func deferredRequest(retrying work: MigrationWork?) throws -> LaunchRequest {
         try exclusively {
             try registration.check()
-            return try request(through: nil, retrying: version)
+            return try request(through: nil, retrying: work)
         }
     }
 
@@ -149,24 +143,27 @@ extension MigrationManager {
                         remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
                         manager: name)
             }
-            return DeferredPlan(
-                launch: plan, places: readable.map { registration.places[$0] }, unreadable: unreadable)
+            return DeferredPlan(launch: plan, unreadable: unreadable)
         }
     }
 
-    private func stepper(
-        _ plan: DeferredPlan, _ limit: Duration?, _ condition: @escaping () -> Bool, _ lock: RunLock
-    ) -> Stepper {
-        for place in Set(plan.launch.deferred.filter { $0.step.kind == .batches }.map(\.place)).sorted()
-        where plan.places[place].failsOthersWhileWriting {
-            tell(.lacksBusyTimeout(database: plan.places[place].name))
+    private func run(_ plan: DeferredPlan, _ lock: RunLock) -> RunState {
+        for place in Set(plan.launch.deferred.filter { $0.step.kind == .batches }.map(\.place)).sorted() {
+            let place = plan.launch.places[place].steps.place
+            if place.failsOthersWhileWriting { tell(.lacksBusyTimeout(database: place.name)) }
         }
-        let progress = DeferredProgress(
-            deferredProgress, plan.launch.pendingDeferred(), settledBefore: launch.deferred)
-        return Stepper(
-            .deferred(until: limit.map { .now + $0 }, while: condition, progress), plan.launch, registration,
-            plan.places, lock, progress: deferredProgress, timeout: options.lockTimeout ?? .seconds(5),
-            tell: tell)
+        return RunState(
+            plan.launch, registration, lock, progress: deferredProgress,
+            timeout: options.lockTimeout ?? .seconds(5), tell: tell)
+    }
+
+    private func deferredRun(
+        _ run: RunState, _ plan: DeferredPlan, _ limit: Duration?, _ condition: @escaping () -> Bool
+    ) -> DeferredRun {
+        DeferredRun(
+            run, until: limit.map { .now + $0 }, while: condition,
+            DeferredProgress(
+                deferredProgress, plan.launch.pendingDeferred(), settledBefore: launch.deferred))
     }
 
     private func end(_ plan: DeferredPlan, _ tally: Tally = Tally()) -> DeferredReport {
@@ -199,7 +196,6 @@ struct DeferredPlan {
 
     /// The plan for all places that can be read.
     let launch: LaunchPlan
-    let places: [any MigrationPlace]
     let unreadable: [Unreadable]
 
     var isEmpty: Bool { launch.deferred.isEmpty }

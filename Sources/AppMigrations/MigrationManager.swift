@@ -46,7 +46,7 @@ public final class MigrationManager {
 
     let options: MigrationOptions
     let adopting: Adoption
-    let build: String
+    let build: Build
     /// The test that simulates this launch; nil in an app.
     let observer = SimulatedLaunch.observer
     private(set) var registration: Registration
@@ -55,20 +55,6 @@ public final class MigrationManager {
     private var isMigrating = false
     /// True if the manager was called, and not forgotten.
     private var wasCalled = false
-
-    /// The state of a launch, which the calls of one manager object share.
-    struct LaunchMemory {
-        /// The decisions that an earlier call has made.
-        var decision: LaunchDecision?
-        /// The app's answer about an install without a record, asked at most once.
-        var answer: AdoptionAnswer?
-        /// The work that `migrate(through:)` has done so far.
-        var tally = Tally()
-        /// How much of the progress that was.
-        var weight: Int64 = 0
-        /// The number of deferred steps that earlier runs have settled.
-        var deferred = 0
-    }
 
     /// Creates a manager.
     ///
@@ -106,7 +92,7 @@ public final class MigrationManager {
         self.currentVersion = current
         self.options = options
         self.adopting = adopting
-        build = current.withBuildOfMainBundle
+        build = Build(of: current)
         let store = try store ?? JSONStore.inApplicationSupport()
         registration = Registration(
             manager: name, current: current,
@@ -153,15 +139,15 @@ public final class MigrationManager {
     ///
     /// - Parameter place: where the step works; nil for the manager's store.
     package func register(
-        _ version: AppVersion, _ work: MigrationWork, in place: (any MigrationPlace)? = nil,
+        _ version: AppVersion, _ body: StepBody, in place: (any MigrationPlace)? = nil,
         finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
         source: SourceLocation
     ) {
         let home = place ?? registration.storePlace
         let step = MigrationStep(
-            version: version, place: home.id, kind: work.kind, onFreshInstall: onFreshInstall,
+            version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
             onError: onError, finishing: finishing, number: registration.steps.count, source: source)
-        registration.add(step, work, in: home)
+        registration.add(step, body, in: home)
         if let place { observer?.willUse(place) }
     }
 
@@ -217,13 +203,24 @@ extension AppVersion {
                 underlyingError: error)
         }
     }
+}
 
-    /// The version with the build of the app, as in `2.0 (417)`, if the main bundle has one.
-    var withBuildOfMainBundle: String {
-        if let build = Self.buildOfMainBundle { "\(self) (\(build))" } else { description }
+/// The build of an app.
+struct Build {
+    /// The version with its build, as in `2.0 (417)`.
+    let text: String
+    /// The number of the build, as far as it tells builds of an app apart.
+    ///
+    /// An extension may have numbers of its own, so only the app notes one.
+    let number: String?
+
+    init(of version: AppVersion) {
+        let number = SimulatedLaunch.build ?? Self.ofMainBundle
+        text = number.map { "\(version) (\($0))" } ?? version.description
+        self.number = Self.isExtension ? nil : number
     }
 
-    /// Looked up once: it does not change while the app runs.
-    private static let buildOfMainBundle =
-        Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+    // Looked up once: it does not change while the app runs.
+    private static let ofMainBundle = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+    private static let isExtension = Bundle.main.bundleURL.pathExtension == "appex"
 }

@@ -55,8 +55,9 @@ extension SchemaMigrator {
 
     /// Returns the pending migrations: known, above the floor, not applied yet, and at most the target.
     func pending(in ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {
-        MigrationPlan(
-            known: versions, floor: ledger.floor, settled: SortedSet(ledger.applied), target: target)
+        let applied = Set(ledger.applied)
+        return MigrationPlan(
+            known: versions, by: \.self, floor: ledger.floor, isSettled: applied.contains, target: target)
     }
 
     /// Reads the ledger of a database that this migrator may migrate.

@@ -1,6 +1,7 @@
 import AppMigrations
 import MigrationTesting
 import StressTesting
+import TestSupport
 import Testing
 
 @Suite("A fleet of simulated devices", .timed)

@@ -47,7 +47,13 @@ extension StoreState {
     fileprivate var contents: Contents {
         get throws {
             var record = try record(of: "Library")
-            for work in record?.attempts.map(\.key) ?? [] { record?.attempts[work]?.since = .distantPast }
+            for id in record?.work.keys.map(\.self) ?? [] {
+                record?.changeOpen(id) { open in
+                    guard let start = open.running else { return }
+                    open.running = OpenWork.Start(
+                        build: start.build, since: .distantPast, isDeferred: start.isDeferred)
+                }
+            }
             return Contents(record: record, seen: seen.mapValues { $0.map(\.version) })
         }
     }

@@ -117,11 +117,19 @@ struct Launcher: ParsableCommand {
                 }
             }
         }
-        if let skip { try manager.skip(AppVersion(parsing: skip)) }
-        if let retrying { return (try manager.migrate(retrying: AppVersion(parsing: retrying)), nil) }
+        if let skip { try manager.skip(try work(skip, of: manager)) }
+        if let retrying { return (try manager.migrate(retrying: try work(retrying, of: manager)), nil) }
         if let threadsAfter { return (try migrate(manager, threadsAfter: threadsAfter), nil) }
         let report = try manager.migrate()
         return (report, steps.contains { $0.kind == .rows } ? try manager.runDeferred() : nil)
+    }
+
+    /// Returns the pending work of a version that comes first.
+    private func work(_ version: String, of manager: MigrationManager) throws -> MigrationWork {
+        guard let pending = try manager.pending().first(where: { "\($0.work.version)" == version }) else {
+            throw ValidationError("No work of version \(version) is pending.")
+        }
+        return pending.work
     }
 
     /// Migrates asynchronously, while the system creates no threads for some seconds.

@@ -16,7 +16,7 @@ struct FolderState: Equatable {
         var positions: [String: Position] = [:]
         /// The steps that have been started and have not ended, and those that have failed: none in the end.
         ///
-        /// A move is left out: one that has died between its last commit and the end is not pending any more.
+        /// A schema step is left out: one that has died between its last commit and the end is not pending any more.
         var unended: Set<String> = []
     }
 
@@ -171,11 +171,13 @@ struct FolderState: Equatable {
 
     private static func record(_ json: Any?) -> Record {
         let fields = json as? [String: Any]
+        let work = (fields?["work"] as? [String: Any] ?? [:]).filter { !$0.key.contains(" ") }
+        let open = work.compactMapValues { $0 as? [String: Any] }
         return Record(
-            settled: Set(fields?["settled"] as? [String] ?? []), completed: fields?["completed"] as? String,
-            positions: (fields?["positions"] as? [String: [String: Any]] ?? [:]).mapValues(Position.init),
+            settled: Set(work.filter { ["done", "notNeeded", "skipped"].contains($0.value as? String) }.keys),
+            completed: fields?["completed"] as? String,
+            positions: open.compactMapValues { $0["position"] as? [String: Any] }.mapValues(Position.init),
             unended: Set(
-                ["attempts", "failures"].flatMap { (fields?[$0] as? [String: Any] ?? [:]).keys }
-                    .filter { !$0.hasPrefix("move ") }))
+                open.filter { !Set($0.value.keys).isDisjoint(with: ["running", "deaths", "failures"]) }.keys))
     }
 }

@@ -97,7 +97,7 @@ struct Launch {
         // An extension, in the same process.
         try self.manager(store, database, options(role: .waits)).migrate()
         if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
-        if !report.pendingDeferred.isEmpty { try runDeferred(manager) }
+        if !report.deferred.isEmpty { try runDeferred(manager) }
         return report.launch
     }
 

@@ -42,7 +42,7 @@ final class JournalApp {
 
     /// True if something waits that no launch has to wait for.
     var hasDeferredWork: Bool {
-        get throws { try entriesManager?.pendingDeferred().isEmpty == false }
+        get throws { try entriesManager?.pending().contains(where: \.isDeferred) == true }
     }
 
     /// The progress of that work.

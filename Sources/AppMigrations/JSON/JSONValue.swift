@@ -145,18 +145,10 @@ struct JSONField {
     }
 
     func version() throws -> AppVersion {
-        try version(value)
-    }
-
-    func versions() throws -> SortedSet<AppVersion> {
-        guard case .array(let values) = value else { throw unexpected("a list") }
-        return SortedSet(try values.map(version))
-    }
-
-    private func version(_ value: JSONValue?) throws -> AppVersion {
         guard case .string(let text) = value else { throw unexpected("a version") }
         return try version(in: text)
     }
+
 
     /// Parses the version in a part of the field's text, or of one of its keys.
     func version(in text: String) throws -> AppVersion {
@@ -180,14 +172,6 @@ struct JSONField {
         return count
     }
 
-    /// The fields of an object whose keys are versions.
-    func byVersion<Value>(_ value: (JSONField) throws -> Value) throws -> [AppVersion: Value] {
-        try object().reduce(into: [:]) { values, field in
-            let version = try version(in: field.key)
-            values[version] = try value(self.field(field.key))
-        }
-    }
-
     func date() throws -> Date {
         let text = try text()
         guard let date = try? Date(text, strategy: .iso8601) else {
@@ -202,7 +186,7 @@ struct JSONField {
     private func unexpected(_ expected: String) -> MigrationError { damage("expected \(expected)") }
 
     @inline(never)
-    private func damage(_ problem: String) -> MigrationError {
+    func damage(_ problem: String) -> MigrationError {
         .damagedStore("damaged at \(path): \(problem)")
     }
 }

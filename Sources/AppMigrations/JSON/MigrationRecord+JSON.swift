@@ -5,83 +5,130 @@ extension MigrationRecord {
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`, which names the field.
     init(_ field: JSONField) throws {
-        self.init(floor: try field.field("floor").ifPresent?.version())
-        settled = try field.field("settled").versions()
-        owed = try field.field("owed").versions()
-        if let known = try field.field("attempts").ifPresent { attempts = try Self.attempts(known) }
-        if let known = try field.field("failures").ifPresent {
-            failures = try known.byVersion { try $0.count(upTo: Self.maximumCount) }
+        self.init(start: try field.field("start").ifPresent?.version())
+        let known = try field.field("work")
+        for key in try known.object().keys {
+            // Work of a kind that only a newer version of the package knows is left as it is.
+            guard let id = try WorkID(key: key, in: known) else { continue }
+            self[id] = try WorkState(known.field(key))
         }
-        if let known = try field.field("givenUp").ifPresent { givenUp = try known.versions() }
-        if let known = try field.field("positions").ifPresent {
-            positions = try known.byVersion(StepPosition.init)
-        }
+        freshBuild = try field.field("fresh").ifPresent?.text()
         completed = try field.field("completed").ifPresent?.version()
         highest = try field.field("highest").ifPresent?.version()
         downgradedTo = try field.field("downgradedTo").ifPresent?.version()
-    }
-
-    /// Reads the attempts, without those at work that only a newer version of the package knows.
-    private static func attempts(_ field: JSONField) throws -> [Work: Attempt] {
-        try field.object().keys.reduce(into: [:]) { attempts, key in
-            guard let work = try Work(key: key, in: field) else { return }
-            attempts[work] = try Attempt(field.field(key))
+        if let names = try field.field("databases").ifPresent {
+            databases = Set(try names.list().map { try $0.text() })
         }
     }
 
     /// Returns the record's fields, among those of an older one that this version does not know.
     func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
         var fields = old
-        fields["floor"] = floor?.json
-        fields["settled"] = settled.json
-        fields["owed"] = owed.json
-        fields["attempts"] = .object(attempts.map { ($0.key, $1.json) }, replacing: old["attempts"]) {
-            (try? Work(key: $0, in: JSONField(value: nil, path: ""))) != nil
-        }
-        fields["failures"] = .object(
-            failures.map { version, count in ("\(version)", { _ in .integer(Int64(count)) }) })
-        fields["givenUp"] = givenUp.isEmpty ? nil : givenUp.json
-        fields["positions"] = .object(positions.map { ("\($0)", $1.json) }, replacing: old["positions"])
+        fields["start"] = start?.json
+        fields["work"] = .object(workFields(replacing: old["work"]))
+        fields["fresh"] = freshBuild.map(JSONValue.string)
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
+        fields["databases"] =
+            databases.isEmpty ? nil : .array(databases.sorted().map(JSONValue.string))
+        return fields
+    }
+
+    private func workFields(replacing old: JSONValue?) -> [String: JSONValue] {
+        let known = old.fields
+        var fields = known.filter { WorkID.isUnknown(key: $0.key) }
+        for (id, state) in work { fields[id.key] = state.json(replacing: known[id.key]) }
         return fields
     }
 }
 
-extension MigrationRecord.Work {
-    /// The key under which a record keeps the attempts, as in `2.0` and `move 2.0`.
-    fileprivate var key: String { kind == .step ? "\(version)" : "\(kind.rawValue) \(version)" }
+extension WorkID {
+    /// The key under which a record keeps the work, as in `2.0` and `schema step 2.0`.
+    var key: String { kind == .step ? "\(version)" : "\(kind.rawValue) \(version)" }
 
     /// Creates the work with a key; nil for a kind that only a newer version of the package knows.
     fileprivate init?(key: String, in field: JSONField) throws {
-        let parts = key.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = parts.count == 1 ? Kind.step.rawValue : String(parts[0])
-        guard let kind = Kind(rawValue: name) else { return nil }
-        self.init(try field.version(in: parts.last.map(String.init) ?? ""), kind)
+        guard let space = key.lastIndex(of: " ") else {
+            self.init(try field.version(in: key))
+            return
+        }
+        guard let kind = Kind(rawValue: String(key[..<space])) else { return nil }
+        self.init(try field.version(in: String(key[key.index(after: space)...])), kind)
+    }
+
+    /// Returns true for the key of a kind that only a newer version of the package knows.
+    fileprivate static func isUnknown(key: String) -> Bool {
+        key.lastIndex(of: " ").map { Kind(rawValue: String(key[..<$0])) == nil } ?? false
     }
 }
 
-extension MigrationRecord.Attempt {
+extension WorkState {
+    private static let words: [String: WorkState] = [
+        "done": .done, "notNeeded": .notNeeded, "skipped": .skipped, "givenUp": .givenUp,
+    ]
+
     fileprivate init(_ field: JSONField) throws {
-        let limit = MigrationRecord.maximumCount
-        self.init(
-            number: try field.field("attempt").count(upTo: limit),
-            remaining: try field.field("remaining").ifPresent?.count(upTo: .max),
-            build: try field.field("build").text(), since: try field.field("since").date())
-        forgiven = try field.field("forgiven").ifPresent?.count(upTo: limit) ?? 0
-        hasDied = try field.field("died").value == .bool(true)
+        if case .string(let word) = field.value {
+            guard let state = Self.words[word] else { throw field.damage("\"\(word)\" is no state of work") }
+            self = state
+        } else {
+            self = .open(try OpenWork(field))
+        }
     }
 
-    fileprivate func json(replacing old: [String: JSONValue]) -> JSONValue {
+    fileprivate func json(replacing old: JSONValue?) -> JSONValue {
+        switch self {
+        case .done: return .string("done")
+        case .notNeeded: return .string("notNeeded")
+        case .skipped: return .string("skipped")
+        case .givenUp: return .string("givenUp")
+        case .open(let open): return .object(open.json(replacing: old.fields))
+        }
+    }
+}
+
+extension OpenWork {
+    fileprivate init(_ field: JSONField) throws {
+        let limit = Self.maximumCount
+        isOwed = try field.field("owed").value == .bool(true)
+        running = try field.field("running").ifPresent.map { try Start($0) }
+        deaths = try field.field("deaths").ifPresent?.count(upTo: limit) ?? 0
+        forgiven = min(deaths, try field.field("forgiven").ifPresent?.count(upTo: limit) ?? 0)
+        build = try field.field("build").ifPresent?.text()
+        remaining = try field.field("remaining").ifPresent?.count(upTo: .max)
+        failures = try field.field("failures").ifPresent?.count(upTo: limit) ?? 0
+        position = try field.field("position").ifPresent.map { try StepPosition($0) }
+    }
+
+    fileprivate func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
+        func count(_ number: Int) -> JSONValue? { number == 0 ? nil : .integer(Int64(number)) }
         var fields = old
-        fields["attempt"] = .integer(Int64(number))
-        fields["forgiven"] = forgiven == 0 ? nil : .integer(Int64(forgiven))
-        fields["died"] = hasDied ? .bool(true) : nil
+        fields["owed"] = isOwed ? .bool(true) : nil
+        fields["running"] = running.map { .object($0.json(replacing: fields["running"])) }
+        fields["deaths"] = count(deaths)
+        fields["forgiven"] = count(forgiven)
+        fields["build"] = build.map(JSONValue.string)
         fields["remaining"] = remaining.map { .integer(Int64($0)) }
+        fields["failures"] = count(failures)
+        fields["position"] = position.map { .object($0.json(replacing: fields["position"])) }
+        return fields
+    }
+}
+
+extension OpenWork.Start {
+    fileprivate init(_ field: JSONField) throws {
+        self.init(
+            build: try field.field("build").text(), since: try field.field("since").date(),
+            isDeferred: try field.field("deferred").value == .bool(true))
+    }
+
+    fileprivate func json(replacing old: JSONValue?) -> [String: JSONValue] {
+        var fields = old.fields
         fields["build"] = .string(build)
         fields["since"] = .string(since.recordText)
-        return .object(fields)
+        fields["deferred"] = isDeferred ? .bool(true) : nil
+        return fields
     }
 }
 
@@ -96,41 +143,24 @@ extension StepPosition {
             try field.field("setAside").ifPresent?.list().map { try $0.list().map { try $0.text() } } ?? []
     }
 
-    fileprivate func json(replacing old: [String: JSONValue]) -> JSONValue {
-        var fields = old
+    fileprivate func json(replacing old: JSONValue?) -> [String: JSONValue] {
+        var fields = old.fields
         fields["cursor"] = cursor.map(JSONValue.string)
         fields["done"] = .integer(Int64(done))
         fields["total"] = total.map { .integer(Int64($0)) }
         fields["setAside"] =
             setAside.isEmpty ? nil : .array(setAside.map { .array($0.map(JSONValue.string)) })
-        return .object(fields)
+        return fields
     }
 }
 
-extension JSONValue {
-    /// Creates an object from its fields, each of which is made from the old field of its name; nil if it has none.
-    ///
-    /// - Parameter isKnown: returns false for the names of old fields to keep.
-    fileprivate static func object(
-        _ fields: [(String, ([String: JSONValue]) -> JSONValue)], replacing old: JSONValue? = nil,
-        isKnown: (String) -> Bool = { _ in true }
-    ) -> JSONValue? {
-        var known: [String: JSONValue] = [:]
-        if case .object(let fields) = old { known = fields }
-        var new = known.filter { !isKnown($0.key) }
-        for (name, json) in fields {
-            var old: [String: JSONValue] = [:]
-            if case .object(let fields) = known[name] { old = fields }
-            new[name] = json(old)
-        }
-        return new.isEmpty ? nil : .object(new)
+extension JSONValue? {
+    /// The fields of an object; none for anything else.
+    fileprivate var fields: [String: JSONValue] {
+        if case .object(let fields) = self { fields } else { [:] }
     }
 }
 
 extension AppVersion {
     fileprivate var json: JSONValue { .string(description) }
-}
-
-extension SortedSet<AppVersion> {
-    fileprivate var json: JSONValue { .array(map(\.json)) }
 }

@@ -23,10 +23,14 @@ public struct Adoption {
     /// The launch for which a manager asks.
     package struct Question: Sendable {
         package let current: AppVersion
+        /// The number of the app's build; nil if unknown.
+        package let buildNumber: String?
         package let line: String
     }
 
-    package let answer: (Question) throws -> AppVersion?
+    package let answer: (Question) throws -> AdoptionAnswer
+    /// The name of the manager whose steps have come to this one.
+    let source: String?
 
     /// Creates an adoption from a closure, which runs where `migrate` is called.
     ///
@@ -37,13 +41,46 @@ public struct Adoption {
     /// }
     /// ```
     ///
+    /// The version is exact: whatever later versions were launched since, the steps above it run. Whatever the closure throws
+    /// reaches the caller of `migrate` as a ``MigrationError`` with the code `undecided`.
+    ///
     /// - Parameter version: returns the version of the data; nil if no earlier version left any.
     public init(_ version: @escaping () throws -> AppVersion?) {
-        answer = { _ in try version() }
+        self.init { _ in AdoptionAnswer(version: try version()) }
     }
 
-    package init(answer: @escaping (Question) throws -> AppVersion?) {
+    package init(source: String? = nil, answer: @escaping (Question) throws -> AdoptionAnswer) {
+        self.source = source
         self.answer = answer
+    }
+
+    /// Joins several kinds of evidence: the lowest version that any of them finds.
+    ///
+    /// ```swift
+    /// adopting: .any(.databaseHasTables(dbQueue, means: "1.0"), .fileExists(archiveURL, means: "1.4"))
+    /// ```
+    ///
+    /// - Parameter adoptions: the kinds of evidence; each is asked.
+    public static func any(_ adoptions: Adoption...) -> Adoption {
+        Adoption(source: adoptions.lazy.compactMap(\.source).first) { question in
+            let answers = try adoptions.map { try $0.answer(question) }
+            let lowest = answers.compactMap(\.version).min()
+            return answers.first { $0.version == lowest } ?? AdoptionAnswer(version: nil)
+        }
+    }
+
+    /// Takes over steps of another manager, or all of them if a manager gets another name.
+    ///
+    /// Where the other manager has a record, this one begins with a copy of it: steps that have run under the old name do not
+    /// run again. Elsewhere it is like ``newApp``. Pass it for good: people update from any version.
+    ///
+    /// ```swift
+    /// let photos = try MigrationManager(name: "Photos", adopting: .splitFrom("Library"), store: store)
+    /// ```
+    ///
+    /// - Parameter manager: the name of the other manager, in the same store.
+    public static func splitFrom(_ manager: String) -> Adoption {
+        Adoption(source: manager) { _ in AdoptionAnswer(version: nil) }
     }
 
     /// No one had the app before it had this manager: an install without a record is fresh.
@@ -61,10 +98,10 @@ public struct Adoption {
     ///   - url: the file or folder.
     ///   - version: the version that its existence means.
     public static func fileExists(_ url: URL, means version: AppVersion) -> Adoption {
-        Adoption {
+        Adoption { _ in
             let file = DurableFile(at: url)
             do {
-                return try file.exists() ? version : nil
+                return AdoptionAnswer(version: try file.exists() ? version : nil, isBound: true)
             } catch let error as POSIXError {
                 throw MigrationError(
                     .undecided, "Cannot tell whether \(url.path) exists: \(error.reason).",
@@ -96,7 +133,14 @@ public struct Adoption {
 }
 
 /// The answer of an app about an install without a record.
-struct AdoptionAnswer: Sendable {
+package struct AdoptionAnswer: Sendable {
     /// Nil if no earlier version left data.
-    let version: AppVersion?
+    package let version: AppVersion?
+    /// True if the data is at the version or a later one.
+    package let isBound: Bool
+
+    package init(version: AppVersion?, isBound: Bool = false) {
+        self.version = version
+        self.isBound = isBound
+    }
 }

@@ -12,21 +12,21 @@ package protocol MigrationPlace: Sendable {
     /// The store that keeps the place's records.
     var store: any MigrationStore { get }
 
-    /// Reads what the place remembers about a manager, and what its moves still have to do.
+    /// Reads what the place remembers about a manager, and what its schema steps still have to do.
     ///
     /// Neither writes nor locks. Any thread.
     ///
     /// - Parameters:
-    ///   - moves: the moves of this place that are due, in order.
+    ///   - schemaSteps: the schema steps of this place that are due, in order.
     ///   - limit: the longest time to wait for others; nil for the place's own.
     /// - Throws: ``MigrationError``; with the code `newerThanThisProcess` when a newer app has been here.
-    func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws -> PlaceState
+    func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws -> PlaceState
 
     /// True if another connection that is made like this place's fails while a batch is written, instead of waiting.
     var failsOthersWhileWriting: Bool { get }
 
-    /// Finds the mistakes in how this place's moves are registered.
-    func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake]
+    /// Finds the mistakes in how this place's schema steps are registered.
+    func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake]
 }
 
 extension MigrationPlace {
@@ -57,7 +57,7 @@ package struct StorePlace: MigrationPlace {
     package var id: PlaceID { .store }
     package var name: String { store.name }
 
-    package func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws
+    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
     {
         try StoreAccess.read.of(name) {
@@ -65,7 +65,7 @@ package struct StorePlace: MigrationPlace {
         }
     }
 
-    package func mistakes(in moves: [any MoveWork]) -> [MoveMistake] { [] }
+    package func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
 }
 
 /// The record that a place has of a manager, and the evidence beside it.
@@ -74,21 +74,36 @@ package struct StorePlace: MigrationPlace {
 package final class PlaceState: Sendable {
     /// The manager's record in this place; nil if there is none.
     package let record: MigrationRecord?
-    /// The app versions that the place has seen, by line of versions.
+    /// True if the app has removed the record, and with it the manager's data.
+    package let hasRemovedRecord: Bool
+    /// The record of the manager of which this one is a part; nil if there is none.
+    let splitRecord: MigrationRecord?
+    /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
     package let seen: [String: [SeenVersion]]
+    /// The version that the data was assumed to be at when damaged records were replaced; nil if they were not.
+    let assumption: Assumption?
     /// The evidence beside the record.
     package let evidence: Evidence
-    /// For each move, what it will do after the moves before it.
-    package let pending: [PendingMove]
-    /// The schema versions that the place has had and that no move knows, ascending; they stay.
+    /// For each schema step, what it will do after the schema steps before it.
+    package let pending: [PendingSchema]
+    /// The schema versions that the place has had and that no schema step knows, ascending; they stay.
     package let newer: [String]
 
-    package init(
-        record: MigrationRecord?, seen: [String: [SeenVersion]], evidence: Evidence,
-        pending: [PendingMove] = [], newer: [String] = []
+    struct Assumption: Sendable, Equatable {
+        let version: AppVersion
+        let line: String
+    }
+
+    init(
+        record: MigrationRecord?, hasRemovedRecord: Bool = false, splitRecord: MigrationRecord? = nil,
+        seen: [String: [SeenVersion]], assumption: Assumption? = nil, evidence: Evidence,
+        pending: [PendingSchema] = [], newer: [String] = []
     ) {
         self.record = record
+        self.hasRemovedRecord = hasRemovedRecord
+        self.splitRecord = splitRecord
         self.seen = seen
+        self.assumption = assumption
         self.evidence = evidence
         self.pending = pending
         self.newer = newer
@@ -99,21 +114,35 @@ package final class PlaceState: Sendable {
     /// - Parameter evidence: the evidence beside the store, read only if there is no record.
     package convenience init(
         of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
-        pending: [PendingMove] = [], newer: [String] = []
+        pending: [PendingSchema] = [], newer: [String] = []
     ) throws {
-        let record = try state.record(of: manager)
-        var found = try record == nil ? evidence() : .empty
-        if found == .empty, record == nil, state.isReplacement { found = .replaced }
-        self.init(record: record, seen: state.seen, evidence: found, pending: pending, newer: newer)
+        guard let record = try state.record(of: manager) else {
+            let assumption = try state.assumption.map { Assumption(version: $0.version, line: $0.line) }
+            let found = try evidence()
+            self.init(
+                record: nil, hasRemovedRecord: try state.hasRemovedRecord(of: manager), seen: state.seen,
+                assumption: assumption, evidence: found == .empty && assumption != nil ? .replaced : found,
+                pending: pending, newer: newer)
+            return
+        }
+        self.init(record: record, seen: state.seen, evidence: .empty, pending: pending, newer: newer)
     }
 
-    func hasSeen(_ version: AppVersion, in line: String) -> Bool {
-        seen[line]?.contains { $0.version == version } ?? false
+    /// Returns the state for a manager that is a part of another one, with a record.
+    func splitting(off record: MigrationRecord?) -> PlaceState {
+        PlaceState(
+            record: nil, hasRemovedRecord: hasRemovedRecord, splitRecord: record, seen: seen,
+            assumption: assumption, evidence: evidence, pending: pending, newer: newer)
+    }
+
+    /// Returns true if a version was launched here.
+    func hasLaunched(_ version: AppVersion, in line: String) -> Bool {
+        seen[line]?.contains { $0.version == version && !$0.isAdopted } ?? false
     }
 }
 
-/// The schema versions with which a move will do something, in order.
-package struct PendingMove: Sendable, Equatable {
+/// The schema versions with which a schema step will do something, in order.
+package struct PendingSchema: Sendable, Equatable {
     /// The unknown versions that it will undo first, newest first.
     package var undo: [String] = []
     /// The versions that it will apply.
@@ -139,11 +168,11 @@ package enum Evidence: Sendable {
     case replaced
 }
 
-/// A mistake in the registration of a move.
-package struct MoveMistake: Sendable {
-    /// The move's index among those of its place.
+/// A mistake in the registration of a schema step.
+package struct SchemaStepMistake: Sendable {
+    /// The schema step's index among those of its place.
     package let index: Int
-    /// A clause with the move for its subject.
+    /// A clause with the schema step for its subject.
     package let problem: String
     package let remedy: String
 

@@ -6,12 +6,14 @@ struct LaunchRequest: Sendable {
     let current: AppVersion
     /// The build of the app, as in `2.0 (417)`.
     let build: String
+    /// The number of that build, as in `417`; nil if there is none, or if an extension of the app runs.
+    let buildNumber: String?
     /// The line of versions that the current one belongs to.
     let line: String
     let oldestSupported: AppVersion?
     let maximumAttempts: Int
-    /// A step to try again although the manager has given up on it.
-    let retrying: AppVersion?
+    /// Work to try again although the manager has given up on it.
+    let retrying: MigrationWork?
     /// Where this call of `migrate` stops; nil for one that completes the launch.
     let stop: AppVersion?
     /// True if closures for a change of the app's version are registered.
@@ -20,11 +22,4 @@ struct LaunchRequest: Sendable {
 
     /// Nothing above this version is pending.
     var target: AppVersion { stop ?? current.ceiling }
-}
-
-/// The decisions about a launch, made when it is first reported, so that all calls of `migrate` agree.
-struct LaunchDecision: Sendable {
-    var launches: [PlaceID: Launch]
-    let returnedFromDowngrade: Bool
-    let isFirstLaunchOfVersion: Bool
 }

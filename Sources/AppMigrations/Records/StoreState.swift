@@ -4,12 +4,15 @@ import MigrationDiagnostics
 /// An app version that a store has seen, and when it saw it first.
 package struct SeenVersion: Sendable, Equatable {
     package let version: AppVersion
+    /// The first build of the app with this version, such as `417`; nil if the process that came first knew none.
+    package let build: String?
     package let first: Date
     /// True if evidence named the version, and no launch: the install is then an old one, even at the current version.
     package let isAdopted: Bool
 
-    package init(version: AppVersion, first: Date, isAdopted: Bool = false) {
+    package init(version: AppVersion, build: String? = nil, first: Date, isAdopted: Bool = false) {
         self.version = version
+        self.build = build
         self.first = first
         self.isAdopted = isAdopted
     }
@@ -20,10 +23,12 @@ package struct UnfinishedStep: Sendable {
     package let manager: String
     package let version: AppVersion
     package let position: StepPosition
-    /// How often it has failed, if it is best-effort.
+    /// How often it has failed.
     package let failures: Int
-    /// The attempts that died, or the one that is running.
-    package let attempt: MigrationRecord.Attempt?
+    /// How often the process has died in it, since it got further last.
+    package let deaths: Int
+    /// The start that has not come to an end: it is running, or the process died in it; nil if it is waiting.
+    package let running: OpenWork.Start?
 }
 
 /// Everything that a ``MigrationStore`` remembers: an opaque value, which a store keeps as bytes.
@@ -108,8 +113,24 @@ extension StoreState {
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
     package func record(of manager: String) throws -> MigrationRecord? {
-        guard let value = try managers.object()[ManagerName(manager).key] else { return nil }
+        guard let value = try managers.object()[ManagerName(manager).key], !value.isRemovedRecord else {
+            return nil
+        }
         return try MigrationRecord(JSONField(value: value, path: "managers.\(manager)"))
+    }
+
+    /// Returns true if the app has removed the record of a manager, and with it the manager's data.
+    package func hasRemovedRecord(of manager: String) throws -> Bool {
+        try managers.object()[ManagerName(manager).key]?.isRemovedRecord ?? false
+    }
+
+    /// Puts a mark in the place of a manager's record: the manager's data is gone.
+    ///
+    /// - Throws: ``MigrationError`` with the code `damagedStore`.
+    package mutating func removeRecord(of manager: String, at date: Date) throws {
+        var managers = try managers.object()
+        managers[ManagerName(manager).key] = .object([JSONValue.removed: .string(date.recordText)])
+        root["managers"] = .object(managers)
     }
 
     /// Replaces the record of one manager, keeping the keys of the old one that this version does not know.
@@ -120,6 +141,7 @@ extension StoreState {
         let key = ManagerName(manager).key
         var old: [String: JSONValue] = [:]
         if case .object(let fields) = managers[key] { old = fields }
+        old[JSONValue.removed] = nil
         managers[key] = record.map { .object($0.json(replacing: old)) }
         root["managers"] = .object(managers)
     }
@@ -146,46 +168,57 @@ extension StoreState {
     package func unfinishedSteps() throws -> [UnfinishedStep] {
         try managerNames.flatMap { manager in
             guard let record = try record(of: manager) else { return [UnfinishedStep]() }
-            return SortedSet(record.positions.keys).map { version in
+            return record.positions.map { version, work, position in
                 UnfinishedStep(
-                    manager: manager, version: version,
-                    position: record.positions[version] ?? StepPosition(),
-                    failures: record.failures[version] ?? 0,
-                    attempt: record.attempts[MigrationRecord.Work(version)])
+                    manager: manager, version: version, position: position, failures: work.failures,
+                    deaths: work.deaths, running: work.running)
             }
         }
     }
 
-    /// Notes versions that the store has seen, unless it knows them.
+    /// Notes a version that the store has seen, unless it knows it.
     ///
-    /// - Parameter adopted: the one of them that evidence has named.
+    /// - Parameters:
+    ///   - build: the build of the app, if an app has launched the version.
+    ///   - isAdopted: whether evidence has named it, and no launch.
     package mutating func see(
-        _ versions: [AppVersion], in line: String, at date: Date, adopted: AppVersion? = nil
+        _ version: AppVersion, build: String? = nil, in line: String, at date: Date, isAdopted: Bool = false
     ) {
-        guard case .object(var lines) = root["seen"] else { return }
-        for version in versions where !hasSeen(version, in: line) {
-            let isAdopted = version == adopted
-            seen[line, default: []].append(
-                SeenVersion(version: version, first: date, isAdopted: isAdopted))
-            var entries: [JSONValue] = []
-            if case .array(let known) = lines[line] { entries = known }
-            var entry: [String: JSONValue] = [
-                "version": .string("\(version)"), "first": .string(date.recordText),
-            ]
-            if isAdopted { entry["adopted"] = .bool(true) }
-            lines[line] = .array(entries + [.object(entry)])
+        guard case .object(var lines) = root["seen"], !hasSeen(version, in: line, isAdopted: isAdopted) else {
+            return
         }
+        seen[line, default: []].append(
+            SeenVersion(version: version, build: build, first: date, isAdopted: isAdopted))
+        var entries: [JSONValue] = []
+        if case .array(let known) = lines[line] { entries = known }
+        var entry: [String: JSONValue] = [
+            "version": .string("\(version)"), "first": .string(date.recordText),
+        ]
+        entry["build"] = build.map(JSONValue.string)
+        if isAdopted { entry["adopted"] = .bool(true) }
+        lines[line] = .array(entries + [.object(entry)])
         root["seen"] = .object(lines)
     }
 
-    /// True if the store's contents were damaged and have been replaced: it is not new, whatever it does not know.
-    package var isReplacement: Bool {
-        if case .object = root["replaced"] { true } else { false }
+    /// The version that the store's data was assumed to be at when damaged contents were replaced; nil if they were not.
+    package var assumption: (line: String, version: AppVersion)? {
+        get throws {
+            guard let replaced = root["replaced"] else { return nil }
+            let field = JSONField(value: replaced, path: "replaced")
+            return (try field.field("line").text(), try field.field("version").version())
+        }
     }
 
+    /// True if the store's contents were damaged and have been replaced.
+    package var isReplacement: Bool { root["replaced"] != nil }
+
     /// Notes that the store's contents were damaged, and that these replace them.
-    package mutating func markAsReplacement(at date: Date) {
-        root["replaced"] = .object(["date": .string(date.recordText)])
+    ///
+    /// - Parameter version: the version that all data here is assumed to be at.
+    package mutating func markAsReplacement(assuming version: AppVersion, in line: String, at date: Date) {
+        root["replaced"] = .object([
+            "date": .string(date.recordText), "line": .string(line), "version": .string("\(version)"),
+        ])
     }
 
     /// Identifies the contents of the file from which this state was moved; nil if it was not moved.
@@ -194,8 +227,9 @@ extension StoreState {
         set { root["movedFrom"] = newValue.map { .string($0) } }
     }
 
-    private func hasSeen(_ version: AppVersion, in line: String) -> Bool {
-        seen[line]?.contains { $0.version == version } ?? false
+    private func hasSeen(_ version: AppVersion, in line: String, isAdopted: Bool) -> Bool {
+        // The version of an answer may also be launched.
+        seen[line]?.contains { $0.version == version && (isAdopted || !$0.isAdopted) } ?? false
     }
 
     private var managers: JSONField { JSONField(value: root["managers"], path: "managers") }
@@ -204,7 +238,8 @@ extension StoreState {
         try JSONField(value: root["seen"], path: "seen").object().reduce(into: [:]) { seen, line in
             seen[line.key] = try JSONField(value: line.value, path: "seen.\(line.key)").list().map { entry in
                 SeenVersion(
-                    version: try entry.field("version").version(), first: try entry.field("first").date(),
+                    version: try entry.field("version").version(),
+                    build: try entry.field("build").ifPresent?.text(), first: try entry.field("first").date(),
                     isAdopted: try entry.field("adopted").value == .bool(true))
             }
         }
@@ -314,5 +349,14 @@ extension StoreState {
 
     private func row(_ part: String, _ name: String, _ value: JSONValue?) throws -> Row {
         Row(part: part, name: name, value: String(decoding: try (value ?? .null).text(), as: UTF8.self))
+    }
+}
+
+extension JSONValue {
+    fileprivate static let removed = "removed"
+
+    /// True for the mark that the app has removed a manager's record.
+    fileprivate var isRemovedRecord: Bool {
+        if case .object(let fields) = self { fields[Self.removed] != nil } else { false }
     }
 }

@@ -43,7 +43,11 @@ public struct MigrationError: Error, Sendable {
     /// The name of the manager, if one is concerned.
     public let manager: String?
 
-    /// The version of the step or move, if one is concerned.
+    /// The work that is concerned, to be passed to ``MigrationManager/skip(_:)`` or
+    /// ``MigrationManager/migrate(through:retrying:)``; nil if the error is about no single piece of work.
+    public let work: MigrationWork?
+
+    /// The version of the work, or another version that the error is about.
     public let version: AppVersion?
 
     /// The attempt at the step that failed, from 1.
@@ -64,7 +68,7 @@ public struct MigrationError: Error, Sendable {
     ///   - problem: what is wrong. The message puts the manager's or the store's name before it.
     ///   - remedy: what to do about it, in a sentence.
     ///   - manager: the name of the manager, if one is concerned.
-    ///   - version: the version of the step or move, if one is concerned.
+    ///   - version: the version of the step, if one is concerned.
     ///   - attempt: the attempt at the step that failed, from 1.
     ///   - underlyingError: the error that caused this one.
     public init(
@@ -86,6 +90,22 @@ public struct MigrationError: Error, Sendable {
         self.version = version
         self.attempt = attempt
         self.underlyingError = underlyingError
+        work = nil
+        causes = []
+    }
+
+    /// Creates the error of a piece of work.
+    init(
+        _ code: Code, _ problem: String, remedy: String, work: MigrationWork, attempt: Int? = nil,
+        underlyingError: (any Error)? = nil
+    ) {
+        self.code = code
+        diagnostic = Diagnostic(at: .manager(work.manager), problem, remedy: remedy)
+        manager = work.manager
+        version = work.version
+        self.work = work
+        self.attempt = attempt
+        self.underlyingError = underlyingError
         causes = []
     }
 
@@ -97,6 +117,7 @@ public struct MigrationError: Error, Sendable {
             remedy: mistakes.map(\.remedy).joined(separator: "\n"))
         self.manager = manager
         version = nil
+        work = nil
         attempt = nil
         underlyingError = nil
         causes = mistakes
@@ -107,7 +128,7 @@ public struct MigrationError: Error, Sendable {
 extension MigrationError.Code {
     // Mistakes in the app's code, which show on a developer's desk.
 
-    /// Steps or moves are registered wrongly; the message has a line for each mistake.
+    /// Steps are registered wrongly; the message has a line for each mistake.
     public static let invalidRegistration = Self("invalidRegistration", 1)
     /// The current version is missing, malformed, or has a sub-migration number, or there is no place for a store.
     public static let invalidConfiguration = Self("invalidConfiguration", 2)
@@ -116,7 +137,7 @@ extension MigrationError.Code {
 
     // The app's own work.
 
-    /// A step, a move or the closure of a version change threw; ``MigrationError/underlyingError`` is what it threw.
+    /// A step, a schema step or the closure of a version change threw; ``MigrationError/underlyingError`` is what it threw.
     public static let stepFailed = Self("stepFailed", 10)
     /// The process has died in a step so often that the manager no longer tries it.
     public static let gaveUp = Self("gaveUp", 11)
@@ -182,19 +203,17 @@ extension MigrationError {
 
 extension MigrationError {
     /// Creates the error for work in which the process has died too often.
-    static func gaveUp(
-        _ step: MigrationStep, _ died: MigrationRecord.Attempt, manager: String
-    ) -> MigrationError {
-        let times = died.deaths == 1 ? "once" : "\(died.deaths) times"
-        let version = step.version.withoutBuild
+    ///
+    /// - Parameter deaths: how often it has, in this build of the app.
+    static func gaveUp(_ work: MigrationWork, _ step: MigrationStep, _ deaths: Int) -> MigrationError {
+        let times = deaths == 1 ? "once" : "\(deaths) times"
         let call = step.isDeferred ? "runDeferred" : "migrate"
         // Without its schema an app cannot go on.
-        let skipping = step.isMove ? "" : "; skip(\"\(version)\") goes on without it"
+        let skipping = step.isSchemaStep ? "" : "; skip(error.work) goes on without it"
         return MigrationError(
             .gaveUp, "\(step.titleAndSource) was not retried: the process died in it \(times)",
-            remedy:
-                "A new build of the app retries it, as does \(call)(retrying: \"\(version)\")\(skipping).",
-            manager: manager, version: version, attempt: died.number)
+            remedy: "A new build of the app retries it, as does \(call)(retrying: error.work)\(skipping).",
+            work: work, attempt: deaths)
     }
 
     /// Creates the error for data of an unknown version.

@@ -40,12 +40,14 @@ public struct MigrationEvent: Sendable {
         case finished(MigrationReport)
     }
 
-    /// A step or a move.
+    /// A step or a schema step.
     public struct Step: Sendable, Equatable {
+        /// The step, or the schema step.
+        public let work: MigrationWork
         /// The version that it is registered for.
-        public let version: AppVersion
+        public var version: AppVersion { work.version }
         /// The database that it works in; nil for a plain closure.
-        public let database: String?
+        public var database: String? { work.database }
         /// The schema versions that it applies; nil for a closure.
         public let schemaVersions: [String]?
         /// The number of times that it has been started, this time included.
@@ -75,7 +77,7 @@ extension MigrationEvent: CustomStringConvertible {
         case .lacksBusyTimeout(let database):
             "\(manager): other connections to \(database) may fail with SQLITE_BUSY while deferred steps run: set `busyMode` in the configuration of each to .timeout(5)"
         case .finished(let report):
-            "\(manager): finished; steps: \(report.completed.count), moves: \(report.moves.count)"
+            "\(manager): finished; steps: \(report.completed.count), schema steps: \(report.schemaSteps.count)"
         }
     }
 }

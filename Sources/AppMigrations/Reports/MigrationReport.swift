@@ -24,22 +24,22 @@ public struct MigrationReport: Sendable, Equatable {
     /// The versions whose closure ran, in order.
     public let completed: [AppVersion]
 
-    /// The moves that applied something, in order.
-    public let moves: [MigrationMove]
+    /// The schema steps that applied something, in order.
+    public let schemaSteps: [SchemaStep]
 
     /// The databases that have had migrations which this version of the app does not know, and which it can use anyway.
     public let newerDatabases: [NewerDatabase]
 
-    /// The versions of deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
-    public let pendingDeferred: [AppVersion]
+    /// The deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
+    public let deferred: [PendingWork]
 
     /// The versions of best-effort steps that the manager gave up, in order.
     public let skipped: [AppVersion]
 
-    /// How long the steps and moves of this launch took.
+    /// How long the steps of this launch took.
     public let duration: Duration
 
-    /// The size of the largest database that a move has migrated, after it, in bytes; nil if none was in a file.
+    /// The size of the largest database that a schema step has migrated, after it, in bytes; nil if none was in a file.
     public let databaseSize: Int64?
 
     init(_ plan: LaunchPlan, _ tally: Tally) {
@@ -47,28 +47,28 @@ public struct MigrationReport: Sendable, Equatable {
         version = plan.request.current
         duration = tally.duration
         launch = plan.places[0].launch
-        returnedFromDowngrade = plan.decision.returnedFromDowngrade
-        isFirstLaunchOfVersion = plan.decision.isFirstLaunchOfVersion
+        returnedFromDowngrade = plan.returnsFromDowngrade
+        isFirstLaunchOfVersion = plan.isFirstLaunchOfVersion
         completed = tally.completed
-        moves = tally.moves
+        schemaSteps = tally.schemaSteps
         newerDatabases = plan.newerDatabases
-        pendingDeferred = plan.deferred.map(\.step.version)
+        deferred = plan.pendingDeferred(after: tally)
         skipped = tally.skipped
         databaseSize = tally.databaseSize
     }
 }
 
 /// Schema migrations that a manager applies to one database for one app version.
-public struct MigrationMove: Sendable, Equatable {
-    /// The app version that the move is registered for.
+public struct SchemaStep: Sendable, Equatable {
+    /// The app version that the schema step is registered for.
     public let version: AppVersion
     /// The database's name.
     public let database: String
-    /// The schema versions that the move has applied, or will apply, in order.
+    /// The schema versions that the schema step has applied, or will apply, in order.
     public let schemaVersions: [String]
-    /// The unknown schema versions that the move has undone first, or will undo, newest first.
+    /// The unknown schema versions that the schema step has undone first, or will undo, newest first.
     public let undone: [String]
-    /// Pre-existing problems in the database, which did not stop the move: a sentence each.
+    /// Pre-existing problems in the database, which did not stop the schema step: a sentence each.
     public let warnings: [String]
 
     package init(
@@ -117,7 +117,7 @@ public struct DeferredReport: Sendable {
     public let skipped: [AppVersion]
 
     /// The steps that still wait, in order, each with its database; also those in a database that cannot be read.
-    public let pending: [PendingDeferredStep]
+    public let pending: [PendingWork]
 
     /// The errors of steps that failed or could not run, or that are not tried again in this build; other steps
     /// continued.
@@ -139,47 +139,15 @@ public struct DeferredReport: Sendable {
         skipped = tally.skipped
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
-                PendingDeferredStep($0, in: database.steps.name, StepPosition())
+                PendingWork(deferred: database.steps.work(of: $0, manager: plan.launch.request.manager), nil)
             }
         }
         pending = plan.launch.pendingDeferred(after: tally) + unreadable
         failures = tally.failures + plan.unreadable.map(\.error)
         self.isRunningElsewhere = isRunningElsewhere || tally.isRunningElsewhere
-        // Each step that failed by itself is pending, unless the manager gave up on it.
-        let failed = tally.failures.count { !Obstacle.mayPass($0) } - tally.skipped.count
         canContinue =
-            pending.count - unreadable.count > failed
+            pending.count - unreadable.count > tally.stuck.count
             || plan.unreadable.contains { Obstacle.mayPass($0.error) }
-    }
-}
-
-/// A deferred step that waits, and how far it is.
-public struct PendingDeferredStep: Sendable, Hashable {
-    /// The version that it is registered for.
-    public let version: AppVersion
-
-    /// The database that it works in; nil for a closure.
-    public let database: String?
-
-    /// The rows that are done; for other steps, the calls or checkpoints.
-    public let done: Int
-
-    /// The rows that there were when `migrate()` noted the step; nil if unknown.
-    ///
-    /// An estimate, where counting a large table would have held up the launch.
-    public let total: Int?
-
-    /// The keys of the rows that failed and are set aside, as in `42`, `'Rome'` or `('Rome', 2)`.
-    ///
-    /// Each run retries them. Keys may be private: don't send them anywhere.
-    public let rowsSetAside: [String]
-
-    init(_ step: MigrationStep, in place: String, _ position: StepPosition?) {
-        version = step.version
-        database = step.worksInDatabase ? place : nil
-        done = position?.done ?? 0
-        total = position?.total
-        rowsSetAside = (position?.setAside ?? []).map(StepPosition.description(ofKey:))
     }
 }
 
@@ -187,11 +155,42 @@ extension LaunchPlan {
     /// Returns the deferred steps that wait.
     ///
     /// - Parameter tally: what a run has done of the plan's deferred steps.
-    func pendingDeferred(after tally: Tally = Tally()) -> [PendingDeferredStep] {
-        deferred.enumerated().filter { !tally.ended.contains($0.offset) }.map { index, pending in
-            let place = places[pending.place]
-            let position = tally.positions[index] ?? place.record.positions[pending.step.version]
-            return PendingDeferredStep(pending.step, in: place.steps.name, position)
+    func pendingDeferred(after tally: Tally = Tally()) -> [PendingWork] {
+        deferred.compactMap { pending in
+            let work = work(of: pending)
+            guard !tally.ended.contains(work) else { return nil }
+            let record = places[pending.place].record
+            return PendingWork(
+                deferred: work, tally.positions[work] ?? record?.position(of: pending.step.version))
         }
+    }
+
+    /// The work to do, with what is known of it.
+    var pendingWork: [PendingWork] {
+        let now = pending.map { pending in
+            if pending.step.isDeferred {
+                let record = places[pending.place].record
+                var work = PendingWork(
+                    deferred: work(of: pending), record?.position(of: pending.step.version))
+                work.isDeferred = false
+                return work
+            }
+            var work = PendingWork(work(of: pending))
+            work.schemaVersions = pending.schema.apply
+            work.undone = pending.schema.undo
+            return work
+        }
+        return now + pendingDeferred()
+    }
+
+    /// True if an older version of the app has been launched since this one, or a newer one, was.
+    fileprivate var returnsFromDowngrade: Bool {
+        if case .upgrade = places[0].launch { places[0].state.record?.downgradedTo != nil } else { false }
+    }
+
+    /// True if no launch of this version, or of a newer one, has been completed.
+    fileprivate var isFirstLaunchOfVersion: Bool {
+        if case .downgrade = places[0].launch { return false }
+        return places[0].state.record?.completed.map { $0 < request.current } ?? true
     }
 }

@@ -24,7 +24,7 @@ public struct MigrationSummary: Codable, Sendable, Hashable {
     public let warnings: Int
     /// The number of deferred steps that wait.
     public let deferred: Int
-    /// How long steps and moves took, in milliseconds.
+    /// How long steps took, in milliseconds.
     public let milliseconds: Int64
     /// The size of the largest database that was migrated, in bytes, rounded up to a power of two; nil if none was.
     public let databaseSize: Int64?
@@ -44,8 +44,8 @@ extension MigrationReport {
         return MigrationSummary(
             launch: kind, from: from?.description, to: version.description,
             returnedFromDowngrade: returnedFromDowngrade, steps: completed.count, skipped: skipped.count,
-            schemaMigrations: moves.reduce(0) { $0 + $1.schemaVersions.count },
-            warnings: moves.reduce(0) { $0 + $1.warnings.count }, deferred: pendingDeferred.count,
+            schemaMigrations: schemaSteps.reduce(0) { $0 + $1.schemaVersions.count },
+            warnings: schemaSteps.reduce(0) { $0 + $1.warnings.count }, deferred: deferred.count,
             milliseconds: Int64(duration / .milliseconds(1)),
             databaseSize: databaseSize?.nextPowerOfTwo)
     }

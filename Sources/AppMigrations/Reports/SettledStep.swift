@@ -18,10 +18,12 @@ public struct SettledStep: Sendable, Equatable {
         case skipped
     }
 
+    /// The work that was settled.
+    public let work: MigrationWork
     /// The name of the manager whose step it was.
-    public let manager: String
+    public var manager: String { work.manager }
     /// The version that the step is registered for.
-    public let version: AppVersion
+    public var version: AppVersion { work.version }
     /// How the step came to be settled.
     public let outcome: Outcome
     /// When the step was settled.
@@ -32,11 +34,10 @@ public struct SettledStep: Sendable, Equatable {
     public let appVersion: AppVersion
 
     package init(
-        manager: String, version: AppVersion, outcome: Outcome, date: Date, duration: Duration? = nil,
+        _ work: MigrationWork, outcome: Outcome, date: Date, duration: Duration? = nil,
         appVersion: AppVersion
     ) {
-        self.manager = manager
-        self.version = version
+        self.work = work
         self.outcome = outcome
         self.date = date
         self.duration = duration
@@ -47,7 +48,7 @@ public struct SettledStep: Sendable, Equatable {
 // A line of a history, as stores keep it.
 extension SettledStep: Codable {
     private enum CodingKeys: String, CodingKey {
-        case manager, version, outcome, date, seconds, app
+        case manager, version, kind, outcome, date, seconds, app
     }
 
     /// Decodes a step that ``encode(to:)`` has encoded.
@@ -56,9 +57,15 @@ extension SettledStep: Codable {
     /// - Throws: `DecodingError`, also for an outcome that a newer version of the package has added.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
+        let kind = try container.decodeIfPresent(String.self, forKey: .kind) ?? WorkID.Kind.step.rawValue
+        guard let kind = WorkID.Kind(rawValue: kind) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .kind, in: container, debugDescription: "\(kind) is no kind of work")
+        }
         self.init(
-            manager: try container.decode(String.self, forKey: .manager),
-            version: try container.decode(AppVersion.self, forKey: .version),
+            MigrationWork(
+                WorkID(try container.decode(AppVersion.self, forKey: .version), kind),
+                of: try container.decode(String.self, forKey: .manager), in: .store, database: nil),
             outcome: try container.decode(Outcome.self, forKey: .outcome),
             date: try Date(try container.decode(String.self, forKey: .date), strategy: Self.dateStyle),
             // Duration traps on numbers that it cannot hold.
@@ -76,6 +83,7 @@ extension SettledStep: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(manager, forKey: .manager)
         try container.encode(version, forKey: .version)
+        if work.id.kind != .step { try container.encode(work.id.kind.rawValue, forKey: .kind) }
         try container.encode(outcome, forKey: .outcome)
         try container.encode(date.recordable.formatted(Self.dateStyle), forKey: .date)
         try container.encodeIfPresent(duration?.inSeconds, forKey: .seconds)
@@ -84,6 +92,13 @@ extension SettledStep: Codable {
 
     /// To the millisecond, so that steps of one launch keep their order.
     private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    /// Returns the step with the place in whose history it was found.
+    func found(in place: PlaceID, database: String?) -> SettledStep {
+        SettledStep(
+            MigrationWork(work.id, of: manager, in: place, database: database), outcome: outcome, date: date,
+            duration: duration, appVersion: appVersion)
+    }
 
     /// Returns true if a manager has settled the step.
     package func belongs(to manager: String) -> Bool { ManagerName(self.manager) == ManagerName(manager) }

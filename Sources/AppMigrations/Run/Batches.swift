@@ -169,9 +169,7 @@ struct BatchRunner: Sendable {
     /// Prepares a smaller batch, or the setting aside of a row.
     private mutating func shrink(after failure: BatchFailure) throws {
         let isTimeOver = failure.cause is BatchTimeOver
-        guard isTimeOver || Obstacle(failure.cause) == nil && !(failure.cause is CancellationError) else {
-            throw failure
-        }
+        guard isTimeOver || failure.cause.isOwnFailure else { throw failure }
         switch part {
         case .retry(let index):
             lastFailure = failure
@@ -190,7 +188,7 @@ struct BatchRunner: Sendable {
         }
     }
 
-    /// At most eight times as large as the last batch, so that what slow rows take stays bounded.
+    /// At most twice as large as the last batch, so that little is undone where slow rows follow quick ones.
     ///
     /// Only what the rows took counts: where a commit takes longer than the target, smaller batches would not help.
     private mutating func adapt(to duration: Duration) {
@@ -199,6 +197,6 @@ struct BatchRunner: Sendable {
             return
         }
         let ratio = Batch.target.inSeconds / max(duration.inSeconds, 1e-6)
-        size = min(Self.maximumSize, max(1, Int(Double(size) * min(8, ratio))))
+        size = min(Self.maximumSize, max(1, Int(Double(size) * min(2, ratio))))
     }
 }

@@ -10,7 +10,7 @@ final class DeferredProgress {
     /// Notes how far the steps are.
     ///
     /// - Parameter settledBefore: the number of steps that earlier runs have settled.
-    init(_ total: Progress, _ steps: [PendingDeferredStep], settledBefore: Int) {
+    init(_ total: Progress, _ steps: [PendingWork], settledBefore: Int) {
         self.total = total
         self.settledBefore = settledBefore
         units = steps.map { Self.units(done: $0.done, of: $0.total) }

@@ -5,147 +5,149 @@ import Foundation
 /// The journal keeps changes, not records: each is made to the record that the place has then. So what others write
 /// meanwhile stays, such as a step that its own transaction settled, or how far a deferred step is.
 struct Journal {
-    /// Writes what was noted; does input and output, on any thread.
-    typealias Save = @Sendable () throws -> Void
+    /// Writes what was noted, and returns the places that could not be written and can wait; does input and output, on any
+    /// thread.
+    typealias Save = @Sendable () throws -> Set<Int>
 
     fileprivate typealias Change = @Sendable (inout MigrationRecord) -> Void
 
     fileprivate struct Page {
-        let place: any MigrationPlace
         let plan: LaunchPlan.PlacePlan
         var changes: [Change] = []
         var history: [SettledStep] = []
         var hasSeenCurrent: Bool
-        /// The record with all changes so far: the first one of the place, or for a place that has lost it since.
-        var record: MigrationRecord
+        /// The record with all changes so far; nil where the manager does not begin.
+        var record: MigrationRecord?
 
         var isWritten: Bool { changes.isEmpty && history.isEmpty && hasSeenCurrent }
     }
 
-    private let request: LaunchRequest
+    private let plan: LaunchPlan
     /// How long a write waits for another writer.
     private let timeout: Duration
     private var pages: [Page]
 
+    private var request: LaunchRequest { plan.request }
+
     /// Opens the journal of a plan.
     ///
     /// Nothing is written yet.
-    init(_ plan: LaunchPlan, _ places: [any MigrationPlace], timeout: Duration) {
-        let request = plan.request
-        self.request = request
+    init(_ plan: LaunchPlan, timeout: Duration) {
+        self.plan = plan
         self.timeout = timeout
-        pages = zip(plan.places, places).map { plan, place in
+        let request = plan.request
+        pages = plan.places.map { place in
             Page(
-                place: place, plan: plan,
-                hasSeenCurrent: plan.state.hasSeen(request.current, in: request.line), record: plan.record)
+                plan: place, hasSeenCurrent: place.state.hasLaunched(request.current, in: request.line),
+                record: place.record)
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
             let place = pages[index].plan
-            let (launch, due, current) = (place.launch, place.steps.closures, request.current)
-            pages[index].changes.append { $0.begin(launch, current: current, due: due) }
-            let notNeeded = place.record.settled.subtracting(place.state.record?.settled ?? [])
-            pages[index].history = notNeeded.map { settled($0, as: .notNeeded) }
+            pages[index].changes.append { $0.begin(place.launch, current: request.current) }
+            pages[index].history = place.notNeeded.map {
+                SettledStep(
+                    place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded, date: Date(),
+                    appVersion: request.current)
+            }
         }
+    }
+
+    /// Marks work as pending that was running when its run ended without being able to write that down.
+    ///
+    /// Under the lock of launches, once deaths have been found.
+    mutating func endStaleStarts() {
+        for index in pages.indices { change(index) { $0.endRunning(isDeferred: false) } }
     }
 
     /// Notes that work is being started.
     ///
+    /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
     /// - Returns: the number of the attempt, from 1.
-    ///
-    /// - Parameter hasDied: whether the last run may have died, so that an attempt in the record died in it.
-    mutating func start(_ pending: LaunchPlan.PendingStep, hasDied: Bool) -> Int {
-        let (work, remaining, request) = (pending.step.work, pending.remaining, request)
-        change(pending.place) { $0.start(work, remaining: remaining, by: request, hasDied: hasDied) }
-        return pages[pending.place].record.attempts[work]?.number ?? 1
+    mutating func start(_ pending: LaunchPlan.PendingStep, from state: WorkState?) -> Int {
+        let (id, remaining, request) = (pending.step.id, pending.remaining, request)
+        if let state { pages[pending.place].record?[id] = state }
+        let start = OpenWork.Start(
+            build: request.build, since: request.date, isDeferred: pending.step.isDeferred)
+        let isRetry = plan.work(of: pending) == request.retrying
+        change(pending.place) { record in
+            record.changeOpen(id) { $0.begin(start, remaining: remaining, isRetry: isRetry) }
+        }
+        return (pages[pending.place].record?.open(id)?.deaths ?? 0) + 1
     }
 
-    /// Notes that the last attempt at work died, and is not followed by another one.
-    mutating func confirmDeath(in pending: LaunchPlan.PendingStep) {
-        let work = pending.step.work
-        change(pending.place) { $0.confirmDeath(in: work) }
-    }
-
-    /// Notes that work is done: a step is settled; a move and the closures for a version change leave no trace.
+    /// Notes that work is done: a schema step leaves no trace, since the ledger has it.
     mutating func end(_ pending: LaunchPlan.PendingStep, _ settlement: Settlement) {
-        let step = pending.step
+        let (step, id) = (pending.step, pending.step.id)
         switch step.kind {
         case .transaction, .batches:
             // Its transaction has written it already.
-            pages[pending.place].record.settle(step.version)
+            pages[pending.place].record?[id] = .done
         case .closure, .deferredClosure:
-            change(pending.place) { $0.settle(step.version) }
+            change(pending.place) { $0[id] = .done }
             pages[pending.place].history.append(settlement.step)
-        case .move, .versionChange:
-            change(pending.place) { $0.attempts[step.work] = nil }
+        case .versionChange: change(pending.place) { $0[id] = .done }
+        case .schemaStep: change(pending.place) { $0[id] = nil }
         }
     }
 
     /// Notes that another process has settled a step.
     mutating func noteSettled(_ pending: LaunchPlan.PendingStep) {
-        pages[pending.place].record.settle(pending.step.version)
+        pages[pending.place].record?[pending.step.id] = .done
     }
 
-    /// Notes that work has thrown.
+    /// Notes that work has thrown, or was interrupted.
     ///
     /// - Returns: whether the manager gives up on the step.
     mutating func stop(_ pending: LaunchPlan.PendingStep, isFailure: Bool) -> Bool {
         let step = pending.step
+        // A commit can take effect although it reports an error: then the step is done, and has not failed.
         change(pending.place) { record in
-            // A commit can take effect although it reports an error: then the step is done, and has not failed.
-            guard step.isMove || step.kind == .versionChange || !record.settled.contains(step.version) else {
-                return
-            }
-            record.stop(step.work)
-            if isFailure, step.kind != .versionChange, !step.isMove { record.fail(step) }
+            guard record[step.id]?.isSettled != true else { return }
+            record.stop(step, isFailure: isFailure)
         }
-        guard isFailure, pages[pending.place].record.hasGivenUp(step) else { return false }
-        pages[pending.place].history.append(settled(step.version, as: .skipped))
+        guard isFailure, pages[pending.place].record?.hasGivenUp(step) == true else { return false }
+        noteHistory(pending, .skipped)
         return true
     }
 
-    /// Notes that a step is settled without running.
+    /// Notes that work is settled without running.
     mutating func skip(_ pending: LaunchPlan.PendingStep) {
-        let version = pending.step.version
-        change(pending.place) { $0.settle(version) }
-        pages[pending.place].history.append(settled(version, as: .skipped))
-    }
-
-    /// Notes that the launch is complete without the closures for a version change.
-    mutating func skipVersionChange(_ pending: LaunchPlan.PendingStep) {
-        let (launch, current, work) = (pages[0].plan.launch, request.current, pending.step.work)
-        change(0) { record in
-            record.attempts[work] = nil
-            record.finish(launch, current: current)
-        }
+        let id = pending.step.id
+        change(pending.place) { $0[id] = .skipped }
+        noteHistory(pending, .skipped)
     }
 
     /// Notes where a deferred step will begin, so that whoever reads the record alone sees that it waits.
     mutating func prepare(_ pending: LaunchPlan.PendingStep, _ position: StepPosition) {
-        let version = pending.step.version
+        let id = pending.step.id
         change(pending.place) { record in
-            guard !record.settled.contains(version), record.positions[version] == nil else { return }
-            record.positions[version] = position
+            record.changeOpen(id) { $0.position = $0.position ?? position }
         }
     }
 
     /// Notes that everything is done.
     mutating func finish() {
-        for (index, page) in pages.enumerated() where request.stop == nil {
+        guard request.stop == nil else { return }
+        for (index, page) in pages.enumerated() {
             let (launch, current) = (page.plan.launch, request.current)
             change(index) { $0.finish(launch, current: current) }
         }
+        // A database of this name that has no record from here on was made anew.
+        let names = pages.dropFirst().filter { $0.record?.completed != nil }.map { $0.plan.steps.name }
+        if !names.isEmpty { change(0) { $0.databases.formUnion(names) } }
     }
 
     private mutating func change(_ index: Int, _ change: @escaping Change) {
-        let record = pages[index].record
-        change(&pages[index].record)
+        guard var record = pages[index].record else { return }
+        change(&record)
         if pages[index].record != record { pages[index].changes.append(change) }
+        pages[index].record = record
     }
 
-    private func settled(_ version: AppVersion, as outcome: SettledStep.Outcome) -> SettledStep {
-        SettledStep(
-            manager: request.manager, version: version, outcome: outcome, date: Date(),
-            appVersion: request.current)
+    private mutating func noteHistory(_ pending: LaunchPlan.PendingStep, _ outcome: SettledStep.Outcome) {
+        pages[pending.place].history.append(
+            SettledStep(
+                plan.work(of: pending), outcome: outcome, date: Date(), appVersion: request.current))
     }
 
     // MARK: Writing
@@ -160,24 +162,35 @@ struct Journal {
     func saving(last: Int? = nil) -> Save {
         var order = pages.indices.filter { $0 != last } + (last.map { [$0] } ?? [])
         if pages[0].plan.state.record == nil {
-            // A database with a record beside a store without one would say that the install has been launched before.
+            // A database with a record beside a store without one would say that the store has lost it.
             order = [0] + order.filter { $0 != 0 }
         }
-        return saving(order)
+        return saving(order, required: last)
     }
 
     /// Returns a closure that writes what one place has not written yet.
-    func saving(only index: Int) -> Save { saving([index]) }
+    func saving(only index: Int) -> Save { saving([index], required: index) }
 
-    private func saving(_ order: [Int]) -> Save {
-        { [request, timeout, pages = order.map { pages[$0] }.filter { !$0.isWritten }] in
-            for page in pages { try page.write(request, timeout) }
+    private func saving(_ order: [Int], required: Int?) -> Save {
+        let open = order.filter { !pages[$0].isWritten }.map { (index: $0, page: pages[$0]) }
+        return { [request, timeout] in
+            var unwritten: Set<Int> = []
+            for (index, page) in open {
+                do {
+                    try page.write(request, timeout)
+                } catch where index > 0 && index != required && page.plan.steps.isBestEffort {
+                    // It keeps nothing else from running.
+                    unwritten.insert(index)
+                }
+            }
+            return unwritten
         }
     }
 
-    /// Notes that a place has been written, or all places.
-    mutating func noteSaved(only: Int? = nil) {
+    /// Notes that a place has been written, or all places but some.
+    mutating func noteSaved(only: Int? = nil, except unwritten: Set<Int> = []) {
         for index in pages.indices where only == nil || only == index {
+            guard !unwritten.contains(index) else { continue }
             pages[index].changes = []
             pages[index].history = []
             pages[index].hasSeenCurrent = true
@@ -188,23 +201,22 @@ struct Journal {
 extension Journal.Page {
     /// Makes the changes in the place: does input and output.
     fileprivate func write(_ request: LaunchRequest, _ timeout: Duration) throws {
-        try place.store.change(request.manager, waitingUpTo: timeout) { state in
-            try state.changeRecord(of: request.manager) { known in
-                guard var record = known else {
-                    known = self.record
-                    return
+        try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
+            if let record {
+                try state.changeRecord(of: request.manager) { known in
+                    guard var latest = known else {
+                        known = record
+                        return
+                    }
+                    for change in changes { change(&latest) }
+                    known = latest
                 }
-                for change in changes { change(&record) }
-                known = record
             }
-            // Without a record, evidence has named the previous version, or at least that there is one. The next manager
-            // would take what this one has found for a new install's own.
-            let previous = plan.launch.previousVersion
-            let adopted = plan.state.record == nil ? previous : nil
-            let versions = [previous, request.current].compactMap { $0 }.filter {
-                $0 != .zero || $0 == adopted
+            // Otherwise, the next manager would take what this one has found for a new install's own.
+            if let named = plan.named {
+                state.see(named, in: request.line, at: Date(), isAdopted: true)
             }
-            state.see(versions, in: request.line, at: Date(), adopted: adopted)
+            state.see(request.current, build: request.buildNumber, in: request.line, at: Date())
             state.newHistory = history
         }
     }

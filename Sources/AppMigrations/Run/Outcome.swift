@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How work ends that does not succeed: judged here for closures, steps in databases, moves, closures for a version
+/// How work ends that does not succeed: judged here for closures, steps in databases, schema steps, closures for a version
 /// change and batches, in launches and in `runDeferred`.
 ///
 /// | it ended | counts as a crash | counts as a failure | what follows |
@@ -9,10 +9,12 @@ package import Foundation
 /// | it threw | no; earlier crashes stay | yes | the manager stops or, with `.giveUp(after:)`, goes on |
 /// | it could not run now | no | no | it stays pending; the manager stops or, if it is best-effort, goes on |
 ///
-/// `MigrationRecord/start(_:remaining:by:)` counts crashes.
+/// `OpenWork/die()` counts crashes.
 struct Outcome {
     /// True if the work failed by itself.
     let isFailure: Bool
+    /// What the work has thrown.
+    let cause: any Error
     /// The error to throw or to report.
     let error: any Error
 
@@ -22,11 +24,12 @@ struct Outcome {
     ///   - interruption: the error with which the run ends, if it was interrupted: then that is why the work ended.
     ///   - attempt: the number of the attempt, from 1.
     init(
-        _ error: any Error, of step: MigrationStep, attempt: Int, manager: String, interruption: (any Error)?
+        _ error: any Error, of step: MigrationStep, work: MigrationWork, attempt: Int,
+        interruption: (any Error)?
     ) {
-        let cause = error.cause
+        cause = error.cause
         let obstacle = Obstacle(cause)
-        isFailure = interruption == nil && obstacle == nil && !(cause is CancellationError)
+        isFailure = interruption == nil && cause.isOwnFailure
         if let interruption {
             self.error = interruption
         } else if cause is CancellationError {
@@ -38,9 +41,8 @@ struct Outcome {
                 step.kind == .versionChange
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
-                remedy: obstacle?.remedy ?? step.remedyForFailure, manager: manager,
-                version: step.kind == .versionChange ? nil : step.version,
-                attempt: step.kind == .versionChange ? nil : attempt, underlyingError: cause)
+                remedy: obstacle?.remedy ?? step.remedyForFailure, work: work, attempt: attempt,
+                underlyingError: cause)
         }
     }
 }
@@ -48,7 +50,7 @@ struct Outcome {
 extension MigrationStep {
     fileprivate var remedyForFailure: String {
         switch kind {
-        case .closure, .transaction, .move: "Earlier steps are complete. The next launch retries this one."
+        case .closure, .transaction, .schemaStep: "Earlier steps are complete. The next launch retries this one."
         case .versionChange: "The steps are complete. The next launch runs the closure again."
         case .batches: "That batch was rolled back; all others are kept. The next run retries it."
         case .deferredClosure: "The next run continues the step from its last checkpoint."
@@ -65,6 +67,12 @@ extension Error {
         let text = "\(cause)"
         return ((self as? BatchFailure).map { " in \($0.title)" } ?? "") + (text.isEmpty ? "" : ": \(text)")
     }
+}
+
+extension Error {
+    /// True if work that throws this error has failed by itself: nothing that passes has kept it from running, and nobody
+    /// has stopped it.
+    package var isOwnFailure: Bool { Obstacle(self) == nil && !(self is CancellationError) }
 }
 
 /// A reason for which work cannot run now, whatever the work is: a condition of the device or of the moment.

@@ -123,8 +123,8 @@ public struct MigrationContext: Sendable {
 struct Checkpoints: Sendable {
     /// Where the step is.
     let position = Locked(StepPosition())
+    private let work: MigrationWork
     private let step: MigrationStep
-    private let manager: String
     private let store: any MigrationStore
     private let timeout: Duration
     private let isOver: (@Sendable () -> Bool)?
@@ -134,11 +134,11 @@ struct Checkpoints: Sendable {
     ///   - timeout: how long a write waits for another writer.
     ///   - isOver: returns true if the step should stop after a checkpoint; nil if it never should.
     init(
-        of step: MigrationStep, manager: String, in store: any MigrationStore, waitingUpTo timeout: Duration,
-        isOver: (@Sendable () -> Bool)?
+        of work: MigrationWork, _ step: MigrationStep, in store: any MigrationStore,
+        waitingUpTo timeout: Duration, isOver: (@Sendable () -> Bool)?
     ) {
+        self.work = work
         self.step = step
-        self.manager = manager
         self.store = store
         self.timeout = timeout
         self.isOver = isOver
@@ -153,19 +153,19 @@ struct Checkpoints: Sendable {
                     Leave checkpoint() out, or work in several transactions, in a step that is not given the \
                     database.
                     """,
-                manager: manager, version: step.version)
+                work: work)
         }
-        try store.change(manager, waitingUpTo: timeout) { state in
-            try state.changeRecord(of: manager) { record in
-                guard record?.settled.contains(step.version) == false else { return }
-                if let cursor {
-                    var next = record?.positions[step.version] ?? StepPosition()
+        try store.change(work.manager, waitingUpTo: timeout) { state in
+            try state.changeRecord(of: work.manager) { record in
+                record?.changeOpen(work.id) { open in
+                    open.restart()
+                    guard let cursor else { return }
+                    var next = open.position ?? StepPosition()
                     next.cursor = cursor
                     next.done += 1
-                    record?.positions[step.version] = next
+                    open.position = next
                     position.withLock { [next] in $0 = next }
                 }
-                record?.attempts[step.work]?.restart()
             }
         }
     }

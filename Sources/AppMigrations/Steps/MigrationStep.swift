@@ -2,7 +2,7 @@ import Foundation
 
 /// A piece of work that is registered for one version of the app, as a plan sees it.
 ///
-/// A class, because every launch filters and sorts lists of steps. What the step does is a ``MigrationWork``.
+/// A class, because every launch filters and sorts lists of steps. What the step does is a ``StepBody``.
 package final class MigrationStep: Sendable {
     package let version: AppVersion
     /// Where the work is done and recorded.
@@ -17,7 +17,7 @@ package final class MigrationStep: Sendable {
     let source: SourceLocation
 
     // Computed once: every part of a launch asks again.
-    let isMove: Bool
+    let isSchemaStep: Bool
     /// True if it runs after the launch.
     let isDeferred: Bool
 
@@ -27,8 +27,8 @@ package final class MigrationStep: Sendable {
         case closure
         /// A closure in a transaction of a database, which records it in that transaction.
         case transaction
-        /// A move of a database to a schema version, which the database's own ledger records.
-        case move
+        /// Brings a database to a schema version, which the database's own ledger records.
+        case schemaStep
         /// A closure that runs after the launch, and saves where it is.
         case deferredClosure
         /// Batches after the launch, each of which its database records in the batch's transaction.
@@ -49,14 +49,18 @@ package final class MigrationStep: Sendable {
         self.finishing = finishing
         self.number = number
         self.source = source
-        isMove = kind == .move
+        isSchemaStep = kind == .schemaStep
+        id = WorkID(version, kind == .versionChange ? .versionChange : isSchemaStep ? .schemaStep : .step)
         isDeferred = kind == .batches || kind == .deferredClosure
     }
+
+    /// Names the work in the record of its place.
+    package let id: WorkID
 
     /// True if its place is a database that the app has registered it for.
     var worksInDatabase: Bool {
         switch kind {
-        case .transaction, .move, .batches: true
+        case .transaction, .schemaStep, .batches: true
         case .closure, .deferredClosure, .versionChange: false
         }
     }
@@ -64,22 +68,11 @@ package final class MigrationStep: Sendable {
     /// True if the transaction that does the work, or its last batch, records that the step is done.
     var settlesItself: Bool { kind == .transaction || kind == .batches }
 
-    /// The work as a record counts the attempts at it.
-    var work: MigrationRecord.Work {
-        let kind: MigrationRecord.Work.Kind =
-            switch self.kind {
-            case .move: .move
-            case .versionChange: .versionChange
-            case .closure, .transaction, .deferredClosure, .batches: .step
-            }
-        return MigrationRecord.Work(version, kind)
-    }
-
     /// The name that messages use.
     var title: String {
         switch kind {
         case .versionChange: "a closure for a version change"
-        case .move: "move \(version)"
+        case .schemaStep: "schema step \(version)"
         case .batches, .deferredClosure: "deferred step \(version)"
         case .closure, .transaction: "step \(version)"
         }
@@ -90,13 +83,13 @@ package final class MigrationStep: Sendable {
 
     /// Returns true if this step comes first where both are pending.
     ///
-    /// Steps that only a fresh install needs go first. Moves of a version go before its closures, so that a closure finds the
+    /// Steps that only a fresh install needs go first. Schema steps of a version go before its closures, so that a closure finds the
     /// schema of its version; then the closures, in the order of their registration.
     func runsBefore(_ other: MigrationStep) -> Bool {
         let (isFirst, otherIsFirst) = (onFreshInstall == .only, other.onFreshInstall == .only)
         if isFirst != otherIsFirst { return isFirst }
         if version != other.version { return version < other.version }
-        if isMove != other.isMove { return isMove }
+        if isSchemaStep != other.isSchemaStep { return isSchemaStep }
         return number < other.number
     }
 }
@@ -117,8 +110,8 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     }
 }
 
-/// The work of a step.
-package enum MigrationWork {
+/// The body of a step.
+package enum StepBody {
     /// A closure of the app's, which runs where the manager was called.
     case closure((MigrationContext) throws -> Void)
     /// A closure of the app's that may suspend.
@@ -126,7 +119,7 @@ package enum MigrationWork {
     /// Runs in a transaction of its place, and is recorded in that transaction.
     case transaction(any TransactionWork)
     /// Brings its place to a schema version.
-    case move(any MoveWork)
+    case schemaStep(any SchemaStepWork)
     /// A closure that runs after the launch, and saves where it is.
     case deferredClosure(AsynchronousBody)
     /// Runs after the launch, in batches.
@@ -139,7 +132,7 @@ package enum MigrationWork {
         switch self {
         case .closure, .asynchronous: .closure
         case .transaction: .transaction
-        case .move: .move
+        case .schemaStep: .schemaStep
         case .deferredClosure: .deferredClosure
         case .batches: .batches
         }
@@ -149,7 +142,7 @@ package enum MigrationWork {
     var isAsynchronous: Bool {
         switch self {
         case .asynchronous, .deferredClosure: true
-        case .closure, .transaction, .move, .batches: false
+        case .closure, .transaction, .schemaStep, .batches: false
         }
     }
 }
@@ -160,14 +153,17 @@ package protocol TransactionWork: Sendable {
     func perform(_ context: MigrationContext, settlement: Settlement) throws
 }
 
-/// The work of a move: brings a database to a schema version.
-package protocol MoveWork: Sendable {
+/// The work of a schema step: brings a database to a schema version.
+package protocol SchemaStepWork: Sendable {
+    /// True if it goes to the latest schema version, whatever that is.
+    var goesToLatest: Bool { get }
+
     /// Applies what is pending. Any thread.
-    func perform(_ context: MigrationContext) throws -> MoveOutcome
+    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome
 }
 
-/// The result of a move.
-package struct MoveOutcome: Sendable {
+/// The result of a schema step.
+package struct SchemaStepOutcome: Sendable {
     /// The schema versions that were applied, in order.
     package let applied: [String]
     /// The unknown schema versions that were undone, newest first.
@@ -189,14 +185,16 @@ package struct MoveOutcome: Sendable {
 
 /// Records a step in the transaction that does it, once its work is done.
 package struct Settlement: Sendable {
-    package let manager: String
-    package let version: AppVersion
+    let work: MigrationWork
     let appVersion: AppVersion
     let started: ContinuousClock.Instant
 
+    package var manager: String { work.manager }
+    package var version: AppVersion { work.version }
+
     /// Returns true if another process has done the step since this one looked.
     package func isRecorded(in state: StoreState) throws -> Bool {
-        try state.record(of: manager)?.settled.contains(version) ?? false
+        try state.record(of: manager)?.hasSettled(version) ?? false
     }
 
     /// Records the step.
@@ -218,7 +216,7 @@ package struct Settlement: Sendable {
     /// The step, as it has just ended.
     var step: SettledStep {
         SettledStep(
-            manager: manager, version: version, outcome: .ran, date: Date(),
+            work, outcome: .ran, date: Date(),
             duration: ContinuousClock.now - started, appVersion: appVersion)
     }
 }

@@ -8,8 +8,8 @@ struct Registration {
     /// The steps that are due, for each of these places.
     private(set) var due: [PlaceSteps]
     private(set) var steps: [MigrationStep] = []
-    /// The work of the steps, by their numbers.
-    private(set) var works: [MigrationWork] = []
+    /// The bodies of the steps, by their numbers.
+    private(set) var bodies: [StepBody] = []
     private(set) var versionChanges: [VersionChange] = []
     /// The database of the step that was registered last in one.
     private(set) var lastPlace: (any MigrationPlace)?
@@ -18,8 +18,8 @@ struct Registration {
     private let ceiling: AppVersion
     /// True if each step is above the one before it in its place, all are due, and none finishes another one.
     private var isInOrder = true
-    private var hasMoves = false
-    /// The places of the steps that are not due, to check their moves.
+    private var hasSchemaSteps = false
+    /// The places of the steps that are not due, to check their schema steps.
     private var laterPlaces: [any MigrationPlace] = []
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
     private var isAsynchronous = false
@@ -33,17 +33,17 @@ struct Registration {
         self.aboveCurrent = aboveCurrent
         ceiling = current.ceiling
         places = [storePlace]
-        due = [PlaceSteps(id: storePlace.id, name: storePlace.name)]
+        due = [PlaceSteps(of: storePlace)]
     }
 
     var storePlace: any MigrationPlace { places[0] }
 
-    mutating func add(_ step: MigrationStep, _ work: MigrationWork, in place: any MigrationPlace) {
+    mutating func add(_ step: MigrationStep, _ body: StepBody, in place: any MigrationPlace) {
         steps.append(step)
-        works.append(work)
+        bodies.append(body)
         if step.worksInDatabase { lastPlace = place }
-        if work.isAsynchronous { isAsynchronous = true }
-        if step.isMove { hasMoves = true }
+        if body.isAsynchronous { isAsynchronous = true }
+        if step.isSchemaStep { hasSchemaSteps = true }
         guard step.version <= ceiling else {
             isInOrder = false
             laterPlaces.append(place)
@@ -53,9 +53,9 @@ struct Registration {
         while index < due.count, due[index].id != step.place { index += 1 }
         if index == due.count {
             places.append(place)
-            due.append(PlaceSteps(id: place.id, name: place.name))
+            due.append(PlaceSteps(of: place))
         }
-        if !step.finishing.isEmpty || !due[index].isBelow(step) { isInOrder = false }
+        if step.onFreshInstall == .only || !step.finishing.isEmpty || !due[index].isBelow(step) { isInOrder = false }
         due[index].add(step)
     }
 
@@ -66,23 +66,53 @@ struct Registration {
 
     /// Returns a closure that reads every place: it does input and output, on any thread.
     ///
-    /// - Parameter limit: the longest time to wait for others in a place; nil for the place's own.
-    func look(waitingUpTo limit: Duration? = nil) -> @Sendable () -> [Result<PlaceState, any Error>] {
-        var looks: [(place: any MigrationPlace, moves: [any MoveWork])] = []
-        for (index, place) in places.enumerated() { looks.append((place, moves(due[index].moves))) }
+    /// - Parameters:
+    ///   - limit: the longest time to wait for others in a place; nil for the place's own.
+    ///   - source: the manager of which this one is a part, according to its `adopting`.
+    func look(
+        waitingUpTo limit: Duration? = nil, splitFrom source: String? = nil
+    ) -> @Sendable () -> [Result<PlaceState, any Error>] {
+        var looks: [(place: any MigrationPlace, schemaSteps: [any SchemaStepWork])] = []
+        for (index, place) in places.enumerated() { looks.append((place, schemaSteps(due[index].schemaSteps))) }
         return { [manager, looks] in
             looks.map { look in
-                Result { try look.place.look(manager: manager, moves: look.moves, waitingUpTo: limit) }
+                Result {
+                    let state = try look.place.look(
+                        manager: manager, schemaSteps: look.schemaSteps, waitingUpTo: limit)
+                    guard let source, state.record == nil else { return state }
+                    return state.splitting(off: try look.place.store.record(of: source))
+                }
             }
         }
     }
 
-    private func moves(_ steps: [MigrationStep]) -> [any MoveWork] {
-        var moves: [any MoveWork] = []
+    private func schemaSteps(_ steps: [MigrationStep]) -> [any SchemaStepWork] {
+        var schemaSteps: [any SchemaStepWork] = []
         for step in steps {
-            if case .move(let move) = works[step.number] { moves.append(move) }
+            if case .schemaStep(let schemaStep) = bodies[step.number] { schemaSteps.append(schemaStep) }
         }
-        return moves
+        return schemaSteps
+    }
+
+    /// For each version of a deferred step that a later step is `finishing:`, the lowest version that needs its work.
+    ///
+    /// Best-effort steps set no deadline.
+    var deadlines: [AppVersion: AppVersion] {
+        var deadlines: [AppVersion: AppVersion] = [:]
+        for step in steps where step.onError == .stop && step.version <= ceiling {
+            for version in step.finishing {
+                deadlines[version] = min(deadlines[version] ?? step.version, step.version)
+            }
+        }
+        return deadlines
+    }
+
+    /// The work that is due, in the order in which it would run.
+    var work: [MigrationWork] {
+        let steps = due.flatMap { place in
+            (place.schemaSteps + place.closures).map { (step: $0, work: place.work(of: $0, manager: manager)) }
+        }
+        return steps.sorted { $0.step.runsBefore($1.step) }.map(\.work)
     }
 
     /// Throws if the synchronous `migrate` cannot run everything that is registered, pending or not.
@@ -90,7 +120,7 @@ struct Registration {
         guard isAsynchronous else { return }
         let finished = Set(steps.flatMap(\.finishing))
         let step = steps.first { step in
-            works[step.number].isAsynchronous && (!step.isDeferred || finished.contains(step.version))
+            bodies[step.number].isAsynchronous && (!step.isDeferred || finished.contains(step.version))
         }
         let title =
             step?.titleAndSource
@@ -115,7 +145,7 @@ struct Registration {
     ///
     /// - Throws: ``MigrationError`` with the code `invalidRegistration`.
     func check() throws {
-        if isInOrder, !hasMoves { return }
+        if isInOrder, !hasSchemaSteps { return }
         var found: [(step: MigrationStep, mistake: MigrationError)] = []
         func note(_ step: MigrationStep, _ problem: String, _ remedy: String) {
             let mistake = MigrationError(
@@ -129,10 +159,10 @@ struct Registration {
         }
         var checked: Set<PlaceID> = []
         for place in places + laterPlaces where checked.insert(place.id).inserted {
-            let moves = steps.filter { $0.isMove && $0.place == place.id }
-            guard !moves.isEmpty else { continue }
-            for mistake in try place.mistakes(in: self.moves(moves)) {
-                note(moves[mistake.index], mistake.problem, mistake.remedy)
+            let schemaSteps = steps.filter { $0.isSchemaStep && $0.place == place.id }
+            guard !schemaSteps.isEmpty else { continue }
+            for mistake in try place.mistakes(in: self.schemaSteps(schemaSteps)) {
+                note(schemaSteps[mistake.index], mistake.problem, mistake.remedy)
             }
         }
         guard !found.isEmpty else { return }
@@ -140,24 +170,24 @@ struct Registration {
             found.sorted { $0.step.number < $1.step.number }.map(\.mistake), manager: manager)
     }
 
-    private typealias Note = (MigrationStep, _ problem: String, _ remedy: String) -> Void
+    fileprivate typealias Note = (MigrationStep, _ problem: String, _ remedy: String) -> Void
 
     /// Versions are unique and ascending place by place, so that a loop over several databases may register the same
     /// versions.
     private func checkVersions(of steps: [MigrationStep], _ note: Note) {
         struct Slot: Hashable {
             let version: AppVersion
-            let isMove: Bool
+            let isSchemaStep: Bool
         }
         var taken: [Slot: MigrationStep] = [:]
         var highest: MigrationStep?
         for step in steps {
-            let slot = Slot(version: step.version, isMove: step.isMove)
+            let slot = Slot(version: step.version, isSchemaStep: step.isSchemaStep)
             if let other = taken[slot] {
                 note(
                     step, "is registered twice, first at \(other.source)",
-                    step.isMove
-                        ? "A version has at most one move for each database."
+                    step.isSchemaStep
+                        ? "A version has at most one schema step for each database."
                         : "A version has at most one closure: join the two, or give the later one a sub-migration number."
                 )
             } else if let highest, step.version < highest.version {
@@ -176,6 +206,12 @@ struct Registration {
     /// A step finishes deferred steps of versions below its own, in whatever place they are, and none that may be given up:
     /// it may destroy what they have not yet read.
     private func checkFinishing(_ note: Note) {
+        for step in steps where step.onFreshInstall == .only && step.onError != .stop {
+            note(
+                step, "is for fresh installs only, and best-effort",
+                "Remove its `onError`: when it runs again, the install is no longer fresh.")
+        }
+        if steps.contains(where: { !$0.finishing.isEmpty }) { checkTargets(note) }
         for step in steps {
             for version in step.finishing {
                 let finished = steps.filter {
@@ -201,30 +237,54 @@ struct Registration {
     }
 }
 
+extension Registration {
+    /// A schema step that goes to the latest version would take along what a later one does after its `finishing:`.
+    fileprivate func checkTargets(_ note: Note) {
+        for steps in Dictionary(grouping: steps.filter(\.isSchemaStep), by: \.place).values {
+            for step in steps.dropLast() {
+                guard case .schemaStep(let body) = bodies[step.number], body.goesToLatest else { continue }
+                note(
+                    step, "goes to the latest schema version, but a later schema step follows, and a step is `finishing:`",
+                    "Name its version with `upTo:`: otherwise it applies what has to wait for the deferred step.")
+            }
+        }
+    }
+}
+
 /// The steps of one place that are due.
 struct PlaceSteps: Sendable {
+    let place: any MigrationPlace
     let id: PlaceID
     /// The place's name, for messages.
     let name: String
-    /// The moves, ascending.
-    private(set) var moves: [MigrationStep] = []
+    /// The schema steps, ascending.
+    private(set) var schemaSteps: [MigrationStep] = []
     /// All other steps, ascending.
     private(set) var closures: [MigrationStep] = []
 
-    init(id: PlaceID, name: String) {
-        self.id = id
-        self.name = name
+    init(of place: any MigrationPlace) {
+        self.place = place
+        id = place.id
+        name = place.name
+    }
+
+    /// True if nothing here may keep the manager from going on.
+    var isBestEffort: Bool { schemaSteps.isEmpty && closures.allSatisfy { $0.onError != .stop } && !closures.isEmpty }
+
+    /// Returns the work of a step, for people and for calls of the manager's.
+    func work(of step: MigrationStep, manager: String) -> MigrationWork {
+        MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
     }
 
     mutating func add(_ step: MigrationStep) {
-        if step.isMove { moves.append(step) } else { closures.append(step) }
+        if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
     }
 
-    /// Returns true if a step is in order behind those that are there: a move may have the version of the closure behind it.
+    /// Returns true if a step is in order behind those that are there: a schema step may have the version of the closure behind it.
     fileprivate func isBelow(_ step: MigrationStep) -> Bool {
         if let last = closures.last, last.version >= step.version { return false }
-        guard let move = moves.last else { return true }
-        return step.isMove ? move.version < step.version : move.version <= step.version
+        guard let schemaStep = schemaSteps.last else { return true }
+        return step.isSchemaStep ? schemaStep.version < step.version : schemaStep.version <= step.version
     }
 }
 

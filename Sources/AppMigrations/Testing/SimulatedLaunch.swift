@@ -5,7 +5,7 @@ package protocol LaunchObserver: Sendable {
     /// Returns the store that a manager uses in place of its own.
     func watching(_ store: any MigrationStore) -> any MigrationStore
 
-    /// Receives a database in which a manager has steps or moves.
+    /// Receives a database in which a manager has steps.
     func willUse(_ place: any MigrationPlace)
 
     /// Receives what a manager does.
@@ -28,4 +28,7 @@ package enum SimulatedLaunch {
 
     /// False in tests that a busy machine must not fail: then no batch of deferred work is cut short because of the time.
     @TaskLocal package static var limitsTime = true
+
+    /// The number of the app's build; nil for that of the main bundle.
+    @TaskLocal package static var build: String?
 }

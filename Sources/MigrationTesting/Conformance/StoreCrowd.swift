@@ -25,8 +25,8 @@ struct StoreCrowd {
                         // However slow the disk is: nobody is meant to give up.
                         try store.change("Crowd", waitingUpTo: .seconds(600)) { state in
                             try state.changeRecord(of: "Crowd") { record in
-                                record = record ?? MigrationRecord(floor: nil)
-                                record?.settled.insert(version)
+                                record = record ?? MigrationRecord(start: nil)
+                                record?.settle(version)
                             }
                         }
                     } catch {
@@ -37,6 +37,6 @@ struct StoreCrowd {
         }
         for _ in stores { ended.wait() }
         if let error = errors.withLock(\.first) { throw error }
-        return Self.updates - (try stores[0].read("Crowd").record(of: "Crowd")?.settled.count ?? 0)
+        return Self.updates - (try stores[0].read("Crowd").record(of: "Crowd")?.work.count ?? 0)
     }
 }

@@ -22,7 +22,9 @@ struct StoreSample {
     func write(to state: inout StoreState, of manager: String) throws {
         try state.setRecord(record, of: manager)
         for (line, versions) in seen {
-            for version in versions { state.see([version.version], in: line, at: version.first) }
+            for version in versions { 
+                state.see(version.version, build: version.build, in: line, at: version.first)
+            }
         }
     }
 
@@ -43,11 +45,10 @@ struct StoreSample {
 extension MigrationRecord {
     fileprivate func difference(from other: MigrationRecord) -> String? {
         let fields: [(String, Bool)] = [
-            ("floor", floor == other.floor), ("settled", settled == other.settled),
-            ("owed", owed == other.owed), ("completed", completed == other.completed),
+            ("start", start == other.start), ("work", work == other.work),
+            ("fresh", freshBuild == other.freshBuild), ("completed", completed == other.completed),
             ("highest", highest == other.highest), ("downgradedTo", downgradedTo == other.downgradedTo),
-            ("attempts", attempts == other.attempts), ("failures", failures == other.failures),
-            ("givenUp", givenUp == other.givenUp),
+            ("databases", databases == other.databases),
         ]
         let wrong = fields.filter { !$0.1 }.map { "`\($0.0)`" }
         return switch wrong.count {
@@ -64,24 +65,33 @@ enum StoreSamples {
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
     static var full: StoreSample {
-        var record = MigrationRecord(floor: "0.9")
-        record.settled = ["1.0", "1.1-2", "2.0.0-beta.3"]
-        record.owed = ["0.8", "0.8.1"]
+        var record = MigrationRecord(start: "0.9")
+        for version in ["1.0", "1.1-2", "2.0.0-beta.3"] as [AppVersion] { record.settle(version) }
+        record.settle("1.9", as: .notNeeded)
+        record.settle("1.9.1", as: .skipped)
+        record.settle("1.9.2", as: .givenUp)
+        for version in ["0.8", "0.8.1"] as [AppVersion] {
+            record[WorkID(version)] = .open(OpenWork(isOwed: true))
+        }
+        record.freshBuild = "2.1 (416)"
+        record.databases = ["library.sqlite", "thumbnails.sqlite"]
         record.completed = "1.5"
         record.highest = "2.1"
         record.downgradedTo = "1.6"
-        var attempt = MigrationRecord.Attempt(
-            number: 3, build: "2.1 (417)", since: date.addingTimeInterval(60))
-        attempt.forgiven = 2
-        record.attempts = [MigrationRecord.Work("1.7"): attempt]
-        record.failures = ["1.8": 4]
-        record.givenUp = ["1.9"]
+        var open = OpenWork()
+        open.running = OpenWork.Start(build: "2.1 (417)", since: date.addingTimeInterval(60))
+        open.deaths = 3
+        open.forgiven = 2
+        open.build = "2.1 (415)"
+        open.remaining = 5
+        open.failures = 4
+        record[WorkID("1.7", .schemaStep)] = .open(open)
         return StoreSample(
             record: record,
             seen: [
                 // The order in which they were seen differs from the order of the versions.
                 "app": [
-                    SeenVersion(version: "1.0", first: date),
+                    SeenVersion(version: "1.0", build: "12", first: date),
                     SeenVersion(version: "2.1", first: date.addingTimeInterval(10)),
                     SeenVersion(version: "1.6", first: date.addingTimeInterval(20)),
                 ],
@@ -89,23 +99,25 @@ enum StoreSamples {
             ])
     }
 
-    static var bare: StoreSample { StoreSample(record: MigrationRecord(floor: nil), seen: full.seen) }
+    static var bare: StoreSample { StoreSample(record: MigrationRecord(start: nil), seen: full.seen) }
 
     static func settled(_ version: AppVersion) -> StoreSample {
-        var record = MigrationRecord(floor: "1.0")
-        record.settled = [version]
+        var record = MigrationRecord(start: "1.0")
+        record.settle(version)
         return StoreSample(record: record)
     }
 
     static func history(of manager: String) -> [SettledStep] {
-        [
+        func work(_ version: AppVersion, _ kind: WorkID.Kind = .step) -> MigrationWork {
+            MigrationWork(WorkID(version, kind), of: manager, in: .store, database: nil)
+        }
+        return [
+            SettledStep(work("1.0"), outcome: .notNeeded, date: date, appVersion: "2.0"),
             SettledStep(
-                manager: manager, version: "1.0", outcome: .notNeeded, date: date, appVersion: "2.0"),
+                work("2.0"), outcome: .ran, date: date.addingTimeInterval(5), duration: .milliseconds(250),
+                appVersion: "2.0"),
             SettledStep(
-                manager: manager, version: "2.0", outcome: .ran, date: date.addingTimeInterval(5),
-                duration: .milliseconds(250), appVersion: "2.0"),
-            SettledStep(
-                manager: manager, version: "1.1-1", outcome: .skipped, date: date.addingTimeInterval(9),
+                work("2.0", .versionChange), outcome: .skipped, date: date.addingTimeInterval(9),
                 appVersion: "2.0"),
         ]
     }

@@ -16,7 +16,7 @@ struct LaunchNotes: Sendable {
     private var managers: [Manager] = []
     /// The version of the step that is running, or that ended and is not recorded yet.
     private(set) var running: AppVersion?
-    /// The versions whose step or move began.
+    /// The versions whose step began.
     private(set) var begun: Set<AppVersion> = []
     /// The batches that deferred steps have committed, except the last one of each step.
     private(set) var batches: [AppVersion: Int] = [:]
@@ -75,9 +75,9 @@ struct LaunchNotes: Sendable {
             let done = manager.done.filter { !(isDead && $0.version == running) }
             let steps = done.filter { $0.schemaVersions == nil }.map(\.version.description)
             if !steps.isEmpty { parts.append("ran \(steps.asList)") }
-            for move in done {
-                guard let versions = move.schemaVersions, !versions.isEmpty else { continue }
-                parts.append("moved \(move.database ?? "") to \(versions.last ?? "")")
+            for schemaStep in done {
+                guard let versions = schemaStep.schemaVersions, !versions.isEmpty else { continue }
+                parts.append("moved \(schemaStep.database ?? "") to \(versions.last ?? "")")
             }
             parts += manager.deferred.sorted { $0.key < $1.key }.map(\.value)
             return (manager.name == "default" ? "" : "\(manager.name): ") + parts.joined(separator: ", ")

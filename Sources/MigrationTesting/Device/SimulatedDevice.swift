@@ -25,7 +25,7 @@ public import Foundation
 /// ```
 ///
 /// The device simulates a kill inside this process. From the kill on, the managers' stores throw and write
-/// nothing. A database for which steps or moves are registered rolls back its uncommitted changes. Other
+/// nothing. A database for which steps are registered rolls back its uncommitted changes. Other
 /// effects of steps, such as changes to files, stay.
 ///
 /// An app that calls `runDeferred()` after `migrate()` plays its deferred steps too, in batches of ten rows.
@@ -98,10 +98,10 @@ public final class SimulatedDevice {
     /// something.
     ///
     /// A plain step has then done its work without a record of it, so the next launch runs it again. A step
-    /// or a move that works in a database is rolled back, and so is the running batch of a deferred step.
+    /// or a schema step that works in a database is rolled back, and so is the running batch of a deferred step.
     ///
     /// - Parameters:
-    ///   - step: the version of the step or move.
+    ///   - step: the version of the step.
     ///   - batches: the number of batches of a deferred step, of ten rows or calls each, that are committed before.
     ///   - version: the version to launch; by default the step's own, without its sub-migration.
     /// - Throws: ``SimulatedDeviceError`` if the launch does not reach the step; the app's errors before the

@@ -16,15 +16,15 @@ package struct WatchedStore: MigrationPlace, MigrationStore {
 
     private var place: any MigrationPlace { StorePlace.of(base) }
 
-    package func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws
+    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
     {
         try process.checkAlive()
-        return try place.look(manager: manager, moves: moves, waitingUpTo: limit)
+        return try place.look(manager: manager, schemaSteps: schemaSteps, waitingUpTo: limit)
     }
 
-    package func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] {
-        try place.mistakes(in: moves)
+    package func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake] {
+        try place.mistakes(in: schemaSteps)
     }
 
     package func read(_ manager: String) throws -> StoreState {

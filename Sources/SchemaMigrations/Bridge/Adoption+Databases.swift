@@ -2,11 +2,11 @@ public import AppMigrations
 public import GRDB
 
 extension Adoption {
-    /// Adopts an install at a version if its database has tables.
+    /// Adopts an install at a version, or a later one, if its database has tables.
     ///
-    /// This package's own tables do not count. A database remembers better than its tables tell: if managers have
-    /// recorded app versions there, the highest of those below the current one is the answer. If they have recorded the
-    /// current one alone, this install has made the tables itself, and there is nothing to adopt.
+    /// This package's own tables do not count. If this build of the app is all that has been launched here, this install has
+    /// made the tables itself, and there is nothing to adopt. If the manager's store or the database has seen later versions
+    /// than the one given, and no answer of another manager, the install is at the earliest of them.
     ///
     /// - Parameters:
     ///   - database: the open database, before this launch writes to it.
@@ -18,10 +18,10 @@ extension Adoption {
             do {
                 return try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                     let seen = try SQLiteStore.seenVersions(db)[question.line] ?? []
-                    if let found = seen.version(before: question.current) {
-                        return found == .zero ? version : found
-                    }
-                    return try seen.isEmpty && Ledger.hasOtherTables(db) ? version : nil
+                    let isOld =
+                        try !seen.areOnly(question.current, build: question.buildNumber)
+                        && Ledger.hasOtherTables(db)
+                    return AdoptionAnswer(version: isOld ? version : nil, isBound: true)
                 }
             } catch let error as DatabaseError {
                 throw MigrationError(

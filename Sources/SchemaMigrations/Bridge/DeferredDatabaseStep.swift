@@ -40,8 +40,8 @@ struct DeferredDatabaseStep: BatchWork {
     private func run(_ batch: Batch, _ body: BatchBody, _ db: Database) throws -> BatchOutcome {
         let (manager, version) = (batch.settlement.manager, batch.settlement.version)
         let record = try place.state(of: manager, db).record(of: manager)
-        guard let record, !record.settled.contains(version) else { return .endedElsewhere }
-        var position = try record.positions[version] ?? batches.begin(db)
+        guard let record, !record.hasSettled(version) else { return .endedElsewhere }
+        var position = try record.position(of: version) ?? batches.begin(db)
         let start = ContinuousClock.now
         let isAtEnd = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start
@@ -49,8 +49,10 @@ struct DeferredDatabaseStep: BatchWork {
         try place.update(manager, db) { stored in
             if isDone { return try batch.settlement.record(in: &stored) }
             try stored.changeRecord(of: manager) { record in
-                record?.positions[version] = position
-                record?.attempts[MigrationRecord.Work(version)]?.restart()
+                record?.changeOpen(WorkID(version)) {
+                    $0.position = position
+                    $0.restart()
+                }
             }
         }
         if isDone { return .done }
@@ -95,6 +97,8 @@ final class BatchBody {
         }
         isRunning = false
         guard let result else { throw ended() }
+        // Whatever the time was spent on: an interrupt stops statements only.
+        if smallerSize != nil, batch.isTimed, ContinuousClock.now >= start + Batch.limit { throw BatchTimeOver() }
         return result
     }
 

@@ -2,21 +2,21 @@ public import AppMigrations
 public import GRDB
 
 extension MigrationManager {
-    /// Registers a move, which migrates a database to a schema version when this version of the app, or a
+    /// Registers a schema step, which migrates a database to a schema version when this version of the app, or a
     /// later one, launches.
     ///
-    /// The move runs before the closure of the same version.
+    /// The schema step runs before the closure of the same version.
     ///
     /// The database's `schema_migrations` table alone decides which migrations are pending. A new database, a
-    /// restored backup and a replaced file each get exactly the migrations that they lack. Moves run on fresh
+    /// restored backup and a replaced file each get exactly the migrations that they lack. Schema steps run on fresh
     /// installs too.
     ///
     /// - Parameters:
-    ///   - version: the app version; at most one move for each database and version.
+    ///   - version: the app version; at most one schema step for each database and version.
     ///   - migrator: the database's one set of migrations.
-    ///   - target: the schema version to go to, at least that of the move before it; nil for the latest.
-    ///     Known migrations above the last move's target are an error, so that none is forgotten.
-    ///   - deferred: the versions of deferred steps to run to their end before the move. They cannot be best-effort.
+    ///   - target: the schema version to go to, at least that of the schema step before it; nil for the latest.
+    ///     Known migrations above the last schema step's target are an error, so that none is forgotten.
+    ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
@@ -27,19 +27,19 @@ extension MigrationManager {
         line: UInt = #line
     ) {
         register(
-            SchemaMove(migrator: migrator, target: target, database: database), for: version, in: database,
+            SQLSchemaStep(migrator: migrator, target: target, database: database), for: version, in: database,
             finishing: deferred, source: SourceLocation(fileID: fileID, line: line))
     }
 
-    /// Registers a move by GRDB's own `DatabaseMigrator`, so that an app keeps its existing migrations.
+    /// Registers a schema step by GRDB's own `DatabaseMigrator`, so that an app keeps its existing migrations.
     ///
     /// - Parameters:
-    ///   - version: the app version; at most one move for each database and version.
+    ///   - version: the app version; at most one schema step for each database and version.
     ///   - migrator: the database's one migrator.
     ///   - target: the identifier of the last migration to apply; nil for the latest.
     ///   - newerDatabases: what to do if the database has had migrations that the migrator does not have. By default, it is
     ///     an error. `.rollBack` is a mistake in the registration, because GRDB's migrator cannot undo.
-    ///   - deferred: the versions of deferred steps to run to their end before the move. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
@@ -51,7 +51,7 @@ extension MigrationManager {
         line: UInt = #line
     ) {
         register(
-            GRDBMove(
+            GRDBSchemaStep(
                 migrator: migrator, target: target, newerDatabases: newerDatabases, database: database),
             for: version, in: database, finishing: deferred,
             source: SourceLocation(fileID: fileID, line: line))
@@ -66,10 +66,10 @@ extension MigrationManager {
     }
 
     private func register(
-        _ move: any DatabaseMove, for version: AppVersion, in database: any DatabaseWriter,
+        _ schemaStep: any DatabaseSchemaStep, for version: AppVersion, in database: any DatabaseWriter,
         finishing deferred: [AppVersion], source: SourceLocation
     ) {
-        register(version, .move(move), in: place(of: database), finishing: deferred, source: source)
+        register(version, .schemaStep(schemaStep), in: place(of: database), finishing: deferred, source: source)
     }
 
     /// Registers a step that works in one database, *exactly once*: the database commits its work and its

@@ -90,7 +90,10 @@ package final class Interrupter: Sendable {
         guard begins else { return }
         onNewThread { [self] in
             // An interrupt between two statements is lost (c3ref/interrupt.html), so it is repeated.
-            while interruptIfStopped() { Thread.sleep(forTimeInterval: 0.01) }
+            // Soon, where somebody else waits for the lock.
+            while interruptIfStopped() {
+                Thread.sleep(forTimeInterval: deadline.map { $0 <= .now } == true ? 0.001 : 0.01)
+            }
         }
     }
 

@@ -155,7 +155,7 @@ final class SchemaRun {
             while !left.isEmpty { left = try runGroup(of: left, nil, isUndoneAsOne: false) }
         } catch let suspicion as SuspectWork {
             try retry(group.done, suspicion.suspects)
-        } catch  where group.failure != nil && !(error is CancellationError) && Obstacle(error) == nil {
+        } catch  where group.failure != nil && error.isOwnFailure {
             // What a failed migration did to a virtual table may last beyond its savepoint, and fail the commit.
             try retry(group.done, .everything)
         }

@@ -67,8 +67,7 @@ extension TransactionWatch {
         do {
             try body()
         } catch {
-            let isOwnFault = !(error is CancellationError) && Obstacle(error) == nil
-            throw sawEnd && isOwnFault ? ended() : error
+            throw sawEnd && error.isOwnFailure ? ended() : error
         }
         if sawEnd || !db.isInsideTransaction { throw ended() }
     }

@@ -1,7 +1,7 @@
 package import AppMigrations
 import GRDB
 
-// A database in which a manager's steps and moves do and record their work.
+// A database in which a manager's steps do and record their work.
 extension SQLiteStore: MigrationPlace {
     package var store: any MigrationStore { self }
 
@@ -10,23 +10,23 @@ extension SQLiteStore: MigrationPlace {
         return true
     }
 
-    package func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws
+    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
     {
-        if moves.isEmpty {
+        if schemaSteps.isEmpty {
             // Nearly always there is a record, which one statement has read.
             let known = try PlaceState(
                 of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout), evidence: .empty)
             if known.record != nil { return known }
         }
         let limit =
-            limit ?? moves.compactMap { ($0 as? any DatabaseMove)?.busyTimeout }.max() ?? .defaultBusyTimeout
+            limit ?? schemaSteps.compactMap { ($0 as? any DatabaseSchemaStep)?.busyTimeout }.max() ?? .defaultBusyTimeout
         do {
             return try SchemaMigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in
-                    let found = try look(at: moves, db)
+                    let found = try look(at: schemaSteps, db)
                     return try PlaceState(
-                        of: manager, in: state(of: manager, db), evidence: evidence(moves, db),
+                        of: manager, in: state(of: manager, db), evidence: evidence(schemaSteps, db),
                         pending: found.pending, newer: found.newer)
                 }
             }
@@ -51,32 +51,32 @@ extension SQLiteStore: MigrationPlace {
             """
     }
 
-    /// Returns what each move still has to do, and the unknown migrations that stay.
+    /// Returns what each schema step still has to do, and the unknown migrations that stay.
     private func look(
-        at moves: [any MoveWork], _ db: Database
-    ) throws -> (pending: [PendingMove], newer: [String]) {
+        at schemaSteps: [any SchemaStepWork], _ db: Database
+    ) throws -> (pending: [PendingSchema], newer: [String]) {
         var covered: Set<String> = []
         var newer: [String] = []
-        let pending = try moves.map { move in
-            guard let found = try (move as? any DatabaseMove)?.look(db) else { return PendingMove() }
+        let pending = try schemaSteps.map { schemaStep in
+            guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else { return PendingSchema() }
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
-            return PendingMove(
+            return PendingSchema(
                 undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft))
         }
         return (pending, newer)
     }
 
     /// Returns the evidence in a database that has no record of the manager.
-    private func evidence(_ moves: [any MoveWork], _ db: Database) throws -> Evidence {
+    private func evidence(_ schemaSteps: [any SchemaStepWork], _ db: Database) throws -> Evidence {
         if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
         // A migrator that could not find out which migrations the tables hold has refused them in `pending`.
-        return moves.contains { $0 is SchemaMove } ? .ledgerOnly : .unmanaged
+        return schemaSteps.contains { $0 is SQLSchemaStep } ? .ledgerOnly : .unmanaged
     }
 
-    package func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] {
-        guard let first = moves.first as? any DatabaseMove else { return [] }
-        return first.mistakes(in: moves)
+    package func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake] {
+        guard let first = schemaSteps.first as? any DatabaseSchemaStep else { return [] }
+        return first.mistakes(in: schemaSteps)
     }
 }

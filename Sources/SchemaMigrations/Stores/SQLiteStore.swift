@@ -9,7 +9,7 @@ import MigrationDiagnostics
 /// let store = SQLiteStore(dbQueue)
 /// ```
 ///
-/// The database may be one of the app's own, or one that holds nothing else. If steps and moves are
+/// The database may be one of the app's own, or one that holds nothing else. If steps are
 /// registered for the database, the same table keeps their records.
 public struct SQLiteStore: MigrationStore {
     /// The table's name.

@@ -34,11 +34,10 @@ struct DeferredLine: Encodable {
         total = step.position.total
         failures = step.failures
         rowsSetAside = step.position.setAside.count
-        let running = step.attempt
-        state = running != nil ? .running : failures > 0 ? .failed : .waiting
-        build = running?.build
-        since = running?.since
-        attempt = running?.number
+        state = step.running != nil ? .running : failures > 0 ? .failed : .waiting
+        build = step.running?.build
+        since = step.running?.since
+        attempt = step.running != nil || step.deaths > 0 ? step.deaths + 1 : nil
     }
 
     /// Prints the lines of one manager.

@@ -1,4 +1,5 @@
 import AppMigrations
+import TestSupport
 import Testing
 
 @MainActor
@@ -108,7 +109,7 @@ struct AsyncTests {
         manager.whenMigratingToVersion("1.1") { await Task.yield() }
         manager.register(["2.0"], log: log)
         #expect(try await manager.migrate(through: "1.1").completed == ["1.1"])
-        #expect(try await manager.migrate(retrying: "2.0").completed == ["1.1", "2.0"])
+        #expect(try await manager.migrate(retrying: manager.work("2.0")).completed == ["1.1", "2.0"])
         await #expect(throws: MigrationError.self) { try await manager.migrate(through: "2.1") }
     }
 

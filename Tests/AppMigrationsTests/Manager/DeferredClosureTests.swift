@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A deferred closure", .timed)
@@ -39,10 +40,10 @@ struct DeferredClosureTests {
     @Test("runs after the launch, and continues at its last checkpoint")
     func checkpoints() async throws {
         let first = try counting(to: 5, stoppingAfter: 2)
-        #expect(try await first.migrate().pendingDeferred == ["2.1"])
+        #expect(try await first.migrate().deferred.map(\.work.version) == ["2.1"])
         #expect(log.lines == [])
         let report = try await first.runDeferred()
-        #expect(report.pending.map(\.version) == ["2.1"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(report.failures.isEmpty)
         #expect(try first.pendingDeferred().map(\.done) == [2])
         #expect(try await counting(to: 5).runDeferred().completed == ["2.1"])
@@ -69,7 +70,7 @@ struct DeferredClosureTests {
     func timeOver() async throws {
         let manager = try counting(to: 5)
         try await manager.migrate()
-        #expect(try await manager.runDeferred(for: .zero).pending.map(\.version) == ["2.1"])
+        #expect(try await manager.runDeferred(for: .zero).pending.map(\.work.version) == ["2.1"])
         #expect(log.lines == [])
         #expect(try await manager.runDeferred(for: .seconds(600)).completed == ["2.1"])
     }
@@ -86,7 +87,7 @@ struct DeferredClosureTests {
         let report = try await Task { [manager = UncheckedManager(manager)] in
             try await manager.value.runDeferred()
         }.value
-        #expect(report.pending.map(\.version) == ["2.1"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(report.failures.isEmpty)
         #expect(log.lines == ["begun"])
         #expect(try manager.pendingDeferred().map(\.done) == [1])
@@ -105,7 +106,7 @@ struct DeferredClosureTests {
         manager.afterMigratingToVersion(
             "2.1", fileID: "App/Migrations.swift", line: 7
         ) { _ in }
-        #expect(try manager.migrate().pendingDeferred == ["2.1"])
+        #expect(try manager.migrate().deferred.map(\.work.version) == ["2.1"])
         func run() throws -> DeferredReport { try manager.runDeferred() }
         let error = try #require(throws: MigrationError.self) { try run() }
         #expect(
@@ -170,7 +171,7 @@ struct DeferredClosureTests {
         try await manager.migrate()
         let report = try await manager.runDeferred()
         #expect(report.failures.first?.message.hasSuffix("failed: no network.") == true)
-        #expect(report.pending.map(\.version) == ["2.1"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(try await counting(to: 1).runDeferred().completed == ["2.1"])
     }
 
@@ -195,10 +196,10 @@ struct DeferredClosureTests {
         #expect(
             error.remedy
                 == """
-                A new build of the app retries it, as does runDeferred(retrying: "2.1"); skip("2.1") goes on without it.
+                A new build of the app retries it, as does runDeferred(retrying: manager.work("2.1")); skip("2.1") goes on without it.
                 """)
         #expect(log.lines == ["attempt 1", "attempt 2", "attempt 3"])
-        #expect(try await counting(to: 1).runDeferred(retrying: "2.1").completed == ["2.1"])
+        #expect(try await counting(to: 1).runDeferred(retrying: manager.work("2.1")).completed == ["2.1"])
     }
 
     @MainActor

@@ -174,7 +174,7 @@ struct EdgeCaseTests {
     func nothingCompleted() throws {
         let store = InMemoryStore()
         for (floor, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
-            try store.changeRecord(of: "Library") { $0 = MigrationRecord(floor: floor) }
+            try store.changeRecord(of: "Library") { $0 = MigrationRecord(start: floor) }
             #expect(try launch("2.0", store: store).launch == .adoption(from: from))
         }
     }

@@ -1,4 +1,5 @@
 import AppMigrations
+import TestSupport
 import Testing
 
 @Suite("A step for fresh installs only", .timed)

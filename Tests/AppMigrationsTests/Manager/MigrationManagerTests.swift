@@ -261,7 +261,7 @@ struct MigrationManagerTests {
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.0", "1.1", "2.0"], log: log)
         #expect(try manager.pendingVersions() == ["1.1", "2.0"])
-        #expect(try manager.pendingMoves() == [])
+        #expect(try manager.pendingSchemaSteps() == [])
         #expect(store.read("Library") == before)
     }
 

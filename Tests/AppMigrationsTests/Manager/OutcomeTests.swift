@@ -183,7 +183,7 @@ struct OutcomeTests {
             try await manager.runDeferred()
         }
         #expect(system.reasons == ["AppMigrations: Library"])
-        #expect(report.pending.map(\.version) == ["1.5"])
+        #expect(report.pending.map(\.work.version) == ["1.5"])
         #expect(report.failures.isEmpty)
         try await waitUntil("the process may be suspended") { system.returned.contains(true) }
         guard case .acquired = store.lock("Library\0deferred") else {
@@ -219,11 +219,11 @@ struct OutcomeTests {
         let report = try await manager.runDeferred()
         #expect(report.completed == [])
         #expect(report.failures.map(\.code) == [.diskFull])
-        #expect(report.pending.map(\.version) == ["1.5"])
+        #expect(report.pending.map(\.work.version) == ["1.5"])
         #expect(log.lines == ["Library: deferred step 1.5 (1 of 1) begins"])
         full.isFull.withLock { $0 = false }
         #expect(
-            try await manager.runDeferred(retrying: "1.5").pending.map(\.version) == ["1.5"], "full again")
+            try await manager.runDeferred(retrying: manager.work("1.5")).pending.map(\.work.version) == ["1.5"], "full again")
     }
 }
 

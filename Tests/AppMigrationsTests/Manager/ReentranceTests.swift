@@ -21,9 +21,9 @@ struct ReentranceTests {
             switch self {
             case .migrate: try manager.migrate()
             case .migrateThrough: try manager.migrate(through: "2.0")
-            case .migrateRetrying: try manager.migrate(retrying: "2.0")
+            case .migrateRetrying: try manager.migrate(retrying: manager.work("2.0"))
             case .pendingVersions: _ = try manager.pendingVersions()
-            case .pendingMoves: _ = try manager.pendingMoves()
+            case .pendingMoves: _ = try manager.pendingSchemaSteps()
             case .history: _ = try manager.history()
             case .reset: try manager.rerunAllSteps()
             case .forget: try manager.removeRecord()

@@ -1,4 +1,5 @@
 import AppMigrations
+import TestSupport
 import Testing
 
 @Suite("Registration", .timed)

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A released manager", .timed)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AppMigrations
@@ -26,7 +27,7 @@ struct LaunchPlanTests {
     }
 
     private func record(completed: AppVersion, settled: SortedSet<AppVersion> = []) -> MigrationRecord {
-        var record = MigrationRecord(floor: "1.0")
+        var record = MigrationRecord(start: "1.0")
         record.completed = completed
         record.highest = completed
         record.settled = settled

@@ -6,7 +6,7 @@ import Testing
 @Suite("Launch", .timed)
 struct LaunchTests {
     func record(floor: AppVersion = "1.0", completed: AppVersion?, highest: AppVersion?) -> MigrationRecord {
-        var record = MigrationRecord(floor: floor)
+        var record = MigrationRecord(start: floor)
         record.completed = completed
         record.highest = highest
         return record

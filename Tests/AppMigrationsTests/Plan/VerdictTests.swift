@@ -13,7 +13,7 @@ struct VerdictTests {
         seen: [AppVersion] = [], _ evidence: Evidence = .empty, completed: AppVersion? = nil,
         hasRecord: Bool = false, adopted: AppVersion? = nil, line: String = "app"
     ) -> PlaceState {
-        var record = MigrationRecord(floor: "1.0")
+        var record = MigrationRecord(start: "1.0")
         record.completed = completed
         record.highest = "2.0"
         let versions = seen.map {

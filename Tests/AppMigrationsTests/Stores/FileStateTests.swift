@@ -22,7 +22,7 @@ struct FileStateTests {
     private func settle(_ version: AppVersion, in store: JSONStore) throws {
         try store.update("Library") { state in
             try state.changeRecord(of: "Library") { record in
-                record = record ?? MigrationRecord(floor: "1.0")
+                record = record ?? MigrationRecord(start: "1.0")
                 record?.settled.insert(version)
             }
         }

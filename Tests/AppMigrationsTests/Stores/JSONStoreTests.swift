@@ -46,7 +46,7 @@ struct JSONStoreTests {
             }
             """)
         let state = try JSONStore(at: url).read("Library")
-        var expected = MigrationRecord(floor: "1.0")
+        var expected = MigrationRecord(start: "1.0")
         expected.settled = ["1.1", "1.1-1"]
         expected.completed = "1.1"
         expected.highest = "2.0"

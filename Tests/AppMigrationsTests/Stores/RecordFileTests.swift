@@ -183,7 +183,7 @@ struct RecordFileTests {
     func clocks(seconds: Double) throws {
         let date = Date(timeIntervalSince1970: seconds)
         var state = StoreState()
-        var record = MigrationRecord(floor: "1.0")
+        var record = MigrationRecord(start: "1.0")
         record.attempts[.init("1.1")] = MigrationRecord.Attempt(build: "1.1", since: date)
         try state.setRecord(record, of: "Library")
         state.see(["1.0"], in: "app", at: date)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AppMigrations
@@ -15,7 +16,7 @@ struct StoreStateTests {
                     {"format":"1.3","new":[1,2.5,true,null,"x",{"a":[]}],"seen":{},"managers":
                     {"Other":{"floor":"1.0","settled":[],"owed":[],"mood":"good"}}}
                     """#.utf8))
-            var record = MigrationRecord(floor: "1.0")
+            var record = MigrationRecord(start: "1.0")
             record.settled = ["1.1"]
             record.attempts = [
                 .init("2.0"): .init(number: 2, build: "2.0 (417)", since: date),

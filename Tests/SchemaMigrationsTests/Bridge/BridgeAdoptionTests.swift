@@ -112,7 +112,7 @@ struct BridgeAdoptionTests {
 
         let report = try launch(adoptsTables: true, adoptsInstall: true)
         #expect(report.launch == .adoption(from: "1.0"))
-        #expect(report.moves.map(\.schemaVersions) == [["2"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["2"]])
         #expect(app.log.lines == ["2.0"])
         #expect(try database.ledger() == [1, 2])
     }

@@ -44,7 +44,7 @@ struct BridgeAsyncTests {
                 "plain, of 2 columns", "in the database, of 3 columns", "asynchronous", "plain, of 4 columns",
             ])
         #expect(report.completed == ["1.1", "1.2", "1.3", "2.0"])
-        #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["12"], ["20"]])
     }
 
     @Test("a step in a database does not block the main actor")

@@ -86,7 +86,7 @@ struct BridgeEventTests {
         #expect(try launch("1.0").moves.map(\.schemaVersions) == [["10"]])
         #expect(try launch("1.5").moves == [])
         let report = try launch("2.0")
-        #expect(report.moves.map(\.schemaVersions) == [["12", "20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
         #expect(report.completed == ["2.0"])
     }
 

@@ -17,10 +17,10 @@ struct BridgeTests {
         #expect(report.launch == .freshInstall)
         #expect(report.completed == [])
         #expect(
-            report.moves == [
-                MigrationMove(version: "1.0", database: "library.sqlite", schemaVersions: ["10"]),
-                MigrationMove(version: "1.2", database: "library.sqlite", schemaVersions: ["12"]),
-                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["20"]),
+            report.schemaSteps == [
+                SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["10"]),
+                SchemaStep(version: "1.2", database: "library.sqlite", schemaVersions: ["12"]),
+                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["20"]),
             ])
         #expect(try app.titles() == [])
         #expect(try app.launch("2.0").moves == [])
@@ -33,7 +33,7 @@ struct BridgeTests {
         let report = try app.launch("2.0")
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.2", "2.0"])
-        #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["12"], ["20"]])
         #expect(try app.columns() == ["id", "title", "author", "year"])
         #expect(try app.launch("2.0").completed == [])
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
@@ -73,7 +73,7 @@ struct BridgeTests {
         let report = try app.launch("2.0")
         #expect(report.launch == .relaunch)
         #expect(report.completed == ["1.2", "2.0"])
-        #expect(report.moves.map(\.schemaVersions) == [["12"], ["20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["12"], ["20"]])
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
@@ -83,7 +83,7 @@ struct BridgeTests {
         try FileManager.default.removeItem(at: app.databaseURL)
         let report = try app.launch("2.0")
         #expect(report.launch == .relaunch)
-        #expect(report.moves.map(\.schemaVersions) == [["10"], ["12"], ["20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["10"], ["12"], ["20"]])
         #expect(report.completed == [])
     }
 
@@ -295,7 +295,7 @@ struct BridgeTests {
         let report = try launch("2.0")
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.1", "1.2"])
-        #expect(report.moves.map(\.schemaVersions) == [["12", "20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
         #expect(try launch("2.0").completed == [])
         #expect(app.log.lines == ["1.1", "in 1.2"])
         let record = try SQLiteStore(app.open()).read("Library").record(of: "Library")
@@ -304,7 +304,7 @@ struct BridgeTests {
     }
 
     @Test("listing pending moves changes nothing")
-    func pendingMoves() throws {
+    func pendingSchemaSteps() throws {
         try app.launch("1.0")
         let before = try Data(contentsOf: app.databaseURL)
         let database = try app.open()
@@ -313,8 +313,8 @@ struct BridgeTests {
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
         #expect(
-            try manager.pendingMoves() == [
-                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["12", "20"])
+            try manager.pendingSchemaSteps() == [
+                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["12", "20"])
             ])
         #expect(try Data(contentsOf: app.databaseURL) == before)
     }
@@ -332,8 +332,8 @@ struct BridgeTests {
         _ = try launch([10, 20])
         #expect(
             try launch([5, 10, 12, 20]).moves == [
-                MigrationMove(version: "1.0", database: "library.sqlite", schemaVersions: ["5"]),
-                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["12"]),
+                SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["5"]),
+                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["12"]),
             ])
     }
 
@@ -359,7 +359,7 @@ struct BridgeTests {
         manager.whenMigratingToVersion("1.0", migrate: try app.schema([10, 12]), in: database)
         manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("again") }
         try manager.rerunAllSteps()
-        #expect(try manager.pendingMoves() == [])
+        #expect(try manager.pendingSchemaSteps() == [])
         #expect(try manager.migrate().completed == ["1.2"])
         #expect(app.log.lines == ["in 1.2", "again"])
     }

@@ -50,9 +50,9 @@ struct CompileTests {
         let report = isAsynchronous ? try await library.reportLater(manager) : try library.report(manager)
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == ["1.1", "1.1-1"], "in the new database nothing is to be trimmed")
-        #expect(report.moves.map(\.schemaVersions) == [["20240601120000000"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["20240601120000000"]])
         #expect(try manager.pendingVersions() == [])
-        #expect(try manager.pendingMoves() == [])
+        #expect(try manager.pendingSchemaSteps() == [])
         #expect(done == ["archive", "attempt 1"])
     }
 
@@ -63,7 +63,7 @@ struct CompileTests {
         let library = DefaultIsolation.Library()
         let report = try await library.launch(in: app.folder.url, app.open())
         #expect(report.completed == ["1.1", "1.1-1", "1.2", "1.2-1"])
-        #expect(report.moves.map(\.schemaVersions) == [["20240601120000000"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["20240601120000000"]])
         let recognized = "Library: upgrade(from: 1.0)"
         #expect(
             library.done == [

@@ -121,7 +121,7 @@ struct DeferredCursorTests {
         let changed = try manager(startingAt: "a") { $0 == "a" ? "b" : nil }
         try changed.migrate()
         #expect(try changed.runDeferred().failures.map(\.code) == [.stepFailed])
-        try changed.rerunStep("2.1")
+        try changed.rerun("2.1")
         try changed.migrate()
         #expect(try changed.runDeferred().completed == ["2.1"])
         #expect(try calls().suffix(2) == ["a", "b"])

@@ -207,7 +207,7 @@ struct DeferredRowsTests {
         let database = try database(Rows.all[0])
         try database.write { try $0.execute(sql: "ALTER TABLE photo RENAME TO picture") }
         let manager = try manager(database)
-        #expect(try manager.migrate().pendingDeferred == ["2.1"])
+        #expect(try manager.migrate().deferred.map(\.work.version) == ["2.1"])
         #expect(
             try manager.runDeferred().failures.map(\.description) == [
                 """
@@ -236,7 +236,7 @@ struct DeferredRowsTests {
                 back; all others are kept. The next run retries it.
                 """
             ])
-        try manager.rerunStep("2.1")
+        try manager.rerun("2.1")
         try manager.migrate()
         #expect(try manager.runDeferred().completed == ["2.1"])
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
@@ -248,8 +248,8 @@ struct DeferredRowsTests {
         let manager = try manager(database)
         try manager.migrate()
         try manager.runDeferred()
-        try manager.rerunStep("2.1")
-        #expect(try manager.migrate().pendingDeferred == ["2.1"])
+        try manager.rerun("2.1")
+        #expect(try manager.migrate().deferred.map(\.work.version) == ["2.1"])
         #expect(try manager.runDeferred().completed == ["2.1"])
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 2", database) == 300)
     }
@@ -471,7 +471,7 @@ struct DeferredRowsTests {
         let report = try manager.runDeferred()
         NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
         #expect(report.skipped == [])
-        #expect(report.pending.map(\.version) == ["2.1"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(try self.manager(database).runDeferred().completed == ["2.1"])
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
     }
@@ -537,7 +537,7 @@ struct DeferredRowsTests {
         let database = try database(Rows.all[0])
         let manager = try manager(database)
         try manager.migrate()
-        var (looks, others): ([PendingDeferredStep], [DeferredReport]) = ([], [])
+        var (looks, others): ([PendingWork], [DeferredReport]) = ([], [])
         let report = try manager.runDeferred(while: {
             #expect(throws: Never.self) {
                 looks += try manager.pendingDeferred()

@@ -107,7 +107,7 @@ struct DeferredTests {
         let manager = try manager()
         let report = try manager.migrate()
         #expect(report.completed == [])
-        #expect(report.pendingDeferred == ["2.1"])
+        #expect(report.deferred.map(\.work.version) == ["2.1"])
         #expect(try integer("SELECT count(*) FROM done") == 0)
         let pending = try #require(try manager.pendingDeferred().first)
         #expect(pending.version == "2.1")
@@ -119,7 +119,7 @@ struct DeferredTests {
         #expect(run.pending == [])
         try expectAllDone()
         #expect(try manager.pendingDeferred() == [])
-        #expect(try manager.migrate().pendingDeferred == [])
+        #expect(try manager.migrate().deferred.map(\.work.version) == [])
         #expect(try manager.runDeferred().completed == [])
         #expect(try manager.history().map { "\($0.version) \($0.outcome)" } == ["2.1 ran"])
         #expect(app.log.lines.first == "2.1: 8 of 1000")
@@ -130,8 +130,8 @@ struct DeferredTests {
         try manager().migrate()
         let first = try manager().runDeferred(for: .zero)
         #expect(first.completed == [])
-        #expect(first.pending.map(\.version) == ["2.1"])
-        var progress: [PendingDeferredStep] = []
+        #expect(first.pending.map(\.work.version) == ["2.1"])
+        var progress: [PendingWork] = []
         for limit in 1...20 {
             let batches = Locked(0)
             let manager = try manager { batches.withLock { $0 += 1 } }
@@ -169,7 +169,7 @@ struct DeferredTests {
         }
         let report = try manager.migrate()
         #expect(report.launch == .freshInstall)
-        #expect(report.pendingDeferred == [])
+        #expect(report.deferred.map(\.work.version) == [])
         #expect(try manager.runDeferred().failures.isEmpty)
         #expect(try manager.history().map { "\($0.version) \($0.outcome)" } == ["2.1 notNeeded"])
     }
@@ -194,7 +194,7 @@ struct DeferredTests {
         #expect(try new.pendingVersions() == ["2.1", "3.0"])
         let report = try new.migrate()
         #expect(report.completed == ["2.1", "3.0"])
-        #expect(report.pendingDeferred == [])
+        #expect(report.deferred.map(\.work.version) == [])
         #expect(try integer("SELECT count(*) FROM done") == 1000)
         #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
         #expect(try integer("SELECT count(*) FROM book WHERE digest IS NULL") == 0)
@@ -220,7 +220,7 @@ struct DeferredTests {
                 Library: deferred step 2.1 (Migrations.swift:7) failed in row 1500 of table book: a mishap. That batch was \
                 rolled back; all others are kept. The next run retries it.
                 """)
-        #expect(report.pending.map(\.version) == ["2.1"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(try integer("SELECT count(*) FROM done") == 999)
         #expect(try manager().runDeferred().completed == ["2.1"])
         try expectAllDone()
@@ -271,7 +271,7 @@ struct DeferredTests {
         let report = try manager.runDeferred()
         #expect(report.completed == ["2.2"])
         #expect(report.failures.map(\.version) == ["2.1"])
-        #expect(report.pending.map(\.version) == ["2.1"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(try integer("SELECT count(*) FROM done") == 100)
         #expect(try integer("SELECT count(DISTINCT id) FROM done") == 100)
     }
@@ -310,7 +310,7 @@ struct DeferredTests {
         })
         #expect(try first.runDeferred().completed == ["2.1"])
         #expect(report?.isRunningElsewhere == true)
-        #expect(report?.pending.map(\.version) == ["2.1"])
+        #expect(report?.pending.map(\.work.version) == ["2.1"])
         try expectAllDone()
     }
 
@@ -319,7 +319,7 @@ struct DeferredTests {
         try manager().migrate()
         let widget = try app.manager("2.1", options: MigrationOptions(role: .waits))
         widget.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "book") { _, _ in }
-        #expect(try widget.migrate().pendingDeferred == ["2.1"])
+        #expect(try widget.migrate().deferred.map(\.work.version) == ["2.1"])
         #expect(
             try #require(throws: MigrationError.self) { try widget.runDeferred() }.code == .notYetMigrated)
         let older = try manager("2.0")
@@ -369,7 +369,7 @@ struct DeferredTests {
         })
         shown = first
         try first.migrate()
-        #expect(try first.runDeferred().pending.map(\.version) == ["2.1"])
+        #expect(try first.runDeferred().pending.map(\.work.version) == ["2.1"])
         #expect(fractions.withLock { $0 } == [0.008])
         let second = try manager(afterBatch: note)
         shown = second

@@ -116,7 +116,7 @@ struct NewerPairsTests {
         let newer = try manager("2.0", newer(), isNewer: true)
         #expect(try newer.migrate().completed == [])
         #expect(try queue.strings("SELECT coalesce(hash, 'none') FROM photo") == ["none", "none"])
-        try newer.rerunStep("2.0")
+        try newer.rerun("2.0")
         #expect(try newer.migrate().completed == ["2.0"])
         #expect(
             try queue.strings("SELECT coalesce(hash, 'none') FROM photo") == ["hash of a", "hash of b"])

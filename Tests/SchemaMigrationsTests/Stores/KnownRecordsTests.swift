@@ -27,7 +27,7 @@ struct KnownRecordsTests {
 
     private func write(_ version: AppVersion, of manager: String = "A", to store: SQLiteStore) throws {
         try store.update(manager) { state in
-            var record = MigrationRecord(floor: "1.0")
+            var record = MigrationRecord(start: "1.0")
             record.completed = version
             try state.setRecord(record, of: manager)
         }

@@ -19,7 +19,7 @@ struct SQLiteStoreTests {
 
     private var record: MigrationRecord {
         get throws {
-            var record = MigrationRecord(floor: try AppVersion(parsing: "1.0"))
+            var record = MigrationRecord(start: try AppVersion(parsing: "1.0"))
             record.settled = [try AppVersion(parsing: "1.1"), try AppVersion(parsing: "1.1-1")]
             record.owed = [try AppVersion(parsing: "0.9")]
             record.completed = try AppVersion(parsing: "1.1")
@@ -110,7 +110,7 @@ struct SQLiteStoreTests {
             let version = try AppVersion(parsing: "\(index + 1).0")
             try store.update(name) { state in
                 #expect(try state.record(of: name) == nil)
-                try state.setRecord(MigrationRecord(floor: version), of: name)
+                try state.setRecord(MigrationRecord(start: version), of: name)
                 state.see([version], in: "app", at: .distantPast)
             }
         }
@@ -124,7 +124,7 @@ struct SQLiteStoreTests {
 
     @Test("forgets one record, and keeps the others")
     func forget() throws {
-        for name in ["A", "B"] { try store.changeRecord(of: name) { $0 = MigrationRecord(floor: nil) } }
+        for name in ["A", "B"] { try store.changeRecord(of: name) { $0 = MigrationRecord(start: nil) } }
         try store.changeRecord(of: "A") { $0 = nil }
         #expect(try store.record(of: "A") == nil)
         #expect(try store.record(of: "B") != nil)
@@ -132,7 +132,7 @@ struct SQLiteStoreTests {
 
     @Test("changes nothing if the change throws")
     func throwing() throws {
-        try store.changeRecord(of: "A") { $0 = MigrationRecord(floor: nil) }
+        try store.changeRecord(of: "A") { $0 = MigrationRecord(start: nil) }
         let before = try rows()
         #expect(throws: Mishap.self) {
             try store.changeRecord(of: "A") { record in

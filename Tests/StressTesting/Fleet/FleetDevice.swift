@@ -225,7 +225,7 @@ private struct Scene: Sendable {
                 launch: Self.text(report.launch), returned: report.returnedFromDowngrade,
                 isFirst: report.isFirstLaunchOfVersion,
                 completed: report.completed.map { FleetApp.rank($0.description) },
-                moved: report.moves.flatMap { $0.schemaVersions.compactMap { Int($0) } },
+                moved: report.schemaSteps.flatMap { $0.schemaVersions.compactMap { Int($0) } },
                 waiting: report.pendingDeferred.map { FleetApp.rank($0.description) },
                 skipped: report.skipped.map { FleetApp.rank($0.description) },
                 pending: pending.map { FleetApp.rank($0.description) })

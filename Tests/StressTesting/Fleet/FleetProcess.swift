@@ -133,12 +133,12 @@ struct FleetStore: MigrationPlace, MigrationStore {
     var store: any MigrationStore { self }
 
     func look(
-        manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?
+        manager: String, moves: [any SchemaStepWork], waitingUpTo limit: Duration?
     ) throws -> PlaceState {
         try base.look(manager: manager, moves: moves, waitingUpTo: limit)
     }
 
-    func mistakes(in moves: [any MoveWork]) throws -> [MoveMistake] { try base.mistakes(in: moves) }
+    func mistakes(in moves: [any SchemaStepWork]) throws -> [SchemaStepMistake] { try base.mistakes(in: moves) }
 
     func read(_ manager: String) throws -> StoreState { try base.read(manager) }
 

@@ -2,40 +2,42 @@ import AppMigrations
 import Foundation
 import GRDB
 
-/// A move that a database place can plan and check.
-protocol DatabaseMove: MoveWork {
-    /// The longest time that the move waits for another connection.
+/// A schema step that a database place can plan and check.
+protocol DatabaseSchemaStep: SchemaStepWork {
+    /// The longest time that the schema step waits for another connection.
     var busyTimeout: Duration { get }
 
-    /// Returns what the move would do to the database, and the unknown migrations that it would leave there.
-    func look(_ db: Database) throws -> (pending: PendingMove, newer: [String])
+    /// Returns what the schema step would do to the database, and the unknown migrations that it would leave there.
+    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String])
 
-    /// Returns the mistakes in the registration of one database's moves, of which this move is the first.
-    func mistakes(in moves: [any MoveWork]) -> [MoveMistake]
+    /// Returns the mistakes in the registration of one database's schema steps, of which this schema step is the first.
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake]
 }
 
-/// A move of a database to a schema version, run by a ``SchemaMigrator``.
-struct SchemaMove: DatabaseMove {
+/// Brings a database to a schema version, run by a ``SchemaMigrator``.
+struct SQLSchemaStep: DatabaseSchemaStep {
     let migrator: SchemaMigrator
     /// The schema version to go to; nil for the latest.
     let target: SchemaVersion?
     let database: any DatabaseWriter
 
+    var goesToLatest: Bool { target == nil }
+
     var busyTimeout: Duration { migrator.options.busyTimeout }
 
-    func look(_ db: Database) throws -> (pending: PendingMove, newer: [String]) {
+    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let plan = try migrator.plan(for: db, upTo: target)
-        // A move without pending migrations does not run, so nothing else would notice a wrong adoption.
+        // A schema step without pending migrations does not run, so nothing else would notice a wrong adoption.
         if plan.isAdoption, plan.pending.isEmpty {
             _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
         }
         return (
-            PendingMove(undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" }),
+            PendingSchema(undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" }),
             plan.newer.map { "\($0)" }
         )
     }
 
-    func perform(_ context: MigrationContext) throws -> MoveOutcome {
+    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
         // A downgraded app runs nothing of its own; it only undoes what it does not know.
@@ -44,25 +46,25 @@ struct SchemaMove: DatabaseMove {
         let report = try migrator.migrate(
             database, upTo: target, undoingOnly: isDowngrade, progress: context.progress,
             interrupter: Interrupter(observing: context.progress))
-        return MoveOutcome(
+        return SchemaStepOutcome(
             applied: report.applied.map { "\($0)" }, undone: report.undone.map { "\($0)" },
             warnings: report.warnings, databaseSize: database.fileSize)
     }
 
-    func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
-        DatabaseMoveReview(
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
+        SchemaStepReview(
             set: migrator.versions, database: { database.displayName },
             title: { migrator.migration(version: $0)?.title ?? "\($0)" }
         ).mistakes(
-            in: moves.map { move in
-                (move as? SchemaMove).map { (set: $0.migrator.versions, target: $0.target) }
+            in: schemaSteps.map { schemaStep in
+                (schemaStep as? SQLSchemaStep).map { (set: $0.migrator.versions, target: $0.target) }
             })
     }
 }
 
-/// Finds mistakes in the registration of one database's moves.
-struct DatabaseMoveReview<Key: Hashable> {
-    /// The migrations of the first move, in order.
+/// Finds mistakes in the registration of one database's schema steps.
+struct SchemaStepReview<Key: Hashable> {
+    /// The migrations of the first schema step, in order.
     let set: [Key]
     /// Returns the database's name in messages.
     let database: () -> String
@@ -71,58 +73,60 @@ struct DatabaseMoveReview<Key: Hashable> {
 
     /// Returns the mistakes.
     ///
-    /// - Parameter moves: each move's migrations and target; nil for a move of another kind.
-    func mistakes(in moves: [(set: [Key], target: Key?)?]) -> [MoveMistake] {
-        var mistakes: [MoveMistake] = []
+    /// - Parameter schemaSteps: each schema step's migrations and target; nil for a schema step of another kind.
+    func mistakes(in schemaSteps: [(set: [Key], target: Key?)?]) -> [SchemaStepMistake] {
+        var mistakes: [SchemaStepMistake] = []
         func note(_ index: Int, _ problem: String, remedy: String) {
-            mistakes.append(MoveMistake(index: index, problem: problem, remedy: remedy))
+            mistakes.append(SchemaStepMistake(index: index, problem: problem, remedy: remedy))
         }
         var reached = -1
-        for (index, move) in moves.enumerated() {
-            guard let move, move.set == set else {
+        for (index, schemaStep) in schemaSteps.enumerated() {
+            guard let schemaStep, schemaStep.set == set else {
                 note(
                     index, "brings \(database()) forward by another set of migrations",
                     remedy: "One database has one set: join the folders in one SchemaMigrator.")
                 continue
             }
             guard let last = set.indices.last else { continue }
-            guard let position = move.target.map({ set.firstIndex(of: $0) }) ?? last else {
+            guard let position = schemaStep.target.map({ set.firstIndex(of: $0) }) ?? last else {
                 note(
-                    index, "goes up to \(move.target.map { "\($0)" } ?? ""), which no migration has",
+                    index, "goes up to \(schemaStep.target.map { "\($0)" } ?? ""), which no migration has",
                     remedy: "The latest is \(set[last]).")
                 continue
             }
             if position < reached {
                 note(
-                    index, "goes up to \(set[position]), below an earlier move's \(set[reached])",
-                    remedy: "A move never goes down: name the version of the move before it, or a later one.")
+                    index, "goes up to \(set[position]), below an earlier schema step's \(set[reached])",
+                    remedy: "A schema step never goes down: name the version of the schema step before it, or a later one.")
             }
             reached = max(reached, position)
         }
         let forgotten = set.dropFirst(reached + 1)
         if mistakes.isEmpty, !forgotten.isEmpty {
             note(
-                moves.count - 1,
+                schemaSteps.count - 1,
                 "is the last one for \(database()), and does not reach "
                     + forgotten.map(title).joined(separator: ", "),
-                remedy: "Raise its upTo:, or register a move for the version that brings it.")
+                remedy: "Raise its upTo:, or register a schema step for the version that brings it.")
         }
         return mistakes
     }
 }
 
-/// A move of a database to a migration, run by GRDB's `DatabaseMigrator`.
-struct GRDBMove: DatabaseMove {
+/// Brings a database to a migration, run by GRDB's `DatabaseMigrator`.
+struct GRDBSchemaStep: DatabaseSchemaStep {
     let migrator: DatabaseMigrator
     /// The identifier of the migration to go to; nil for the latest.
     let target: String?
     let newerDatabases: SchemaOptions.NewerDatabaseRule
     let database: any DatabaseWriter
 
+    var goesToLatest: Bool { target == nil }
+
     /// The default timeout, since GRDB's migrator has no such option.
     var busyTimeout: Duration { .defaultBusyTimeout }
 
-    func look(_ db: Database) throws -> (pending: PendingMove, newer: [String]) {
+    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let applied = try Self.applied(db)
         let newer = try unknownIdentifiers(among: applied).sorted()
         if !newer.isEmpty, newerDatabases != .allow {
@@ -130,10 +134,10 @@ struct GRDBMove: DatabaseMove {
                 .newerDatabase, "The database has had migrations that GRDB's migrator does not know.",
                 remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
         }
-        return (PendingMove(apply: covered.filter { !applied.contains($0) }), newer)
+        return (PendingSchema(apply: covered.filter { !applied.contains($0) }), newer)
     }
 
-    func perform(_ context: MigrationContext) throws -> MoveOutcome {
+    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
         let before = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
             if let furthest = furthest(of: before) {
@@ -143,7 +147,7 @@ struct GRDBMove: DatabaseMove {
             }
         }
         let after = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
-        return MoveOutcome(
+        return SchemaStepOutcome(
             applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
             databaseSize: database.fileSize)
     }
@@ -191,18 +195,18 @@ struct GRDBMove: DatabaseMove {
             .map { all[$0] }
     }
 
-    func mistakes(in moves: [any MoveWork]) -> [MoveMistake] {
-        let rollingBack = moves.enumerated().filter { ($1 as? GRDBMove)?.newerDatabases == .rollBack }.map {
-            MoveMistake(
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
+        let rollingBack = schemaSteps.enumerated().filter { ($1 as? GRDBSchemaStep)?.newerDatabases == .rollBack }.map {
+            SchemaStepMistake(
                 index: $0.offset, problem: "asks GRDB's migrator to roll back, which it cannot",
                 remedy: "Pass newerDatabases: .refuse or .allow.")
         }
         return rollingBack
-            + DatabaseMoveReview(
+            + SchemaStepReview(
                 set: migrator.migrations, database: { database.displayName }, title: { $0 }
             ).mistakes(
-                in: moves.map { move in
-                    (move as? GRDBMove).map { (set: $0.migrator.migrations, target: $0.target) }
+                in: schemaSteps.map { schemaStep in
+                    (schemaStep as? GRDBSchemaStep).map { (set: $0.migrator.migrations, target: $0.target) }
                 })
     }
 

@@ -94,7 +94,7 @@ struct MoveRegistrationTests {
 }
 
 @Suite("A move", .timed)
-struct MoveTests {
+struct SchemaStepTests {
     @Test("records the app's version in the ledger, and reports problems that existed before")
     func noted() throws {
         let app = try App()

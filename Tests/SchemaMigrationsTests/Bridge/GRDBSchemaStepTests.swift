@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("A move by GRDB's migrator", .timed)
-struct GRDBMoveTests {
+struct GRDBSchemaStepTests {
     let app: App
     let database: DatabaseQueue
 
@@ -41,25 +41,25 @@ struct GRDBMoveTests {
         first.whenMigratingToVersion("1.0", migrate: migrator(["v1"]), upTo: "v1", in: database)
         #expect(
             try first.migrate().moves == [
-                MigrationMove(version: "1.0", database: "library.sqlite", schemaVersions: ["v1"])
+                SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["v1"])
             ])
         let second = try app.manager("2.0")
         second.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v1", in: database)
         second.whenMigratingToVersion("1.5", migrate: migrator(), upTo: "v2", in: database)
         second.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
-            try second.pendingMoves() == [
-                MigrationMove(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
-                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
+            try second.pendingSchemaSteps() == [
+                SchemaStep(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
+                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
             ])
         #expect(try tables() == ["v1"])
         #expect(
             try second.migrate().moves == [
-                MigrationMove(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
-                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
+                SchemaStep(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
+                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
             ])
         #expect(try tables() == ["v1", "v2", "v3"])
-        #expect(try second.pendingMoves() == [])
+        #expect(try second.pendingSchemaSteps() == [])
         #expect(
             try database.strings("SELECT identifier FROM grdb_migrations ORDER BY identifier") == [
                 "v1", "v2", "v3",
@@ -77,7 +77,7 @@ struct GRDBMoveTests {
         manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
             try manager.migrate().moves == [
-                MigrationMove(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"])
+                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"])
             ])
     }
 
@@ -193,7 +193,7 @@ struct GRDBMoveTests {
         }
         #expect(try launch(migrator()).newerDatabases == [])
         let report = try launch(migrator(["v1", "v2"]))
-        #expect(report.moves == [])
+        #expect(report.schemaSteps == [])
         #expect(report.newerDatabases.map(\.schemaVersions) == [["v3"]])
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("A move of a database newer than the app", .timed)
-struct NewerMoveTests {
+struct NewerSchemaStepTests {
     private let app: App
     private let database: DatabaseQueue
     private let events = BridgeLog()
@@ -43,7 +43,7 @@ struct NewerMoveTests {
     func compatible() throws {
         let report = try launch("1.0", [Self.book])
         #expect(report.launch == .downgrade(from: "2.0"))
-        #expect(report.moves == [])
+        #expect(report.schemaSteps == [])
         #expect(report.newerDatabases.map(\.database) == ["library.sqlite"])
         #expect(report.newerDatabases.map(\.schemaVersions) == [["20"]])
         #expect(events.lines.contains("Library: library.sqlite has had unknown migrations: 20"))
@@ -53,8 +53,8 @@ struct NewerMoveTests {
     func undone() throws {
         let report = try launch("1.0", [Self.book, Self.own], .rollBack)
         #expect(report.launch == .downgrade(from: "2.0"))
-        #expect(report.moves.map(\.undone) == [["20"]])
-        #expect(report.moves.map(\.schemaVersions) == [[]])
+        #expect(report.schemaSteps.map(\.undone) == [["20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [[]])
         #expect(try app.columns() == ["id", "title"])
         #expect(try database.ledger() == [10])
         #expect(try launch("1.0", [Self.book, Self.own], .rollBack).moves == [])
@@ -67,8 +67,8 @@ struct NewerMoveTests {
     func branches() throws {
         let report = try launch("2.0", [Self.book, Self.own], .rollBack)
         #expect(report.launch == .relaunch)
-        #expect(report.moves.map(\.undone) == [["20"]])
-        #expect(report.moves.map(\.schemaVersions) == [["15"]])
+        #expect(report.schemaSteps.map(\.undone) == [["20"]])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["15"]])
         #expect(try database.ledger() == [10, 15])
         #expect(app.log.lines == [])
     }

@@ -1,0 +1,263 @@
+/// Where a manager begins in a place in which it has no record.
+///
+/// *No record means that nothing of this manager has ever run there.* So what is unknown is never how far it has come, only
+/// how old the data is. A fresh install is the one case in which steps are settled without running, and to take an old
+/// install for a fresh one loses data for ever; so each line below needs evidence, and the first one that has it decides:
+///
+/// | evidence in the place | the manager begins |
+/// | --- | --- |
+/// | the mark of a removed record | on a fresh install |
+/// | a later version, and none before it | nowhere: a downgrade |
+/// | the store has lost the record that a database of the manager has | at the version completed there, or where that begins |
+/// | damaged contents were replaced, assuming a version | at that version |
+/// | a database with nothing in it, or with tables that only this build has seen | as the manager's store stands |
+/// | `adopting` names a version | at that version |
+/// | `adopting` gives a bound | there, or at the earliest version launched in the place, if no answer was noted there |
+/// | older versions, or the current one in an earlier build | at the earliest that was not a visit |
+/// | a ledger, and no version | at 0 |
+/// | tables, and nothing else | undecided |
+/// | nothing anywhere | on a fresh install |
+///
+/// Every place decides for itself, and no manager decides for another.
+enum Beginning: Equatable {
+    case fresh(Fresh)
+    case at(AppVersion, Reason)
+    /// Nowhere: a later version has used the place before this manager was there.
+    case downgrade(from: AppVersion)
+    /// With the record of the manager of which this one is a part.
+    case split(MigrationRecord)
+    /// The app's answer is needed.
+    case askTheApp
+    /// The place with this index holds data, and nothing says which version left it.
+    case undecided(at: Int)
+
+    enum Fresh: Equatable {
+        case install
+        /// A new database of an old install.
+        case database
+    }
+
+    enum Reason: Equatable {
+        case answered
+        case seen
+        /// A new database begins where the store stands.
+        case newDatabase
+        /// The record is lost, and this is what is known of it.
+        case lost
+    }
+}
+
+/// Determines where a manager begins, in all its places.
+struct Beginnings {
+    let request: LaunchRequest
+    /// The manager's store is the first place.
+    let places: [PlaceState]
+    /// The app's answer, once it was asked.
+    let answer: AdoptionAnswer?
+
+    /// Determines where the manager begins in its store.
+    func inStore() -> Beginning {
+        let (store, databases) = (places[0], places.dropFirst())
+        // No database is believed about the rows of another one, and none if the store knows the install.
+        let bearWitness = store.evidence == .empty && store.seen(in: request.line).isEmpty
+        let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
+        return removed(store)
+            ?? downgrade(seen)
+            ?? witness(databases)
+            ?? store.splitRecord.map { .split($0) }
+            ?? assumption(store)
+            ?? answered(seen)
+            ?? self.seen(seen)
+            ?? (store.evidence == .ledgerOnly && seen.isEmpty ? .at(.zero, .seen) : nil)
+            ?? places.firstIndex { !$0.isExplained(in: request.line) }.map { .undecided(at: $0) }
+            ?? .fresh(.install)
+    }
+
+    /// Determines where the manager begins in a database that is not its store.
+    ///
+    /// - Parameters:
+    ///   - index: the index of the database among the places.
+    ///   - name: the name of the database.
+    ///   - launch: the kind of launch in the store.
+    ///   - record: the record of the store; nil if the manager does not begin there.
+    func inDatabase(_ index: Int, named name: String, _ launch: Launch, _ record: MigrationRecord?) -> Beginning {
+        let place = places[index]
+        let seen = place.seen(in: request.line)
+        let asTheStore = beginning(asIn: launch, isKnown: record?.databases.contains(name) ?? false)
+        return removed(place)
+            ?? downgrade(seen)
+            ?? place.splitRecord.map { .split($0) }
+            ?? assumption(place)
+            ?? (isNew(place) ? asTheStore : nil)
+            ?? answered(seen)
+            ?? self.seen(seen)
+            // A step in a database commits together with its record. No record: none has run here.
+            ?? (place.evidence == .ledgerOnly && !place.isExplained(in: request.line) ? .at(.zero, .seen) : nil)
+            ?? (place.isExplained(in: request.line) ? asTheStore : .undecided(at: index))
+    }
+
+    // MARK: Lines of the table
+
+    private func removed(_ place: PlaceState) -> Beginning? { place.hasRemovedRecord ? .fresh(.install) : nil }
+
+    private func downgrade(_ seen: [SeenVersion]) -> Beginning? {
+        guard let first = seen.first, first.version > request.current,
+            let latest = seen.map(\.version).max()
+        else { return nil }
+        return .downgrade(from: latest)
+    }
+
+    private func witness(_ databases: ArraySlice<PlaceState>) -> Beginning? {
+        let records = databases.compactMap(\.record)
+        let version = records.compactMap(\.completed).max() ?? records.compactMap(\.start).min()
+        return version.map { .at($0, .lost) }
+    }
+
+    private func assumption(_ place: PlaceState) -> Beginning? {
+        guard let assumption = place.assumption, assumption.line == request.line else { return nil }
+        return .at(assumption.version, .lost)
+    }
+
+    private func isNew(_ place: PlaceState) -> Bool {
+        let seen = place.seen(in: request.line)
+        return seen.isEmpty
+            ? place.evidence == .empty : seen.areOnly(request.current, build: request.buildNumber)
+    }
+
+    private func beginning(asIn launch: Launch, isKnown: Bool) -> Beginning {
+        switch launch {
+        case .freshInstall: .fresh(.install)
+        case .adoption(let version), .upgrade(let version):
+            // A known database was made anew: what was in it is gone.
+            isKnown ? .fresh(.database) : .at(version, .newDatabase)
+        case .relaunch, .downgrade: .fresh(.database)
+        }
+    }
+
+    private func answered(_ seen: [SeenVersion]) -> Beginning? {
+        guard let answer else { return .askTheApp }
+        guard let version = answer.version else { return nil }
+        let launched = seen.withoutVisits.first { !$0.isAdopted }?.version
+        guard answer.isBound, let launched, launched > version, !seen.contains(where: \.isAdopted) else {
+            return .at(version, .answered)
+        }
+        return .at(launched, .seen)
+    }
+
+    private func seen(_ seen: [SeenVersion]) -> Beginning? {
+        let older = seen.withoutVisits.filter {
+            $0.version < request.current
+                || $0.version == request.current
+                    && ($0.isAdopted || $0.isEarlierBuild(than: request.buildNumber))
+        }
+        return older.map(\.version).min().map { .at($0, .seen) }
+    }
+}
+
+extension Beginning {
+    /// Returns the record with which the manager begins; nil if it does not begin.
+    ///
+    /// - Parameters:
+    ///   - steps: the steps of the place that are due.
+    ///   - store: the record of the manager's store and its steps, if the place is another one. What is done there, and is
+    ///     registered there no longer, has come here with its step.
+    func record(
+        _ request: LaunchRequest, _ steps: [MigrationStep], store: (record: MigrationRecord?, steps: [MigrationStep])?
+    ) -> MigrationRecord? {
+        switch self {
+        case .fresh(let fresh):
+            var record = MigrationRecord(start: request.current)
+            record.freshBuild = request.build
+            for step in steps {
+                switch step.onFreshInstall {
+                case .skip: record.settle(step.version, as: .notNeeded)
+                case .run: record[step.id] = .open(OpenWork(isOwed: true))
+                case .only where fresh == .install: record[step.id] = .open(OpenWork(isOwed: true))
+                case .only: break
+                }
+            }
+            return record
+        case .at(let version, let reason):
+            var record = MigrationRecord(start: version)
+            // Data that a newer app left behind is not ours to migrate.
+            if version.release > request.current.release { record.highest = version }
+            for step in steps {
+                if let store, store.record?.hasSettled(step.version) == true,
+                    !store.steps.contains(where: { $0.version == step.version })
+                {
+                    record.settle(step.version)
+                } else if step.version <= version, step.isOwed(where: reason) {
+                    record[step.id] = .open(OpenWork(isOwed: true))
+                }
+            }
+            return record
+        case .split(let record): return record
+        case .downgrade, .askTheApp, .undecided: return nil
+        }
+    }
+}
+
+extension MigrationStep {
+    /// Returns true if the step must run though it is not above the version at which the manager begins.
+    fileprivate func isOwed(where reason: Beginning.Reason) -> Bool {
+        switch reason {
+        case .answered: false
+        case .seen, .newDatabase: onFreshInstall == .run
+        // It may have been waiting. What runs at least once may run again.
+        case .lost: kind == .deferredClosure
+        }
+    }
+}
+
+extension PlaceState {
+    /// The app versions that the place has seen, in the order in which they came.
+    func seen(in line: String) -> [SeenVersion] { seen[line] ?? [] }
+
+    /// Returns true if the place is new, or its data is that of a version that it has seen.
+    ///
+    /// If the app itself has had one version here, and that found nothing older, no older version of a plug-in has been
+    /// here either.
+    fileprivate func isExplained(in line: String) -> Bool {
+        if record != nil || evidence == .empty || !seen(in: line).isEmpty { return true }
+        let versions = seen(in: "app")
+        return evidence != .replaced && versions.count == 1 && !versions[0].isAdopted
+    }
+}
+
+extension [PlaceState] {
+    /// The app versions that any of the places has seen, in the order in which they came.
+    fileprivate func seen(in line: String) -> [SeenVersion] {
+        flatMap { $0.seen(in: line) }.sorted { ($0.first, $0.version) < ($1.first, $1.version) }
+    }
+}
+
+extension SeenVersion {
+    /// Returns true if another build was the first with this version; false if unknown.
+    fileprivate func isEarlierBuild(than number: String?) -> Bool {
+        guard let build, let number else { return false }
+        return build != number
+    }
+}
+
+extension [SeenVersion] {
+    /// Returns true if one build of a version was launched, and nothing else is known.
+    package func areOnly(_ version: AppVersion, build number: String?) -> Bool {
+        !isEmpty
+            && allSatisfy { !$0.isAdopted && $0.version == version && !$0.isEarlierBuild(than: number) }
+    }
+
+    /// The versions that were not launched after a higher one.
+    package var withoutVisits: [SeenVersion] {
+        var highest = AppVersion.zero
+        return filter { seen in
+            if seen.isAdopted { return true }
+            defer { highest = Swift.max(highest, seen.version) }
+            return seen.version >= highest
+        }
+    }
+}
+
+extension AppVersion {
+    /// Below every version that an app has ever had: that of data of which nothing says how old it is.
+    package static let zero: AppVersion = "0"
+}

@@ -1,0 +1,13 @@
+/// What the calls of one manager object remember of a launch.
+struct LaunchMemory {
+    /// The app's answer about an install without a record, asked at most once in a launch.
+    var answer: AdoptionAnswer?
+    /// True if `migrate(through:)` has begun the launch, and no `migrate()` has completed it.
+    var isPartial = false
+    /// The work that `migrate(through:)` has done so far.
+    var tally = Tally()
+    /// How much of the progress that was.
+    var weight: Int64 = 0
+    /// The number of deferred steps that earlier runs have settled.
+    var deferred = 0
+}
