@@ -6,10 +6,11 @@ import Testing
 
 @Suite("The plan of a launch", .timed)
 struct LaunchPlanTests {
-    private func request(stop: AppVersion? = nil) -> LaunchRequest {
+    private func request(stop: AppVersion? = nil, retrying: MigrationWork? = nil) -> LaunchRequest {
         LaunchRequest(
-            manager: "Library", current: "2.0", build: "2.0 (417)", line: "app", oldestSupported: nil,
-            maximumAttempts: 3, retrying: nil, stop: stop, hasVersionChanges: false, date: .distantPast)
+            manager: "Library", current: "2.0", build: "2.0 (417)", buildNumber: "417", line: "app",
+            oldestSupported: nil, maximumAttempts: 3, retrying: retrying, stop: stop, hasVersionChanges: false,
+            date: .distantPast)
     }
 
     private func step(
@@ -26,28 +27,27 @@ struct LaunchPlanTests {
         versions.enumerated().map { step($1, $0) }
     }
 
-    private func record(completed: AppVersion, settled: SortedSet<AppVersion> = []) -> MigrationRecord {
+    private func record(completed: AppVersion, settled: [AppVersion] = []) -> MigrationRecord {
         var record = MigrationRecord(start: "1.0")
         record.completed = completed
         record.highest = completed
-        record.settled = settled
+        for version in settled { record.settle(version) }
         return record
     }
 
     private func plan(
         _ steps: [MigrationStep], _ record: MigrationRecord?, seen: [AppVersion] = [],
-        stop: AppVersion? = nil, earlier: LaunchDecision? = nil
+        stop: AppVersion? = nil, deadlines: [AppVersion: AppVersion] = [:]
     ) throws -> LaunchPlan {
         let state = PlaceState(
             record: record, seen: ["app": seen.map { SeenVersion(version: $0, first: .distantPast) }],
             evidence: .empty)
-        var place = PlaceSteps(id: .store, name: "memory")
+        var place = PlaceSteps(of: StorePlace(store: InMemoryStore()))
         for step in steps { place.add(step) }
-        let verdict = Verdict(
-            on: 0, of: [state], request(stop: stop), earlier: earlier?.launches[.store],
-            answer: AdoptionAnswer(version: nil))
-        guard case .decided(let launch) = verdict else { throw StepError(description: "\(verdict)") }
-        return try LaunchPlan(request(stop: stop), [place], [state], launches: [launch], earlier: earlier)
+        let request = request(stop: stop)
+        let part = try LaunchPlan.PlacePlan(
+            request, place, state, record == nil ? .fresh(.install) : nil, store: nil)
+        return LaunchPlan(request, [part], deadlines: deadlines)
     }
 
     @Test("lists the unsettled steps above the floor, up to the target, in ascending order")
@@ -75,25 +75,16 @@ struct LaunchPlanTests {
         let plan = try plan(steps("1.1", "2.0"), nil, stop: "1.5")
         #expect(plan.places[0].launch == .freshInstall)
         #expect(plan.pending.isEmpty)
-        #expect(plan.places[0].record.settled == ["1.1", "2.0"])
-    }
-
-    @Test("keeps the decision of an earlier call, unless a newer version was launched since")
-    func decided() throws {
-        let decision = try plan(steps("2.0"), nil).decision
-        let again = try plan(steps("2.0"), record(completed: "1.0"), earlier: decision)
-        #expect(again.places[0].launch == .freshInstall)
-        let overtaken = try plan(steps("2.0"), record(completed: "3.0"), earlier: decision)
-        #expect(overtaken.places[0].launch == .downgrade(from: "3.0"))
+        #expect(plan.places[0].record?.settled == ["1.1", "2.0"])
     }
 
     @Test("leaves out a best-effort step that was given up, until a step depends on it")
     func givenUp() throws {
         var record = record(completed: "1.0")
-        record.givenUp = ["1.5"]
+        record.settle("1.5", as: .givenUp)
         #expect(try plan([step("1.5", onError: .giveUp(after: 1))], record).pending.isEmpty)
         let finished = [step("1.5", kind: .batches), step("2.0", 1, finishing: ["1.5"])]
-        #expect(try plan(finished, record).pending.map(\.step.version) == ["1.5", "2.0"])
+        #expect(try plan(finished, record, deadlines: ["1.5": "2.0"]).pending.map(\.step.version) == ["1.5", "2.0"])
     }
 
     @Test("has steps for fresh installs only where they are owed, and first")
@@ -103,5 +94,30 @@ struct LaunchPlanTests {
         ]
         #expect(try plan(steps, nil).pending.map(\.step.version) == ["1.5", "1.0"])
         #expect(try plan(steps, record(completed: "1.0")).pending.map(\.step.version) == ["2.0"])
+    }
+
+    @Test("runs a deferred step before any work at or above its deadline, whatever that is")
+    func deadline() throws {
+        let deferred = step("1.2", kind: .batches)
+        let record = record(completed: "1.0")
+        func versions(_ steps: [MigrationStep], deadline: AppVersion? = "1.5") throws -> [AppVersion] {
+            try plan(steps, record, deadlines: deadline.map { ["1.2": $0] } ?? [:]).pending.map(\.step.version)
+        }
+        #expect(try versions([deferred, step("1.5", 1, finishing: ["1.2"])]) == ["1.2", "1.5"])
+        #expect(try versions([deferred, step("2.0", 1)]) == ["1.2", "2.0"], "what finishes it is settled")
+        #expect(try versions([deferred, step("1.4", 1)]) == ["1.4"], "it is below the deadline")
+        #expect(try versions([deferred, step("2.0", 1)], deadline: nil) == ["2.0"])
+    }
+
+    @Test("lets a best-effort step wait alone for the deferred step that it finishes")
+    func bestEffortFinisher() throws {
+        let steps = [
+            step("1.2", kind: .batches), step("1.5", 1, onError: .giveUp(after: 2), finishing: ["1.2"]),
+        ]
+        let plan = try plan(steps, record(completed: "1.0"))
+        #expect(plan.pending.map(\.step.version) == ["1.5"])
+        #expect(plan.pending[0].prerequisites == [.init(place: 0, version: "1.2")])
+        #expect(plan.deferred.map(\.step.version) == ["1.2"])
+        #expect(plan.unfinished == [.init(place: 0, version: "1.2")])
     }
 }

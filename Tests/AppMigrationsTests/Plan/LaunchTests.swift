@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Launch", .timed)
 struct LaunchTests {
-    func record(floor: AppVersion = "1.0", completed: AppVersion?, highest: AppVersion?) -> MigrationRecord {
-        var record = MigrationRecord(start: floor)
+    func record(start: AppVersion = "1.0", completed: AppVersion?, highest: AppVersion?) -> MigrationRecord {
+        var record = MigrationRecord(start: start)
         record.completed = completed
         record.highest = highest
         return record
@@ -25,19 +25,45 @@ struct LaunchTests {
             (nil, "2.0", .adoption(from: "0.9")),
         ] as [(AppVersion?, AppVersion, Launch)])
     func recorded(completed: AppVersion?, highest: AppVersion, expected: Launch) {
-        let record = record(floor: "0.9", completed: completed, highest: highest)
-        #expect(record.launch(current: "2.0") == expected)
+        let record = record(start: "0.9", completed: completed, highest: highest)
+        #expect(record.launch(current: "2.0", build: "2.0 (7)") == expected)
     }
 
     @Test("after a downgrade, the higher version is an upgrade from the lower one")
     func returned() {
         var record = record(completed: "3.0", highest: "3.0")
         record.downgradedTo = "2.0"
-        #expect(record.launch(current: "2.0") == .downgrade(from: "3.0"))
-        #expect(record.launch(current: "2.5") == .downgrade(from: "3.0"))
-        #expect(record.launch(current: "3.0") == .upgrade(from: "2.0"))
+        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .downgrade(from: "3.0"))
+        #expect(record.launch(current: "2.5", build: "2.5") == .downgrade(from: "3.0"))
+        #expect(record.launch(current: "3.0", build: "3.0") == .upgrade(from: "2.0"))
         record.completed = nil
         #expect(
-            record.launch(current: "3.0") == .upgrade(from: "2.0"), "evidence alone has made it a downgrade")
+            record.launch(current: "3.0", build: "3.0") == .upgrade(from: "2.0"), "evidence alone has made it a downgrade")
+    }
+
+    @Test("a fresh install stays fresh in its build until it is complete, and is an upgrade after that")
+    func fresh() {
+        var record = MigrationRecord(start: "2.0")
+        record.freshBuild = "2.0 (7)"
+        record.highest = "2.0"
+        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .freshInstall)
+        #expect(record.launch(current: "2.0", build: "2.0 (8)") == .relaunch)
+        #expect(record.launch(current: "2.1", build: "2.1 (9)") == .upgrade(from: "2.0"))
+        record.finish(.freshInstall, current: "2.0")
+        #expect(record.freshBuild == nil)
+        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .relaunch)
+    }
+
+    @Test("a fresh install stays fresh in its build until it is complete, and is an upgrade after that")
+    func fresh() {
+        var record = MigrationRecord(start: "2.0")
+        record.freshBuild = "2.0 (7)"
+        record.highest = "2.0"
+        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .freshInstall)
+        #expect(record.launch(current: "2.0", build: "2.0 (8)") == .relaunch)
+        #expect(record.launch(current: "2.1", build: "2.1 (9)") == .upgrade(from: "2.0"))
+        record.finish(.freshInstall, current: "2.0")
+        #expect(record.freshBuild == nil)
+        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .relaunch)
     }
 }

@@ -8,8 +8,8 @@ struct MigrationPlanTests {
         let testDescription: String
         let known: [Int]
         var floor: Int?
-        var settled: SortedSet<Int> = []
-        var owed: SortedSet<Int> = []
+        var settled: Set<Int> = []
+        var owed: Set<Int> = []
         var target: Int?
         let pending: [Int]
         var belowFloor: [Int] = []
@@ -51,8 +51,8 @@ struct MigrationPlanTests {
         ])
     func plan(_ example: Case) {
         let plan = MigrationPlan(
-            known: example.known, floor: example.floor, settled: example.settled, owed: example.owed,
-            target: example.target)
+            known: example.known, by: \.self, floor: example.floor, isSettled: example.settled.contains,
+            isOwed: example.owed.contains, target: example.target)
         #expect(plan.pending == example.pending)
         #expect(plan.belowFloor == example.belowFloor)
     }
