@@ -41,7 +41,7 @@ struct Outcome {
                 step.kind == .versionChange
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
-                remedy: obstacle?.remedy ?? step.remedyForFailure, work: work, attempt: attempt,
+                remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy ?? step.remedyForFailure, work: work, attempt: attempt,
                 underlyingError: cause)
         }
     }
@@ -146,6 +146,13 @@ package protocol SystemError: Error {
 
     /// The obstacle behind the error; nil when the error has a cause of its own.
     var obstacle: Obstacle? { get }
+
+    /// What to do about the error, wherever it occurs; nil if that depends on what was tried.
+    var ownRemedy: String? { get }
+}
+
+extension SystemError {
+    package var ownRemedy: String? { nil }
 }
 
 extension POSIXError: SystemError {

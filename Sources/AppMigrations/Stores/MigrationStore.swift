@@ -206,7 +206,7 @@ package enum StoreAccess: Sendable {
                 obstacle.flatMap { $0 == .readOnly ? nil : $0.code } ?? code,
                 Diagnostic(
                     at: .store(name), "\(problem): \(reason)\(path.map { " (\($0))" } ?? "")",
-                    remedy: obstacle?.remedy ?? remedy),
+                    remedy: obstacle?.remedy ?? (error as? any SystemError)?.ownRemedy ?? remedy),
                 underlyingError: error)
         default:
             return error

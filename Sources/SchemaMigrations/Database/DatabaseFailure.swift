@@ -67,8 +67,14 @@ extension DatabaseError: SystemError {
         }
     }
 
+    package var ownRemedy: String? {
+        isAboutClosedConnection ? "Keep it open until the manager has returned, and launch again." : nil
+    }
+
     /// SQLite's message, with its code.
     package var problem: String {
+        // SQLite's own message for a connection that was closed is "out of memory".
+        if isAboutClosedConnection { return "the database has been closed (SQLite \(extendedResultCode.rawValue))" }
         // Some calls, such as those of a backup, return their error without giving it to the connection.
         let message = message == "not an error" ? nil : message
         let words = message ?? String(cString: app_migrations_words(extendedResultCode.rawValue))
@@ -79,6 +85,7 @@ extension DatabaseError: SystemError {
     package var remedy: String? {
         if let obstacle { return obstacle.remedy }
         return switch resultCode {
+        case .SQLITE_MISUSE where isAboutClosedConnection: ownRemedy
         case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
         case .SQLITE_PERM: "Check the permissions of the file and its folder."
         case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
@@ -137,6 +144,11 @@ extension Database {
 extension DatabaseError {
     /// True if the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
     var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
+
+    /// True if the connection was closed before it was used.
+    var isAboutClosedConnection: Bool {
+        resultCode == .SQLITE_MISUSE && (message == "out of memory" || message == "Connection is closed")
+    }
 
     /// True if GRDB has refused the statement because the database is suspended.
     var isAboutSuspension: Bool { message == "Database is suspended" }
