@@ -41,15 +41,17 @@ struct Outcome {
                 step.kind == .versionChange
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
-                remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy ?? step.remedyForFailure, work: work, attempt: attempt,
-                underlyingError: cause)
+                remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy
+                    ?? step.remedy(isInBatch: error is BatchFailure),
+                work: work, attempt: attempt, underlyingError: cause)
         }
     }
 }
 
 extension MigrationStep {
-    fileprivate var remedyForFailure: String {
+    fileprivate func remedy(isInBatch: Bool) -> String {
         switch kind {
+        case .batches where !isInBatch: "No row was changed. The next launch tries the step again."
         case .closure, .transaction, .schemaStep: "Earlier steps are complete. The next launch retries this one."
         case .versionChange: "The steps are complete. The next launch runs the closure again."
         case .batches: "That batch was rolled back; all others are kept. The next run retries it."
