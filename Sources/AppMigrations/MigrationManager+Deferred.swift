@@ -80,7 +80,7 @@ extension MigrationManager {
         } onCancel: {
             lock.interruption.cancel()
         }
-        return end(plan, run.tally)
+        return end(plan, run)
     }
 
     /// Runs deferred steps in databases on this thread, for scripts and tests.
@@ -113,7 +113,7 @@ extension MigrationManager {
         plan = try deferredPlan(request, look())
         let run = run(plan, lock)
         try deferredRun(run, plan, limit, condition).begin().run()
-        return end(plan, run.tally)
+        return end(plan, run)
     }
 
     private func deferredRequest(retrying work: MigrationWork?) throws -> LaunchRequest {
@@ -166,9 +166,9 @@ extension MigrationManager {
                 deferredProgress, plan.launch.pendingDeferred(), settledBefore: launch.deferred))
     }
 
-    private func end(_ plan: DeferredPlan, _ tally: Tally = Tally()) -> DeferredReport {
-        launch.deferred += tally.ended.count
-        let report = DeferredReport(plan, tally)
+    private func end(_ plan: DeferredPlan, _ run: RunState? = nil) -> DeferredReport {
+        launch.deferred += run?.ended.count ?? 0
+        let report = DeferredReport(plan, run)
         // Nothing pending is all done.
         if report.pending.isEmpty { deferredProgress.completedUnitCount = deferredProgress.totalUnitCount }
         return report

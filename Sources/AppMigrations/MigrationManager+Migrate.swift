@@ -32,7 +32,7 @@ extension MigrationManager {
             var plan = try plan(request, look())
             if try isSettled(plan) {
                 begin(plan)
-                return end(plan, launch.tally)
+                return end(plan, nil)
             }
 
             let patience = options.lockTimeout ?? .seconds(5)
@@ -44,7 +44,7 @@ extension MigrationManager {
             let run = run(plan, lock, patience)
             defer { keep(run) }
             try LaunchRun(run).begin().run()
-            return end(plan, run.tally)
+            return end(plan, run)
         }
     }
 
@@ -80,7 +80,7 @@ extension MigrationManager {
         var plan = try plan(request, await offload(look))
         if try isSettled(plan) {
             begin(plan)
-            return end(plan, launch.tally)
+            return end(plan, nil)
         }
 
         let patience = options.lockTimeout ?? .seconds(60)
@@ -96,7 +96,7 @@ extension MigrationManager {
         } onCancel: {
             lock.interruption.cancel()
         }
-        return end(plan, run.tally)
+        return end(plan, run)
     }
 }
 
@@ -155,10 +155,11 @@ extension MigrationManager {
     }
 
     /// Reports a call, and keeps what it has done for the report of the call that completes the launch.
-    private func end(_ plan: LaunchPlan, _ tally: Tally) -> MigrationReport {
+    private func end(_ plan: LaunchPlan, _ run: RunState?) -> MigrationReport {
         let isComplete = plan.request.stop == nil
         if isComplete { progress.completedUnitCount = progress.totalUnitCount }
-        let report = MigrationReport(plan, tally)
+        let tally = run?.tally ?? launch.tally
+        let report = MigrationReport(plan, tally, run)
         tell(.finished(report))
         launch.isPartial = !isComplete
         launch.tally = isComplete ? Tally() : tally

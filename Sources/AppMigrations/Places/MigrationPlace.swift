@@ -137,16 +137,17 @@ package final class PlaceState: Sendable {
 
     /// Returns true if a version was launched here.
     func hasLaunched(_ version: AppVersion, in line: String) -> Bool {
-        seen[line]?.contains { $0.version == version && !$0.isAdopted } ?? false
+        for seen in seen(in: line) where !seen.isAdopted { if seen.version == version { return true } }
+        return false
     }
 }
 
 /// The schema versions with which a schema step will do something, in order.
 package struct PendingSchema: Sendable, Equatable {
     /// The unknown versions that it will undo first, newest first.
-    package var undo: [String] = []
+    package var undo: [String]
     /// The versions that it will apply.
-    package var apply: [String] = []
+    package var apply: [String]
 
     package init(undo: [String] = [], apply: [String] = []) {
         self.undo = undo

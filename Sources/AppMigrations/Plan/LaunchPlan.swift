@@ -90,7 +90,7 @@ final class LaunchPlan: Sendable {
             pending.removeAll(where: waits)
         }
         pending.removeAll { $0.step.version > target }
-        pending = pending.inOrder
+        if pending.count > 1 { pending = pending.inOrder }
         if let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
         self.deferred = deferred

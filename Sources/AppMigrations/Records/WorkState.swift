@@ -44,23 +44,26 @@ package enum WorkState: Sendable, Equatable {
 /// Work that has not come to its end: it is pending, running or waiting.
 package struct OpenWork: Sendable, Equatable {
     /// True if it must run although it is at or below the version with which the record begins.
-    package var isOwed = false
+    package var isOwed: Bool
     /// The start that has not come to an end: the work is running now, or the process died in it.
     package var running: Start?
     /// How often the process died in it since it got further last.
-    package var deaths = 0
+    package var deaths: Int
     /// How many of these do not count towards giving up: they were in another build, or the app asked to retry.
-    package var forgiven = 0
+    package var forgiven: Int
     /// The build of the app in which the process died last, as in `2.0 (417)`.
     package var build: String?
     /// For a schema step, the number of migrations that it had to apply when it was started last.
     package var remaining: Int?
     /// How often it has failed.
-    package var failures = 0
+    package var failures: Int
     /// How far it is, if it works in portions; a deferred step that has a position is waiting.
     package var position: StepPosition?
 
-    package init(isOwed: Bool = false) { self.isOwed = isOwed }
+    package init(isOwed: Bool = false) {
+        self.isOwed = isOwed
+        (deaths, forgiven, failures) = (0, 0, 0)
+    }
 
     package struct Start: Sendable, Equatable {
         package let build: String

@@ -42,7 +42,7 @@ public struct MigrationReport: Sendable, Equatable {
     /// The size of the largest database that a schema step has migrated, after it, in bytes; nil if none was in a file.
     public let databaseSize: Int64?
 
-    init(_ plan: LaunchPlan, _ tally: Tally) {
+    init(_ plan: LaunchPlan, _ tally: Tally, _ run: RunState?) {
         manager = plan.request.manager
         version = plan.request.current
         duration = tally.duration
@@ -52,7 +52,7 @@ public struct MigrationReport: Sendable, Equatable {
         completed = tally.completed
         schemaSteps = tally.schemaSteps
         newerDatabases = plan.newerDatabases
-        deferred = plan.pendingDeferred(after: tally)
+        deferred = plan.pendingDeferred(after: run)
         skipped = tally.skipped
         databaseSize = tally.databaseSize
     }
@@ -133,20 +133,20 @@ public struct DeferredReport: Sendable {
     /// False if nothing is pending, and if every step that waits has failed by itself.
     public let canContinue: Bool
 
-    init(_ plan: DeferredPlan, _ tally: Tally = Tally(), isRunningElsewhere: Bool = false) {
+    init(_ plan: DeferredPlan, _ run: RunState? = nil, isRunningElsewhere: Bool = false) {
         manager = plan.launch.request.manager
-        completed = tally.completed
-        skipped = tally.skipped
+        completed = run?.tally.completed ?? []
+        skipped = run?.tally.skipped ?? []
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
                 PendingWork(deferred: database.steps.work(of: $0, manager: plan.launch.request.manager), nil)
             }
         }
-        pending = plan.launch.pendingDeferred(after: tally) + unreadable
-        failures = tally.failures + plan.unreadable.map(\.error)
-        self.isRunningElsewhere = isRunningElsewhere || tally.isRunningElsewhere
+        pending = plan.launch.pendingDeferred(after: run) + unreadable
+        failures = (run?.failures ?? []) + plan.unreadable.map(\.error)
+        self.isRunningElsewhere = isRunningElsewhere || run?.isRunningElsewhere ?? false
         canContinue =
-            pending.count - unreadable.count > tally.stuck.count
+            pending.count - unreadable.count > run?.stuck.count ?? 0
             || plan.unreadable.contains { Obstacle.mayPass($0.error) }
     }
 }
@@ -154,14 +154,14 @@ public struct DeferredReport: Sendable {
 extension LaunchPlan {
     /// Returns the deferred steps that wait.
     ///
-    /// - Parameter tally: what a run has done of the plan's deferred steps.
-    func pendingDeferred(after tally: Tally = Tally()) -> [PendingWork] {
+    /// - Parameter run: a run of the plan, which may have done some of them.
+    func pendingDeferred(after run: RunState? = nil) -> [PendingWork] {
         deferred.compactMap { pending in
             let work = work(of: pending)
-            guard !tally.ended.contains(work) else { return nil }
+            if run?.ended.contains(work) == true { return nil }
             let record = places[pending.place].record
             return PendingWork(
-                deferred: work, tally.positions[work] ?? record?.position(of: pending.step.version))
+                deferred: work, run?.positions[work] ?? record?.position(of: pending.step.version))
         }
     }
 

@@ -75,7 +75,7 @@ final class DeferredRun {
             run.noteEnded(pending)
             progress.finish(index)
         case .heldElsewhere:
-            run.tally.isRunningElsewhere = true
+            run.isRunningElsewhere = true
             _ = run.journal.stop(pending, isFailure: false)
             return record(life)
         case .notStarted(let error):
@@ -133,9 +133,9 @@ final class DeferredRun {
     /// Reports the error of a step that stays pending; why the run itself ends is no error of a step.
     private func report(_ error: any Error, of pending: LaunchPlan.PendingStep) {
         guard let error = error as? MigrationError, error.code != .suspended else { return }
-        run.tally.failures.append(error)
+        run.failures.append(error)
         let work = run.plan.work(of: pending)
-        if !Obstacle.mayPass(error), !run.tally.ended.contains(work) { run.tally.stuck.insert(work) }
+        if !Obstacle.mayPass(error), !run.ended.contains(work) { run.stuck.insert(work) }
     }
 
     /// True if no further batch may begin.

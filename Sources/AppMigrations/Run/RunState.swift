@@ -13,6 +13,15 @@ final class RunState {
     var tally: Tally
     /// The deferred steps that are not done.
     var unfinished: Set<LaunchPlan.StepKey>
+    /// The work that the run has completed, or has given up.
+    private(set) var ended: Set<MigrationWork> = []
+    /// How far steps with batches are.
+    var positions: [MigrationWork: StepPosition] = [:]
+    /// The errors of deferred steps that stay pending.
+    var failures: [MigrationError] = []
+    /// The deferred steps that wait, and that no other run completes without a fix.
+    var stuck: Set<MigrationWork> = []
+    var isRunningElsewhere = false
     private let tell: (MigrationEvent.Kind) -> Void
 
     init(
@@ -44,7 +53,7 @@ final class RunState {
     /// Notes that a step is no longer pending.
     func noteEnded(_ pending: LaunchPlan.PendingStep) {
         unfinished.remove(pending.key)
-        tally.ended.insert(plan.work(of: pending))
+        ended.insert(plan.work(of: pending))
     }
 
     /// Sends an event about a step; closures for a version change send none.

@@ -289,7 +289,7 @@ final class StepLife {
     }
 
     private func note(_ position: StepPosition) {
-        run.tally.positions[run.plan.work(of: pending)] = position
+        run.positions[run.plan.work(of: pending)] = position
         rules.notePosition(position, context?.progress)
         announce { .didRunBatch($0, done: position.done, of: position.total) }
     }

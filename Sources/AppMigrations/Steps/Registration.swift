@@ -11,6 +11,10 @@ struct Registration {
     /// The bodies of the steps, by their numbers.
     private(set) var bodies: [StepBody] = []
     private(set) var versionChanges: [VersionChange] = []
+    /// For each version of a deferred step that a later step is `finishing:`, the lowest version that needs its work.
+    ///
+    /// Best-effort steps set no deadline.
+    private(set) var deadlines: [AppVersion: AppVersion] = [:]
     /// The database of the step that was registered last in one.
     private(set) var lastPlace: (any MigrationPlace)?
 
@@ -57,6 +61,9 @@ struct Registration {
         }
         if step.onFreshInstall == .only || !step.finishing.isEmpty || !due[index].isBelow(step) { isInOrder = false }
         due[index].add(step)
+        for version in step.finishing where step.onError == .stop {
+            deadlines[version] = min(deadlines[version] ?? step.version, step.version)
+        }
     }
 
     mutating func add(_ change: VersionChange) {
@@ -92,19 +99,6 @@ struct Registration {
             if case .schemaStep(let schemaStep) = bodies[step.number] { schemaSteps.append(schemaStep) }
         }
         return schemaSteps
-    }
-
-    /// For each version of a deferred step that a later step is `finishing:`, the lowest version that needs its work.
-    ///
-    /// Best-effort steps set no deadline.
-    var deadlines: [AppVersion: AppVersion] {
-        var deadlines: [AppVersion: AppVersion] = [:]
-        for step in steps where step.onError == .stop && step.version <= ceiling {
-            for version in step.finishing {
-                deadlines[version] = min(deadlines[version] ?? step.version, step.version)
-            }
-        }
-        return deadlines
     }
 
     /// The work that is due, in the order in which it would run.
