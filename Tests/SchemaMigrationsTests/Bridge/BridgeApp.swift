@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-/// An app with one database, with the steps and moves of its versions.
+/// An app with one database, with the steps and schema steps of its versions.
 struct App {
     let folder: TemporaryFolder
     let log = BridgeLog()
@@ -37,7 +37,7 @@ struct App {
             options: options)
     }
 
-    /// Launches a version of the app with all steps and moves up to it.
+    /// Launches a version of the app with all steps and schema steps up to it.
     @discardableResult
     func launch(
         _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,

@@ -12,7 +12,7 @@ struct BridgeAsyncTests {
 
     init() throws { app = try App() }
 
-    @Test("steps and moves of every kind run in order of version, moves first")
+    @Test("steps and schema steps of every kind run in order of version, schema steps first")
     func order() async throws {
         try app.launch("1.0")
         let database = try app.open()

@@ -63,7 +63,7 @@ struct BridgeEdgeCaseTests {
     }
 
     @Test(
-        "tables without a ledger are refused, even with a move by GRDB's migrator")
+        "tables without a ledger are refused, even with a schema step by GRDB's migrator")
     func unmanagedWithGRDB() throws {
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
         let manager = try app.manager("2.0")
@@ -90,9 +90,9 @@ struct BridgeEdgeCaseTests {
             manager.whenMigratingToVersion("2.0", migrate: migrator, upTo: "v3", in: database)
             return try manager.migrate()
         }
-        #expect(try launch(["v1", "v3"]).moves.map(\.schemaVersions) == [["v1"], ["v3"]])
-        #expect(try launch(["v1", "v2", "v3"]).moves.map(\.schemaVersions) == [["v2"]])
-        #expect(try launch(["v1", "v2", "v3"]).moves == [])
+        #expect(try launch(["v1", "v3"]).schemaSteps.map(\.schemaVersions) == [["v1"], ["v3"]])
+        #expect(try launch(["v1", "v2", "v3"]).schemaSteps.map(\.schemaVersions) == [["v2"]])
+        #expect(try launch(["v1", "v2", "v3"]).schemaSteps == [])
     }
 
     @Test("details of the wrong type count as unknown")
@@ -144,7 +144,7 @@ struct BridgeEdgeCaseTests {
         // In the ten seconds of the default, a thousand and more.
         #expect(statements.withLock { $0 } < 30)
         try blocker.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-        #expect(try manager.migrate().moves.map(\.schemaVersions) == [["12"]])
+        #expect(try manager.migrate().schemaSteps.map(\.schemaVersions) == [["12"]])
     }
 
     @Test("a database with a damaged ledger is refused, and nothing runs")

@@ -11,7 +11,7 @@ struct BridgeEventTests {
 
     init() throws { app = try App() }
 
-    @Test("a move reports its schema versions, and a step its database")
+    @Test("a schema step reports its schema versions, and a step its database")
     func events() throws {
         var steps: [MigrationEvent.Step] = []
         var lines: [String] = []
@@ -24,17 +24,17 @@ struct BridgeEventTests {
         #expect(
             lines == [
                 "Library: upgrade(from: 1.0)",
-                "Library: move 1.2 (1 of 4) begins", "Library: move 1.2 (1 of 4) finished in TIME",
+                "Library: schema step 1.2 (1 of 4) begins", "Library: schema step 1.2 (1 of 4) finished in TIME",
                 "Library: step 1.2 (2 of 4) begins", "Library: step 1.2 (2 of 4) finished in TIME",
-                "Library: move 2.0 (3 of 4) begins", "Library: move 2.0 (3 of 4) finished in TIME",
+                "Library: schema step 2.0 (3 of 4) begins", "Library: schema step 2.0 (3 of 4) finished in TIME",
                 "Library: step 2.0 (4 of 4) begins", "Library: step 2.0 (4 of 4) finished in TIME",
-                "Library: finished; steps: 2, moves: 2",
+                "Library: finished; steps: 2, schema steps: 2",
             ])
         #expect(steps.map(\.schemaVersions) == [["12"], nil, ["20"], nil])
         #expect(steps.allSatisfy { $0.database == "library.sqlite" && $0.attempt == 1 })
     }
 
-    @Test("a failed move is reported, and the next launch retries it")
+    @Test("a failed schema step is reported, and the next launch retries it")
     func failure() throws {
         var lines: [String] = []
         let options = MigrationOptions(onEvent: { lines.append("\($0)") })
@@ -45,14 +45,14 @@ struct BridgeEventTests {
             "1.0", migrate: broken, in: database, fileID: "App/Migrations.swift", line: 7)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .stepFailed)
-        #expect(error.message.hasPrefix("Library: move 1.0 (Migrations.swift:7) failed: "))
+        #expect(error.message.hasPrefix("Library: schema step 1.0 (Migrations.swift:7) failed: "))
         #expect(error.remedy == "Earlier steps are complete. The next launch retries this one.")
-        #expect(lines.dropLast() == ["Library: freshInstall", "Library: move 1.0 (1 of 1) begins"])
-        #expect(lines.last?.hasPrefix("Library: move 1.0 (1 of 1) failed: ") == true)
-        #expect(try app.launch("1.0").moves.map(\.schemaVersions) == [["10"]])
+        #expect(lines.dropLast() == ["Library: freshInstall", "Library: schema step 1.0 (1 of 1) begins"])
+        #expect(lines.last?.hasPrefix("Library: schema step 1.0 (1 of 1) failed: ") == true)
+        #expect(try app.launch("1.0").schemaSteps.map(\.schemaVersions) == [["10"]])
     }
 
-    @Test("each schema migration of a move counts like a step")
+    @Test("each schema migration of a schema step counts like a step")
     func weight() throws {
         let database = try app.open()
         let manager = try app.manager("2.0")
@@ -70,7 +70,7 @@ struct BridgeEventTests {
         #expect(progress.fractionCompleted == 1)
     }
 
-    @Test("moves and steps above the current version are left out if requested")
+    @Test("schema steps and steps above the current version are left out if requested")
     func leaveOut() throws {
         let database = try app.open()
         func launch(_ version: String) throws -> MigrationReport {
@@ -83,14 +83,14 @@ struct BridgeEventTests {
             }
             return try manager.migrate()
         }
-        #expect(try launch("1.0").moves.map(\.schemaVersions) == [["10"]])
-        #expect(try launch("1.5").moves == [])
+        #expect(try launch("1.0").schemaSteps.map(\.schemaVersions) == [["10"]])
+        #expect(try launch("1.5").schemaSteps == [])
         let report = try launch("2.0")
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
         #expect(report.completed == ["2.0"])
     }
 
-    @Test("an extension that waits gets an error while moves are pending, and writes nothing")
+    @Test("an extension that waits gets an error while schema steps are pending, and writes nothing")
     func waits() throws {
         try app.launch("1.0")
         let files = try FileManager.default.contentsOfDirectory(atPath: app.folder.url.path).sorted()

@@ -5,13 +5,13 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Steps and moves in databases", .timed)
+@Suite("Steps and schema steps in databases", .timed)
 struct BridgeTests {
     let app: App
 
     init() throws { app = try App() }
 
-    @Test("moves run on a fresh install, and steps in a database do not")
+    @Test("schema steps run on a fresh install, and steps in a database do not")
     func freshInstall() throws {
         let report = try app.launch("2.0")
         #expect(report.launch == .freshInstall)
@@ -23,7 +23,7 @@ struct BridgeTests {
                 SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["20"]),
             ])
         #expect(try app.titles() == [])
-        #expect(try app.launch("2.0").moves == [])
+        #expect(try app.launch("2.0").schemaSteps == [])
     }
 
     @Test("an upgrade migrates the schema, and runs the steps in the database once")
@@ -39,7 +39,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
-    @Test("a step of 1.2 runs after the move of 1.2 and before the move of 2.0")
+    @Test("a step of 1.2 runs after the schema step of 1.2 and before the schema step of 2.0")
     func order() throws {
         try app.launch("1.0")
         let database = try app.open()
@@ -51,7 +51,7 @@ struct BridgeTests {
                 try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('book')")
             }
         }
-        // A step may be registered before the move of its version: the move still runs first.
+        // A step may be registered before the schema step of its version: the schema step still runs first.
         manager.whenMigratingToVersion("1.2") { try note("1.2") }
         manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
         manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
@@ -160,7 +160,7 @@ struct BridgeTests {
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }
 
-    @Test("a move in a database with tables and no ledger asks for the options `adopting`")
+    @Test("a schema step in a database with tables and no ledger asks for the options `adopting`")
     func unmanagedWithMove() throws {
         let database = try app.open()
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
@@ -263,7 +263,7 @@ struct BridgeTests {
         #expect(app.log.lines == names.reversed().map { "\($0) 2.0" })
     }
 
-    @Test("a manager with only moves can get steps in the database later")
+    @Test("a manager with only schema steps can get steps in the database later")
     func stepsAddedLater() throws {
         let database = try app.open()
         func manager(_ version: String) throws -> MigrationManager {
@@ -303,7 +303,7 @@ struct BridgeTests {
         #expect(record?.completed == "2.0")
     }
 
-    @Test("listing pending moves changes nothing")
+    @Test("listing pending schema steps changes nothing")
     func pendingSchemaSteps() throws {
         try app.launch("1.0")
         let before = try Data(contentsOf: app.databaseURL)
@@ -312,14 +312,13 @@ struct BridgeTests {
         let schema = try app.schema()
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
-        #expect(
-            try manager.pendingSchemaSteps() == [
-                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["12", "20"])
-            ])
+        let pending = try manager.pending()
+        #expect(pending.map(\.work.description) == ["Library: schema step 2.0 in library.sqlite"])
+        #expect(pending.map(\.schemaVersions) == [["12", "20"]])
         #expect(try Data(contentsOf: app.databaseURL) == before)
     }
 
-    @Test("a schema migration added out of order runs in the first move that covers it")
+    @Test("a schema migration added out of order runs in the first schema step that covers it")
     func lateFile() throws {
         let database = try app.open()
         func launch(_ versions: [SchemaVersion]) throws -> MigrationReport {
@@ -331,7 +330,7 @@ struct BridgeTests {
         }
         _ = try launch([10, 20])
         #expect(
-            try launch([5, 10, 12, 20]).moves == [
+            try launch([5, 10, 12, 20]).schemaSteps == [
                 SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["5"]),
                 SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["12"]),
             ])

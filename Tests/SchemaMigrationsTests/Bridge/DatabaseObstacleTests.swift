@@ -37,15 +37,15 @@ struct DatabaseObstacleTests {
         return manager
     }
 
-    @Test("A suspended database stops a launch that has a move to make")
-    func suspendedMove() throws {
+    @Test("A suspended database stops a launch that has a schema step to make")
+    func suspendedSchemaStep() throws {
         try Self.suspension.withLock {
             let error = try suspended {
                 try #require(throws: MigrationError.self) { try manager().migrate() }
             }
             #expect(error.code == .suspended)
             #expect(error.remedy == "What is complete stays complete. Migrate again when the app is active.")
-            #expect(try manager().migrate().moves.map(\.schemaVersions) == [["12", "20"]])
+            #expect(try manager().migrate().schemaSteps.map(\.schemaVersions) == [["12", "20"]])
         }
     }
 

@@ -433,7 +433,7 @@ struct DeferredRowsTests {
             try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
             let report = try manager(first, second).runDeferred()
             #expect(report.completed == (run == 1 ? ["2.1"] : []))
-            #expect(report.pending.map(\.database) == ["photos.sqlite"])
+            #expect(report.pending.map(\.work.database) == ["photos.sqlite"])
             #expect(report.failures.map(\.code) == [.locked], "\(report.failures)")
             try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         }
@@ -487,7 +487,7 @@ struct DeferredRowsTests {
             if batches > 1 { manager.deferredProgress.cancel() }
             return true
         })
-        #expect(report.pending.map(\.database) == ["photos.sqlite", "second.sqlite"])
+        #expect(report.pending.map(\.work.database) == ["photos.sqlite", "second.sqlite"])
         #expect(report.completed == [])
         let other = try self.manager(first, second)
         try other.migrate()

@@ -141,7 +141,7 @@ struct BestEffortInDatabaseTests {
         #expect(try manager.migrate().completed == ["2.0"])
     }
 
-    @Test("is not given up for the failures of the move before it")
+    @Test("is not given up for the failures of the schema step before it")
     func moveOfSameVersion() throws {
         struct Mishap: Error {}
         let app = try App()

@@ -5,7 +5,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A move by GRDB's migrator", .timed)
+@Suite("A schema step by GRDB's migrator", .timed)
 struct GRDBSchemaStepTests {
     let app: App
     let database: DatabaseQueue
@@ -36,25 +36,26 @@ struct GRDBSchemaStepTests {
     }
 
     @Test("migrates the database to the named migration in the registered version")
-    func moves() throws {
+    func schemaSteps() throws {
         let first = try app.manager("1.0")
         first.whenMigratingToVersion("1.0", migrate: migrator(["v1"]), upTo: "v1", in: database)
         #expect(
-            try first.migrate().moves == [
+            try first.migrate().schemaSteps == [
                 SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["v1"])
             ])
         let second = try app.manager("2.0")
         second.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v1", in: database)
         second.whenMigratingToVersion("1.5", migrate: migrator(), upTo: "v2", in: database)
         second.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
+        let pending = try second.pending()
         #expect(
-            try second.pendingSchemaSteps() == [
-                SchemaStep(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
-                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
+            pending.map(\.work.description) == [
+                "Library: schema step 1.5 in library.sqlite", "Library: schema step 2.0 in library.sqlite",
             ])
+        #expect(pending.map(\.schemaVersions) == [["v2"], ["v3"]])
         #expect(try tables() == ["v1"])
         #expect(
-            try second.migrate().moves == [
+            try second.migrate().schemaSteps == [
                 SchemaStep(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
                 SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
             ])
@@ -76,7 +77,7 @@ struct GRDBSchemaStepTests {
             "2.0", adopting: .databaseHasTables(database, means: "1.0"))
         manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
-            try manager.migrate().moves == [
+            try manager.migrate().schemaSteps == [
                 SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"])
             ])
     }
@@ -106,11 +107,11 @@ struct GRDBSchemaStepTests {
         let manager = try app.manager(
             "1.0", adopting: .databaseHasTables(database, means: "1.0"))
         manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database)
-        #expect(try manager.migrate().moves.map(\.schemaVersions) == [["v1", "v2", "v3"]])
+        #expect(try manager.migrate().schemaSteps.map(\.schemaVersions) == [["v1", "v2", "v3"]])
         #expect(try tables() == ["v1", "v2", "v3"])
     }
 
-    @Test("a move to an unknown migration is refused")
+    @Test("a schema step to an unknown migration is refused")
     func unknown() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -118,12 +119,12 @@ struct GRDBSchemaStepTests {
         }
         #expect(
             text
-                == "Library: move 2.0 goes up to v4, which no migration has (Migrations.swift:3). The latest is v3."
+                == "Library: schema step 2.0 goes up to v4, which no migration has (Migrations.swift:3). The latest is v3."
         )
         #expect(try tables() == [])
     }
 
-    @Test("below an earlier move is refused")
+    @Test("below an earlier schema step is refused")
     func below() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v3", in: database)
@@ -132,8 +133,8 @@ struct GRDBSchemaStepTests {
         }
         #expect(
             text == """
-                Library: move 2.0 goes up to v2, below an earlier move's v3 (Migrations.swift:3). A move never goes \
-                down: name the version of the move before it, or a later one.
+                Library: schema step 2.0 goes up to v2, below an earlier schema step's v3 (Migrations.swift:3). A schema step never goes \
+                down: name the version of the schema step before it, or a later one.
                 """)
     }
 
@@ -145,12 +146,12 @@ struct GRDBSchemaStepTests {
         }
         #expect(
             text == """
-                Library: move 2.0 is the last one for library.sqlite, and does not reach v2, v3 \
-                (Migrations.swift:3). Raise its upTo:, or register a move for the version that brings it.
+                Library: schema step 2.0 is the last one for library.sqlite, and does not reach v2, v3 \
+                (Migrations.swift:3). Raise its upTo:, or register a schema step for the version that brings it.
                 """)
     }
 
-    @Test("cannot be mixed with moves by a SchemaMigrator in the same database", arguments: [true, false])
+    @Test("cannot be mixed with schema steps by a SchemaMigrator in the same database", arguments: [true, false])
     func mixed(isFirst: Bool) throws {
         let text = try mistakes { manager in
             if isFirst { manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database) }
@@ -165,7 +166,7 @@ struct GRDBSchemaStepTests {
         }
         #expect(
             text == """
-                Library: move 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
+                Library: schema step 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
                 One database has one set: join the folders in one SchemaMigrator.
                 """)
     }
@@ -207,7 +208,7 @@ struct GRDBSchemaStepTests {
         #expect(error.code == .invalidRegistration)
         #expect(
             error.description == """
-                Library: move 2.0 asks GRDB's migrator to roll back, which it cannot (Migrations.swift:3). Pass \
+                Library: schema step 2.0 asks GRDB's migrator to roll back, which it cannot (Migrations.swift:3). Pass \
                 newerDatabases: .refuse or .allow.
                 """)
     }
@@ -260,7 +261,7 @@ struct DatabasePathTests {
         for identifier in applied {
             old.registerMigration(identifier) { try $0.execute(sql: "CREATE TABLE \(identifier)(x)") }
         }
-        #expect(try launch("1.0", old).moves.map(\.schemaVersions) == [applied])
+        #expect(try launch("1.0", old).schemaSteps.map(\.schemaVersions) == [applied])
 
         // As in GRDB's documentation: the merged migration does what is missing.
         var new = DatabaseMigrator()
@@ -271,9 +272,9 @@ struct DatabasePathTests {
         }
         new.registerMigration("v4") { try $0.execute(sql: "CREATE TABLE v4(x)") }
         let moved = applied.contains("v3") ? ["v4"] : ["v3", "v4"]
-        #expect(try launch("2.0", new).moves.map(\.schemaVersions) == [moved])
+        #expect(try launch("2.0", new).schemaSteps.map(\.schemaVersions) == [moved])
         #expect(try database.read { try new.appliedIdentifiers($0) } == ["v3", "v4"])
-        #expect(try launch("2.0", new).moves == [])
+        #expect(try launch("2.0", new).schemaSteps == [])
         #expect(try database.tables().filter { $0.hasPrefix("v") } == ["v1", "v2", "v3", "v4"])
 
         let error = try #require(throws: MigrationError.self) { try launch("2.1", old) }

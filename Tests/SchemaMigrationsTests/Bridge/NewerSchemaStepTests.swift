@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("A move of a database newer than the app", .timed)
+@Suite("A schema step of a database newer than the app", .timed)
 struct NewerSchemaStepTests {
     private let app: App
     private let database: DatabaseQueue
@@ -24,7 +24,7 @@ struct NewerSchemaStepTests {
         try launch("2.0", [Self.book, Self.author])
     }
 
-    /// Launches an app with one move, which ends with a closure of the version.
+    /// Launches an app with one schema step, which ends with a closure of the version.
     @discardableResult
     private func launch(
         _ version: String, _ migrations: [SQLMigration], _ rule: SchemaOptions.NewerDatabaseRule = .refuse,
@@ -57,9 +57,9 @@ struct NewerSchemaStepTests {
         #expect(report.schemaSteps.map(\.schemaVersions) == [[]])
         #expect(try app.columns() == ["id", "title"])
         #expect(try database.ledger() == [10])
-        #expect(try launch("1.0", [Self.book, Self.own], .rollBack).moves == [])
+        #expect(try launch("1.0", [Self.book, Self.own], .rollBack).schemaSteps == [])
         let later = try launch("2.0", [Self.book, Self.own, Self.author])
-        #expect(later.moves.map(\.schemaVersions) == [["15", "20"]])
+        #expect(later.schemaSteps.map(\.schemaVersions) == [["15", "20"]])
         #expect(later.returnedFromDowngrade)
     }
 

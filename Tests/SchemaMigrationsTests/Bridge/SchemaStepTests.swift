@@ -4,7 +4,7 @@ import SchemaMigrations
 import TestSupport
 import Testing
 
-@Suite("Registering moves refuses", .timed)
+@Suite("Registering schema steps refuses", .timed)
 struct MoveRegistrationTests {
     let app: App
     let database: DatabaseQueue
@@ -20,7 +20,7 @@ struct MoveRegistrationTests {
         return try #require(throws: MigrationError.self) { try manager.migrate() }.description
     }
 
-    @Test("a move to an unknown schema version")
+    @Test("a schema step to an unknown schema version")
     func unknown() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -29,11 +29,11 @@ struct MoveRegistrationTests {
         }
         #expect(
             text
-                == "Library: move 2.0 goes up to 11, which no migration has (Migrations.swift:3). The latest is 20."
+                == "Library: schema step 2.0 goes up to 11, which no migration has (Migrations.swift:3). The latest is 20."
         )
     }
 
-    @Test("a move below an earlier one")
+    @Test("a schema step below an earlier one")
     func below() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion("1.0", migrate: try app.schema(), upTo: 20, in: database)
@@ -43,12 +43,12 @@ struct MoveRegistrationTests {
         }
         #expect(
             text == """
-                Library: move 2.0 goes up to 12, below an earlier move's 20 (Migrations.swift:3). A move never goes \
-                down: name the version of the move before it, or a later one.
+                Library: schema step 2.0 goes up to 12, below an earlier schema step's 20 (Migrations.swift:3). A schema step never goes \
+                down: name the version of the schema step before it, or a later one.
                 """)
     }
 
-    @Test("files that no move reaches, and names them")
+    @Test("files that no schema step reaches, and names them")
     func forgotten() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -57,8 +57,8 @@ struct MoveRegistrationTests {
         }
         #expect(
             text == """
-                Library: move 1.0 is the last one for library.sqlite, and does not reach SQL, SQL \
-                (Migrations.swift:3). Raise its upTo:, or register a move for the version that brings it.
+                Library: schema step 1.0 is the last one for library.sqlite, and does not reach SQL, SQL \
+                (Migrations.swift:3). Raise its upTo:, or register a schema step for the version that brings it.
                 """)
     }
 
@@ -72,12 +72,12 @@ struct MoveRegistrationTests {
         }
         #expect(
             text == """
-                Library: move 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
+                Library: schema step 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
                 One database has one set: join the folders in one SchemaMigrator.
                 """)
     }
 
-    @Test("two moves of the same version in the same database")
+    @Test("two schema steps of the same version in the same database")
     func twice() throws {
         let text = try mistakes { manager in
             manager.whenMigratingToVersion(
@@ -87,8 +87,8 @@ struct MoveRegistrationTests {
         }
         #expect(
             text == """
-                Library: move 1.0 is registered twice, first at Migrations.swift:3 (Migrations.swift:4). A version \
-                has at most one move for each database.
+                Library: schema step 1.0 is registered twice, first at Migrations.swift:3 (Migrations.swift:4). A version \
+                has at most one schema step for each database.
                 """)
     }
 }
@@ -115,9 +115,9 @@ struct SchemaStepTests {
             ], adopting: SchemaAdoption { _ in 1 })
         let manager = try app.manager("2.0", adopting: Adoption { "1.0" })
         manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
-        let move = try #require(try manager.migrate().moves.first)
-        #expect(move.schemaVersions == ["2"])
-        #expect(move.warnings == ["1 row of table work whose author refers to no row of author."])
+        let schemaStep = try #require(try manager.migrate().schemaSteps.first)
+        #expect(schemaStep.schemaVersions == ["2"])
+        #expect(schemaStep.warnings == ["1 row of table work whose author refers to no row of author."])
         let history = try database.read(schema.history)
         #expect(history.map(\.version) == [1, 2])
         #expect(history.map(\.origin) == [.marked, .applied])

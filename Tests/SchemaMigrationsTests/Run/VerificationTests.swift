@@ -196,8 +196,8 @@ struct AdoptionVerificationTests {
         #expect(!FileManager.default.fileExists(atPath: backups.path))
     }
 
-    @Test("is verified by a manager's move, before a step runs", arguments: [2, 3])
-    func move(count: Int) throws {
+    @Test("is verified by a manager's schema step, before a step runs", arguments: [2, 3])
+    func schemaStep(count: Int) throws {
         let app = try App()
         let database = try app.open()
         try database.execute("CREATE TABLE a(x)")

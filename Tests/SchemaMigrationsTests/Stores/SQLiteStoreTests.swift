@@ -20,13 +20,17 @@ struct SQLiteStoreTests {
     private var record: MigrationRecord {
         get throws {
             var record = MigrationRecord(start: try AppVersion(parsing: "1.0"))
-            record.settled = [try AppVersion(parsing: "1.1"), try AppVersion(parsing: "1.1-1")]
-            record.owed = [try AppVersion(parsing: "0.9")]
+            record.settle("1.1")
+            record.settle("1.1-1", as: .notNeeded)
+            record[WorkID("0.9")] = .open(OpenWork(isOwed: true))
             record.completed = try AppVersion(parsing: "1.1")
             record.highest = try AppVersion(parsing: "2.0")
             record.downgradedTo = try AppVersion(parsing: "1.1")
-            record.attempts[.init("2.0")] = MigrationRecord.Attempt(
-                number: 2, build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
+            record.changeOpen(WorkID("2.0")) { work in
+                work.deaths = 1
+                work.running = OpenWork.Start(
+                    build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
+            }
             return record
         }
     }
@@ -85,7 +89,7 @@ struct SQLiteStoreTests {
             version: try AppVersion(parsing: "1.0"), first: Date(timeIntervalSince1970: 1_767_778_200))
         try store.update("Library") { state in
             try state.setRecord(record, of: "Library")
-            state.see([seen.version], in: "app", at: seen.first)
+            state.see(seen.version, in: "app", at: seen.first)
         }
         for store in [store, try SQLiteStore(folder.queue("records.sqlite"))] {
             #expect(try store.record(of: "Library") == record)
@@ -95,9 +99,9 @@ struct SQLiteStoreTests {
             try rows() == [
                 #"format  "1.0""#,
                 """
-                managers Library {"attempts":{"2.0":{"attempt":2,"build":"2.0 (417)","since":"2026-03-02T18:04:11Z"}},\
-                "completed":"1.1","downgradedTo":"1.1","floor":"1.0","highest":"2.0","owed":["0.9"],\
-                "settled":["1.1","1.1-1"]}
+                managers Library {"completed":"1.1","downgradedTo":"1.1","highest":"2.0","start":"1.0",\
+                "work":{"0.9":{"owed":true},"1.1":"done","1.1-1":"notNeeded",\
+                "2.0":{"deaths":1,"running":{"build":"2.0 (417)","since":"2026-03-02T18:04:11Z"}}}}
                 """,
                 #"seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0"}]"#,
             ])
@@ -111,12 +115,12 @@ struct SQLiteStoreTests {
             try store.update(name) { state in
                 #expect(try state.record(of: name) == nil)
                 try state.setRecord(MigrationRecord(start: version), of: name)
-                state.see([version], in: "app", at: .distantPast)
+                state.see(version, in: "app", at: .distantPast)
             }
         }
         for (index, name) in names.enumerated() {
             let state = try store.read(name)
-            #expect(try state.record(of: name)?.floor == AppVersion("\(index + 1).0"))
+            #expect(try state.record(of: name)?.start == AppVersion("\(index + 1).0"))
             #expect(state.seen["app"]?.map(\.version.description) == ["1.0", "2.0", "3.0", "4.0", "5.0"])
         }
         #expect(try store.record(of: "Other") == nil)
@@ -150,19 +154,19 @@ struct SQLiteStoreTests {
         try queue.execute(
             """
             UPDATE app_migrations SET value = '"1.7"' WHERE part = 'format';
-            UPDATE app_migrations SET value = '{"floor":"1.0","settled":[],"owed":[],"mood":{"a":[1,null]}}'
+            UPDATE app_migrations SET value = '{"start":"1.0","work":{},"mood":{"a":[1,null]}}'
             WHERE part = 'managers';
             INSERT INTO app_migrations VALUES ('moods', 'today', '"good"'),
                 ('seen', 'app', '[{"version":"1.0","first":"2026-01-07T09:30:00Z","where":"Bonn"}]');
             """)
         try store.update("A") { state in
             try state.changeRecord(of: "A") { $0?.completed = "1.0" }
-            state.see(["2.0"], in: "app", at: .distantPast)
+            state.see("2.0", in: "app", at: .distantPast)
         }
         #expect(
             try rows() == [
                 #"format  "1.7""#,
-                #"managers A {"completed":"1.0","floor":"1.0","mood":{"a":[1,null]},"owed":[],"settled":[]}"#,
+                #"managers A {"completed":"1.0","mood":{"a":[1,null]},"start":"1.0","work":{}}"#,
                 #"moods today "good""#,
                 """
                 seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0","where":"Bonn"},\
@@ -189,7 +193,7 @@ struct SQLiteStoreTests {
             ),
             (
                 "UPDATE app_migrations SET value = '{}' WHERE part = 'managers'",
-                "records.sqlite: damaged at managers.A.settled: expected a list. \(restore)"
+                "records.sqlite: damaged at managers.A.work: expected an object. \(restore)"
             ),
             (
                 "UPDATE app_migrations SET value = '7' WHERE part = 'format'",
