@@ -9,15 +9,18 @@ extension FuzzTarget {
             #"{"format":"1.0","seen":{},"managers":{}}"#,
             """
             {"format":"1.2","new":[1],"seen":{"app":[{"version":"1.0","first":"2026-01-07T09:30:00Z"}]},
-            "managers":{"Library":{"floor":"1.0","settled":["1.1","1.1-1"],"owed":[],"completed":"1.1",
-            "highest":"2.0","downgradedTo":"1.1","failures":{"1.2":3},"givenUp":["1.3"],
-            "positions":{"2.0":{"cursor":{"next":3},"done":2,"total":5,"x":1}},
-            "attempts":{"2.0":{"attempt":2,"forgiven":1,"build":"2.0 (417)","since":"2026-03-02T18:04:11Z",
-            "x":null},"move 2.0":{"attempt":1,"remaining":3,"build":"","since":"2026-03-02T18:04:11Z"},
-            "versionChange 2.0":{"attempt":1,"build":"","since":"2026-03-02T18:04:11Z"},"y 2":[]}}}}
+            "managers":{"Library":{"start":"1.0","completed":"1.1","highest":"2.0","downgradedTo":"1.1",
+            "fresh":"1.0 (3)","databases":["a.sqlite"],
+            "work":{"1.1":"done","1.1-1":"notNeeded","1.3":"givenUp","1.4":"skipped","0.9":{"owed":true},
+            "1.2":{"failures":3},
+            "2.0":{"position":{"cursor":"{\\"next\\":3}","done":2,"total":5,"setAside":[["42"]],"x":1},
+            "running":{"build":"2.0","since":"2026-03-02T18:04:11Z","deferred":true,"x":1},
+            "deaths":2,"forgiven":1,"build":"2.0 (417)","x":null},
+            "schema step 2.0":{"remaining":3,"running":{"build":"","since":"2026-03-02T18:04:11Z"}},
+            "version change 2.0":{"deaths":1,"build":""},"y 2":[]}}}}
             """,
             #"{"format":"2.0"}"#,
-            #"{"format":"1.0","managers":{"Library":{"settled":["x"],"owed":{}}},"seen":[]}"#,
+            #"{"format":"1.0","managers":{"Library":{"start":7,"work":[]}},"seen":[]}"#,
             "[]", "{", "",
         ]
     ) { bytes in

@@ -136,14 +136,14 @@ struct AttemptsTests {
         #expect(install.effects.map { $0.suffix(1) } == ["1", "2", "3", "3"])
     }
 
-    @Test("A move in which the process died three times is given up, and a new build retries it")
-    func move() async throws {
+    @Test("A schema step in which the process died three times is given up, and a new build retries it")
+    func schemaStep() async throws {
         let install = try await Install(.json)
         for _ in 1...3 { #expect(try await install.signal("2.0+417", ["2.0:move,kill"]) == SIGKILL) }
         let given = try await install.launch("2.0+417", ["2.0:move,kill"])
         #expect(
             given.output == """
-                gaveUp: Library: move 2.0 (Migrations.swift:7) was not retried: the process died in it 3 times. A new \
+                gaveUp: Library: schema step 2.0 (Migrations.swift:7) was not retried: the process died in it 3 times. A new \
                 build of the app retries it, as does migrate(retrying: "2.0").
 
                 """)

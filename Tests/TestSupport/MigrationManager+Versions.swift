@@ -44,6 +44,34 @@ extension MigrationRecord {
     /// The work that is written down as running.
     package var running: [WorkID] { work.keys.filter { open($0)?.running != nil } }
 
+    /// The number of attempts at work that have not come to an end: deaths, and one more for work that is running.
+    package var attempts: [WorkID: Int] {
+        var attempts: [WorkID: Int] = [:]
+        for id in work.keys {
+            guard let open = open(id) else { continue }
+            attempts[id] = open.deaths + (open.running == nil ? 0 : 1)
+        }
+        return attempts.filter { $0.value > 0 }
+    }
+
+    /// How often the steps have failed that are not settled.
+    package var failures: [AppVersion: Int] {
+        var failures: [AppVersion: Int] = [:]
+        for id in work.keys where id.kind == .step { failures[id.version] = open(id)?.failures }
+        return failures.filter { $0.value > 0 }
+    }
+
+    /// Notes that the process has died in work, in a build of the app.
+    package mutating func noteDeaths(
+        _ count: Int, in version: AppVersion, _ kind: WorkID.Kind = .step, build: String, forgiven: Int = 0
+    ) {
+        changeOpen(WorkID(version, kind)) { open in
+            open.deaths = count
+            open.forgiven = forgiven
+            open.build = build
+        }
+    }
+
     /// The number of deaths in work.
     package func deaths(in version: AppVersion, _ kind: WorkID.Kind = .step) -> Int {
         open(WorkID(version, kind))?.deaths ?? 0

@@ -196,10 +196,12 @@ struct DeferredClosureTests {
         #expect(
             error.remedy
                 == """
-                A new build of the app retries it, as does runDeferred(retrying: manager.work("2.1")); skip("2.1") goes on without it.
+                A new build of the app retries it, as does runDeferred(retrying: error.work); skip(error.work) goes on \
+                without it.
                 """)
         #expect(log.lines == ["attempt 1", "attempt 2", "attempt 3"])
-        #expect(try await counting(to: 1).runDeferred(retrying: manager.work("2.1")).completed == ["2.1"])
+        let work = try #require(error.work)
+        #expect(try await counting(to: 1).runDeferred(retrying: work).completed == ["2.1"])
     }
 
     @MainActor

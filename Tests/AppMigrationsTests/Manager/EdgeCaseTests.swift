@@ -56,8 +56,7 @@ struct EdgeCaseTests {
         try launch("1.0", store: store)
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
-            record?.attempts[.init("2.0")] = MigrationRecord.Attempt(
-                number: 2, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
+            record?.noteDeaths(2, in: "2.0", build: "2.0")
         }
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -74,11 +73,9 @@ struct EdgeCaseTests {
     func checkpointOfLateStep() throws {
         let store = InMemoryStore()
         try launch("1.0", store: store)
-        let died = MigrationRecord.Attempt(
-            number: 2, build: "2.0", since: Date(timeIntervalSince1970: 1_772_474_651))
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
-            record?.attempts[.init("2.0")] = died
+            record?.noteDeaths(2, in: "2.0", build: "2.0")
         }
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -88,7 +85,7 @@ struct EdgeCaseTests {
         }
         manager.register(["2.0"], log: log)
         #expect(throws: MigrationError.self) { try manager.migrate() }
-        #expect(try store.record(of: "Library")?.attempts == [.init("2.0"): died])
+        #expect(try store.record(of: "Library")?.attempts == [WorkID("2.0"): 2])
     }
 
     @Test("a dangling link does not count as a missing file")
@@ -170,11 +167,11 @@ struct EdgeCaseTests {
         #expect(unread.description == "keychain: the entry is cut off. Call us.")
     }
 
-    @Test("a record without a completed version continues from its floor")
+    @Test("a record without a completed version continues from where it began")
     func nothingCompleted() throws {
         let store = InMemoryStore()
-        for (floor, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
-            try store.changeRecord(of: "Library") { $0 = MigrationRecord(start: floor) }
+        for (start, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
+            try store.changeRecord(of: "Library") { $0 = MigrationRecord(start: start) }
             #expect(try launch("2.0", store: store).launch == .adoption(from: from))
         }
     }

@@ -42,7 +42,7 @@ struct EventTests {
                 "Library: step 1.2 (1 of 2) finished in TIME",
                 "Library: step 2.0 (2 of 2) begins",
                 "Library: step 2.0 (2 of 2) finished in TIME",
-                "Library: finished; steps: 2, moves: 0",
+                "Library: finished; steps: 2, schema steps: 0",
             ])
     }
 
@@ -52,8 +52,8 @@ struct EventTests {
         try launch("1.0", steps: ["1.0"], store: store, options: options)
         #expect(
             events.lines == [
-                "Library: freshInstall", "Library: finished; steps: 0, moves: 0",
-                "Library: relaunch", "Library: finished; steps: 0, moves: 0",
+                "Library: freshInstall", "Library: finished; steps: 0, schema steps: 0",
+                "Library: relaunch", "Library: finished; steps: 0, schema steps: 0",
             ])
     }
 
@@ -72,9 +72,9 @@ struct EventTests {
         let report = try launch(
             "2.0", steps: ["2.0"], store: store, options: MigrationOptions(onEvent: { kinds.append($0.kind) })
         )
+        let work = MigrationWork(WorkID("2.0"), of: "Library", in: .store, database: nil)
         let step = MigrationEvent.Step(
-            version: "2.0", database: nil, schemaVersions: nil, attempt: 1, number: 1, count: 1,
-            title: "step 2.0")
+            work: work, schemaVersions: nil, attempt: 1, number: 1, count: 1, title: "step 2.0")
         try #require(kinds.count == 4)
         if case .launchRecognized(let launch) = kinds[0] {
             #expect(launch == .upgrade(from: "1.0"))
@@ -111,7 +111,7 @@ struct EventTests {
                 "Library: upgrade(from: 1.0)",
                 "Library: step 2.0 (1 of 1) begins",
                 "Library: step 2.0 (1 of 1) finished in TIME",
-                "Library: finished; steps: 1, moves: 0",
+                "Library: finished; steps: 1, schema steps: 0",
             ])
     }
 }

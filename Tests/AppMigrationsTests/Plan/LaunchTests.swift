@@ -53,17 +53,4 @@ struct LaunchTests {
         #expect(record.freshBuild == nil)
         #expect(record.launch(current: "2.0", build: "2.0 (7)") == .relaunch)
     }
-
-    @Test("a fresh install stays fresh in its build until it is complete, and is an upgrade after that")
-    func fresh() {
-        var record = MigrationRecord(start: "2.0")
-        record.freshBuild = "2.0 (7)"
-        record.highest = "2.0"
-        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .freshInstall)
-        #expect(record.launch(current: "2.0", build: "2.0 (8)") == .relaunch)
-        #expect(record.launch(current: "2.1", build: "2.1 (9)") == .upgrade(from: "2.0"))
-        record.finish(.freshInstall, current: "2.0")
-        #expect(record.freshBuild == nil)
-        #expect(record.launch(current: "2.0", build: "2.0 (7)") == .relaunch)
-    }
 }

@@ -36,26 +36,36 @@ struct JSONStoreTests {
             """
             {
               "format": "1.0",
-              "seen": { "app": [ { "version": "1.0", "first": "2026-01-07T09:30:00Z" } ] },
+              "seen": { "app": [ { "version": "1.0", "build": "104", "first": "2026-01-07T09:30:00Z" } ] },
               "managers": {
                 "Library": {
-                  "floor": "1.0", "settled": ["1.1", "1.1-1"], "owed": [], "completed": "1.1", "highest": "2.0",
-                  "attempts": { "2.0": { "attempt": 2, "build": "2.0 (417)", "since": "2026-03-02T18:04:11Z" } }
+                  "start": "1.0", "completed": "1.1", "highest": "2.0",
+                  "work": {
+                    "1.1": "done", "1.1-1": "done",
+                    "2.0": { "running": { "build": "2.0 (417)", "since": "2026-03-02T18:04:11Z" }, "deaths": 1 }
+                  }
                 }
               }
             }
             """)
         let state = try JSONStore(at: url).read("Library")
         var expected = MigrationRecord(start: "1.0")
-        expected.settled = ["1.1", "1.1-1"]
+        expected.settle("1.1")
+        expected.settle("1.1-1")
         expected.completed = "1.1"
         expected.highest = "2.0"
-        expected.attempts[.init("2.0")] = MigrationRecord.Attempt(
-            number: 2, build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
+        expected.changeOpen(WorkID("2.0")) { open in
+            open.running = OpenWork.Start(
+                build: "2.0 (417)", since: Date(timeIntervalSince1970: 1_772_474_651))
+            open.deaths = 1
+        }
         #expect(try state.record(of: "Library") == expected)
         #expect(
             state.seen == [
-                "app": [SeenVersion(version: "1.0", first: Date(timeIntervalSince1970: 1_767_778_200))]
+                "app": [
+                    SeenVersion(
+                        version: "1.0", build: "104", first: Date(timeIntervalSince1970: 1_767_778_200))
+                ]
             ])
     }
 
@@ -74,25 +84,19 @@ struct JSONStoreTests {
                   "managers" : {
                     "Library" : {
                       "completed" : "1.1",
-                      "floor" : "1.0",
                       "highest" : "1.1",
-                      "owed" : [
+                      "start" : "1.0",
+                      "work" : {
 
-                      ],
-                      "settled" : [
-
-                      ]
+                      }
                     },
                     "Settings" : {
                       "completed" : "1.1",
-                      "floor" : "1.0",
                       "highest" : "1.1",
-                      "owed" : [
-
-                      ],
-                      "settled" : [
-                        "1.1"
-                      ]
+                      "start" : "1.0",
+                      "work" : {
+                        "1.1" : "done"
+                      }
                     }
                   },
                   "seen" : {
@@ -167,19 +171,27 @@ struct JSONStoreTests {
                 "migrations.json: damaged at managers.Library: expected an object."
             ),
             (
-                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "settled": ["1..1"], "owed": []}}}"#,
-                #"migrations.json: damaged at managers.Library.settled: "1..1" is not an app version: expected a digit at offset 2, found "."."#
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0", "work": {"1..1": "done"}}}}"#,
+                #"migrations.json: damaged at managers.Library.work: "1..1" is not an app version: expected a digit at offset 2, found "."."#
             ),
             (
-                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "owed": []}}}"#,
-                "migrations.json: damaged at managers.Library.settled: expected a list."
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0"}}}"#,
+                "migrations.json: damaged at managers.Library.work: expected an object."
+            ),
+            (
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"work": {"1.1": "did"}}}}"#,
+                #"migrations.json: damaged at managers.Library.work.1.1: "did" is no state of work."#
+            ),
+            (
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"work": {"1.1": ["done"]}}}}"#,
+                #"migrations.json: damaged at managers.Library.work.1.1: expected an object."#
             ),
             (
                 #"""
-                {"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "1.0", "settled": [], "owed": [],
-                "attempts": {"1.1": {"attempt": 9223372036854775807, "build": "1", "since": "2026-03-02T18:04:11Z"}}}}}
+                {"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0",
+                "work": {"1.1": {"deaths": 9223372036854775807, "build": "1"}}}}}
                 """#,
-                "migrations.json: damaged at managers.Library.attempts.1.1.attempt: 9223372036854775807 is out of range."
+                "migrations.json: damaged at managers.Library.work.1.1.deaths: 9223372036854775807 is out of range."
             ),
             (
                 #"{"format": "1.0", "seen": {"app": [{"version": "1.0", "first": "yesterday"}]}, "managers": {}}"#,
@@ -215,7 +227,7 @@ struct JSONStoreTests {
         try write(
             #"""
             {"format": "1.7", "device": {"id": 12}, "seen": {"app": [{"version": "1.0", "first": "2026-01-07T09:30:00Z", "by": "x"}]},
-             "managers": {"Library": {"floor": "1.0", "settled": [], "owed": [], "completed": "1.0", "highest": "1.0", "mood": true},
+             "managers": {"Library": {"start": "1.0", "work": {"later 3": 7}, "completed": "1.0", "highest": "1.0", "mood": true},
                           "Other": {"shape": "unheard of"}}}
             """#)
         try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
@@ -228,7 +240,9 @@ struct JSONStoreTests {
         #expect(seen["app"]?.map { $0["version"] as? String } == ["1.0", "2.0"])
         #expect(seen["app"]?[0]["by"] as? String == "x")
         #expect(managers["Library"]?["mood"] as? Bool == true)
-        #expect(managers["Library"]?["settled"] as? [String] == ["2.0"])
+        let work = try #require(managers["Library"]?["work"] as? [String: Any])
+        #expect(work["2.0"] as? String == "done")
+        #expect(work["later 3"] as? Int == 7)
         #expect(managers["Other"]?["shape"] as? String == "unheard of")
     }
 

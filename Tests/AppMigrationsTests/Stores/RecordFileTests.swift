@@ -123,11 +123,11 @@ struct RecordFileTests {
             defer { chmod(folder.url.path, 0o700) }
             let error = try #require(throws: MigrationError.self) {
                 try store.update("Library") { state in
-                    try state.changeRecord(of: "Library") { $0?.settled.insert("1.1") }
+                    try state.changeRecord(of: "Library") { $0?.settle("1.1") }
                     state.newHistory.append(
                         SettledStep(
-                            manager: "Library", version: "1.1", outcome: .ran, date: Date(), appVersion: "1.1"
-                        ))
+                            MigrationWork(WorkID("1.1"), of: "Library", in: .store, database: nil),
+                            outcome: .ran, date: Date(), appVersion: "1.1"))
                 }
             }
             #expect(error.code == .unwritableStore)
@@ -184,14 +184,15 @@ struct RecordFileTests {
         let date = Date(timeIntervalSince1970: seconds)
         var state = StoreState()
         var record = MigrationRecord(start: "1.0")
-        record.attempts[.init("1.1")] = MigrationRecord.Attempt(build: "1.1", since: date)
+        record.changeOpen(WorkID("1.1")) { $0.running = OpenWork.Start(build: "1.1", since: date) }
         try state.setRecord(record, of: "Library")
-        state.see(["1.0"], in: "app", at: date)
+        state.see("1.0", in: "app", at: date)
         let copy = try StoreState(json: state.json())
-        #expect(try copy.record(of: "Library")?.attempts.keys.first?.version == "1.1")
+        #expect(try copy.record(of: "Library")?.running == [WorkID("1.1")])
         #expect(copy.seen["app"]?.map(\.version) == ["1.0"])
         let step = SettledStep(
-            manager: "Library", version: "1.1", outcome: .ran, date: date, appVersion: "1.1")
+            MigrationWork(WorkID("1.1"), of: "Library", in: .store, database: nil), outcome: .ran, date: date,
+            appVersion: "1.1")
         #expect(try SettledStep(json: step.json())?.version == "1.1")
     }
 }

@@ -14,18 +14,19 @@ struct StoreStateTests {
                 json: Data(
                     #"""
                     {"format":"1.3","new":[1,2.5,true,null,"x",{"a":[]}],"seen":{},"managers":
-                    {"Other":{"floor":"1.0","settled":[],"owed":[],"mood":"good"}}}
+                    {"Other":{"start":"1.0","work":{},"mood":"good"}}}
                     """#.utf8))
             var record = MigrationRecord(start: "1.0")
-            record.settled = ["1.1"]
-            record.attempts = [
-                .init("2.0"): .init(number: 2, build: "2.0 (417)", since: date),
-                .init("1.5", .move): .init(remaining: 3, build: "1.5", since: date),
-            ]
-            record.failures = ["1.2": 3]
-            record.givenUp = ["1.3"]
+            record.settle("1.1")
+            record.noteDeaths(2, in: "2.0", build: "2.0 (417)", forgiven: 1)
+            record.changeOpen(WorkID("1.5", .schemaStep)) { open in
+                open.remaining = 3
+                open.running = OpenWork.Start(build: "1.5", since: date)
+            }
+            record.changeOpen(WorkID("1.2")) { $0.failures = 3 }
+            record.settle("1.3", as: .givenUp)
             try state.setRecord(record, of: "Library")
-            state.see(["1.0", "2.0"], in: "app", at: date)
+            for version in ["1.0", "2.0"] as [AppVersion] { state.see(version, in: "app", at: date) }
             return state
         }
     }
@@ -56,7 +57,7 @@ struct StoreStateTests {
     func hugeCount() throws {
         let state = try StoreState(
             json: Data(
-                #"{"format":"1.0","seen":{},"managers":{"A":{"floor":"1","settled":[],"owed":[],"positions":{"2":{"done":9223372036854775807}}}}}"#
+                #"{"format":"1.0","seen":{},"managers":{"A":{"start":"1","work":{"2":{"position":{"done":9223372036854775807}}}}}}"#
                     .utf8))
         #expect(throws: MigrationError.self) { try state.record(of: "A") }
     }
@@ -73,7 +74,7 @@ struct StoreStateTests {
     @Test("lists each version once, in the order of first launches")
     func seen() throws {
         var state = try state
-        state.see(["2.0.0", "1.5"], in: "app", at: date)
+        for version in ["2.0.0", "1.5"] as [AppVersion] { state.see(version, in: "app", at: date) }
         #expect(state.seen["app"]?.map(\.version) == ["1.0", "2.0", "1.5"])
         #expect(state.seen["plug-in"] == nil)
     }

@@ -47,7 +47,7 @@ struct BrokenStore: MigrationStore {
             try sorted.setRecord(state.record(of: manager), of: manager)
             for (line, versions) in state.seen {
                 for seen in versions.sorted(by: { $0.version < $1.version }) {
-                    sorted.see([seen.version], in: line, at: seen.first)
+                    sorted.see(seen.version, build: seen.build, in: line, at: seen.first)
                 }
             }
             return sorted
@@ -66,7 +66,9 @@ struct BrokenStore: MigrationStore {
         case .forgetsOwed:
             try base.update(manager, waitingUpTo: Self.patience) { state in
                 try change(&state)
-                try state.changeRecord(of: manager) { $0?.owed = [] }
+                try state.changeRecord(of: manager) { record in
+                    for id in record?.work.keys ?? [:].keys { record?.changeOpen(id) { $0.isOwed = false } }
+                }
             }
         case .writesWhatThrew:
             var thrown: (any Error)?

@@ -88,9 +88,9 @@ struct BrokenStoreTests {
     func forgetsOwed() {
         #expect(
             violations(.forgetsOwed) == [
-                "read by the object that has written it after update: the record's field `owed` is not what was written.",
-                "the change of an update by the object that has written it: the record's field `owed` is not what was written.",
-                "read by the object that has written it after an update that changes nothing: the record's field `owed` is not what was written.",
+                "read by the object that has written it after update: the record's field `work` is not what was written.",
+                "the change of an update by the object that has written it: the record's field `work` is not what was written.",
+                "read by the object that has written it after an update that changes nothing: the record's field `work` is not what was written.",
             ])
     }
 
@@ -98,7 +98,7 @@ struct BrokenStoreTests {
     func writesWhatThrew() {
         #expect(
             violations(.writesWhatThrew) == [
-                "read by the object that has written it after an update whose change throws: the record's fields `floor`, `settled`, `owed`, `completed`, `highest`, `downgradedTo`, `attempts`, `failures` and `givenUp` are not what was written and the versions seen are not what was written.",
+                "read by the object that has written it after an update whose change throws: the record's fields `start`, `work`, `fresh`, `completed`, `highest`, `downgradedTo` and `databases` are not what was written and the versions seen are not what was written.",
                 "an update whose change throws leaves a history, as read by the object that has written it.",
             ])
     }
