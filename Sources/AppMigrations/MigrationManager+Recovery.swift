@@ -115,7 +115,7 @@ extension MigrationManager {
     /// error `newerFormat`, for which the app should first ask for an update. Each damaged record is replaced in its own place,
     /// the store or a database; those that can be read stay as they are. The damaged contents are set aside under a dated name,
     /// with everything in them, so the other managers in the same line continue from the same version. Managers in other
-    /// lines are `undecided` until they are replaced as well, or pass `adopting`.
+    /// lines are `undecided` until they call this as well, or pass `adopting`.
     ///
     /// Steps above the version will run. So will deferred closures at or below it, which may have been waiting.
     ///
@@ -125,10 +125,19 @@ extension MigrationManager {
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
             var hasReplaced = false
-            for place in registration.places where try isDamaged(place) {
-                var state = StoreState()
-                state.markAsReplacement(assuming: version, in: options.line, at: Date())
-                try place.store.setAside(replacingWith: state)
+            for place in registration.places {
+                func mark(_ state: inout StoreState) {
+                    state.markAsReplacement(assuming: version, in: options.line, at: Date())
+                }
+                if try isDamaged(place) {
+                    var state = StoreState()
+                    mark(&state)
+                    try place.store.setAside(replacingWith: state)
+                } else if try isUnknownReplacement(place) {
+                    try place.store.change(name, waitingUpTo: patience, mark)
+                } else {
+                    continue
+                }
                 hasReplaced = true
             }
             guard hasReplaced else {
@@ -151,6 +160,12 @@ extension MigrationManager {
         } catch let error as MigrationError where error.isAboutDamage {
             return true
         }
+    }
+
+    /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.
+    private func isUnknownReplacement(_ place: any MigrationPlace) throws -> Bool {
+        let state = try place.store.read(name)
+        return try state.isReplacement && state.record(of: name) == nil && state.assumptions[options.line] == nil
     }
 
     private func changeRecord(

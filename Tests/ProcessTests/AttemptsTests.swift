@@ -8,7 +8,7 @@ struct AttemptsTests {
     static func gaveUp(_ deaths: String) -> String {
         """
         gaveUp: Library: step 1.2 (Migrations.swift:7) was not retried: the process died in it \(deaths). \
-        A new build of the app retries it, as does migrate(retrying: "1.2"); skip("1.2") goes on without \
+        A new build of the app retries it, as does migrate(retrying: error.work); skip(error.work) goes on without \
         it.
 
         """
@@ -144,7 +144,7 @@ struct AttemptsTests {
         #expect(
             given.output == """
                 gaveUp: Library: schema step 2.0 (Migrations.swift:7) was not retried: the process died in it 3 times. A new \
-                build of the app retries it, as does migrate(retrying: "2.0").
+                build of the app retries it, as does migrate(retrying: error.work).
 
                 """)
         let retried = try await install.launch("2.0+417", ["2.0:move"], ["--retrying", "2.0"])
@@ -167,7 +167,7 @@ struct AttemptsTests {
         #expect(
             given.output == """
                 gaveUp: Library: a closure for a version change was not retried: the process died in it 3 times. A new \
-                build of the app retries it, as does migrate(retrying: "2.0"); skip("2.0") goes on without it.
+                build of the app retries it, as does migrate(retrying: error.work); skip(error.work) goes on without it.
 
                 """)
         let skipped = try await install.launch("2.0+417", ["2.0:change"], ["--skip", "2.0"])
@@ -191,7 +191,7 @@ struct AttemptsTests {
             given.output.hasSuffix(
                 """
                 deferred [], failed ["Library: deferred step 2.0 (Migrations.swift:7) was not retried: the process died in \
-                it 3 times. A new build of the app retries it, as does runDeferred(retrying: \\"2.0\\"); skip(\\"2.0\\") goes on \
+                it 3 times. A new build of the app retries it, as does runDeferred(retrying: error.work); skip(error.work) goes on \
                 without it."]
 
                 """), "\(given.output)")

@@ -65,7 +65,7 @@ extension WorkID {
 
 extension WorkState {
     private static let words: [String: WorkState] = [
-        "done": .done, "notNeeded": .notNeeded, "skipped": .skipped, "givenUp": .givenUp,
+        "done": .done, "notNeeded": .notNeeded, "skipped": .skipped,
     ]
 
     fileprivate init(_ field: JSONField) throws {
@@ -82,7 +82,6 @@ extension WorkState {
         case .done: return .string("done")
         case .notNeeded: return .string("notNeeded")
         case .skipped: return .string("skipped")
-        case .givenUp: return .string("givenUp")
         case .open(let open): return .object(open.json(replacing: old.fields))
         }
     }
@@ -98,6 +97,7 @@ extension OpenWork {
         build = try field.field("build").ifPresent?.text()
         remaining = try field.field("remaining").ifPresent?.count(upTo: .max)
         failures = try field.field("failures").ifPresent?.count(upTo: limit) ?? 0
+        isGivenUp = try field.field("givenUp").value == .bool(true)
         position = try field.field("position").ifPresent.map { try StepPosition($0) }
     }
 
@@ -111,6 +111,7 @@ extension OpenWork {
         fields["build"] = build.map(JSONValue.string)
         fields["remaining"] = remaining.map { .integer(Int64($0)) }
         fields["failures"] = count(failures)
+        fields["givenUp"] = isGivenUp ? .bool(true) : nil
         fields["position"] = position.map { .object($0.json(replacing: fields["position"])) }
         return fields
     }

@@ -57,7 +57,7 @@ public struct Adoption {
     /// Joins several kinds of evidence: the lowest version that any of them finds.
     ///
     /// ```swift
-    /// adopting: .any(.databaseHasTables(dbQueue, means: "1.0"), .fileExists(archiveURL, means: "1.4"))
+    /// let adopting = Adoption.any(.fileExists(archiveURL, means: "1.0"), .mfMigrationManager())
     /// ```
     ///
     /// - Parameter adoptions: the kinds of evidence; each is asked.

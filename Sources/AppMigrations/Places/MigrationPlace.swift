@@ -80,8 +80,8 @@ package final class PlaceState: Sendable {
     let splitRecord: MigrationRecord?
     /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
     package let seen: [String: [SeenVersion]]
-    /// The version that the data was assumed to be at when damaged records were replaced; nil if they were not.
-    let assumption: Assumption?
+    /// The versions that the data was assumed to be at when damaged records were replaced, by line.
+    let assumptions: [String: AppVersion]
     /// The evidence beside the record.
     package let evidence: Evidence
     /// For each schema step, what it will do after the schema steps before it.
@@ -89,21 +89,16 @@ package final class PlaceState: Sendable {
     /// The schema versions that the place has had and that no schema step knows, ascending; they stay.
     package let newer: [String]
 
-    struct Assumption: Sendable, Equatable {
-        let version: AppVersion
-        let line: String
-    }
-
     init(
         record: MigrationRecord?, hasRemovedRecord: Bool = false, splitRecord: MigrationRecord? = nil,
-        seen: [String: [SeenVersion]], assumption: Assumption? = nil, evidence: Evidence,
+        seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
         pending: [PendingSchema] = [], newer: [String] = []
     ) {
         self.record = record
         self.hasRemovedRecord = hasRemovedRecord
         self.splitRecord = splitRecord
         self.seen = seen
-        self.assumption = assumption
+        self.assumptions = assumptions
         self.evidence = evidence
         self.pending = pending
         self.newer = newer
@@ -117,11 +112,10 @@ package final class PlaceState: Sendable {
         pending: [PendingSchema] = [], newer: [String] = []
     ) throws {
         guard let record = try state.record(of: manager) else {
-            let assumption = try state.assumption.map { Assumption(version: $0.version, line: $0.line) }
             let found = try evidence()
             self.init(
                 record: nil, hasRemovedRecord: try state.hasRemovedRecord(of: manager), seen: state.seen,
-                assumption: assumption, evidence: found == .empty && assumption != nil ? .replaced : found,
+                assumptions: try state.assumptions, evidence: found == .empty && state.isReplacement ? .replaced : found,
                 pending: pending, newer: newer)
             return
         }
@@ -132,7 +126,7 @@ package final class PlaceState: Sendable {
     func splitting(off record: MigrationRecord?) -> PlaceState {
         PlaceState(
             record: nil, hasRemovedRecord: hasRemovedRecord, splitRecord: record, seen: seen,
-            assumption: assumption, evidence: evidence, pending: pending, newer: newer)
+            assumptions: assumptions, evidence: evidence, pending: pending, newer: newer)
     }
 
     /// Returns true if a version was launched here.

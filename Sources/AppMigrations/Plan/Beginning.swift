@@ -63,12 +63,12 @@ struct Beginnings {
         let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
         return removed(store)
             ?? downgrade(seen)
-            ?? witness(databases)
+            ?? (store.evidence == .empty ? witness(databases) : nil)
             ?? store.splitRecord.map { .split($0) }
             ?? assumption(store)
             ?? answered(seen)
             ?? self.seen(seen)
-            ?? (store.evidence == .ledgerOnly && seen.isEmpty ? .at(.zero, .seen) : nil)
+            ?? ledger(store)
             ?? places.firstIndex { !$0.isExplained(in: request.line) }.map { .undecided(at: $0) }
             ?? .fresh(.install)
     }
@@ -91,8 +91,7 @@ struct Beginnings {
             ?? (isNew(place) ? asTheStore : nil)
             ?? answered(seen)
             ?? self.seen(seen)
-            // A step in a database commits together with its record. No record: none has run here.
-            ?? (place.evidence == .ledgerOnly && !place.isExplained(in: request.line) ? .at(.zero, .seen) : nil)
+            ?? ledger(place)
             ?? (place.isExplained(in: request.line) ? asTheStore : .undecided(at: index))
     }
 
@@ -114,8 +113,12 @@ struct Beginnings {
     }
 
     private func assumption(_ place: PlaceState) -> Beginning? {
-        guard let assumption = place.assumption, assumption.line == request.line else { return nil }
-        return .at(assumption.version, .lost)
+        place.assumptions[request.line].map { .at($0, .lost) }
+    }
+
+    /// A step in a database commits together with its record: no record means that none has run here.
+    private func ledger(_ place: PlaceState) -> Beginning? {
+        place.evidence == .ledgerOnly && !place.isExplained(in: request.line) ? .at(.zero, .seen) : nil
     }
 
     private func isNew(_ place: PlaceState) -> Bool {
@@ -168,13 +171,9 @@ extension Beginning {
         case .fresh(let fresh):
             var record = MigrationRecord(start: request.current)
             record.freshBuild = request.build
-            for step in steps {
-                switch step.onFreshInstall {
-                case .skip: record.settle(step.version, as: .notNeeded)
-                case .run: record[step.id] = .open(OpenWork(isOwed: true))
-                case .only where fresh == .install: record[step.id] = .open(OpenWork(isOwed: true))
-                case .only: break
-                }
+            // What a new install needs besides its tables, a new database of an old one does not.
+            for step in steps where fresh == .database && step.onFreshInstall == .only {
+                record.settle(step.version, as: .notNeeded)
             }
             return record
         case .at(let version, let reason):

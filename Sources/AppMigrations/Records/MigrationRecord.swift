@@ -49,7 +49,7 @@ extension MigrationRecord {
     }
 
     /// Returns true if a step must run even if it is at or below the version with which the record begins.
-    func isOwed(_ id: WorkID) -> Bool { open(id)?.isOwed ?? (work[id] == .givenUp) }
+    func isOwed(_ id: WorkID) -> Bool { open(id)?.isOwed ?? false }
 
     /// Returns where a deferred step is; nil unless a launch has prepared it.
     package func position(of version: AppVersion) -> StepPosition? { open(WorkID(version))?.position }
@@ -59,8 +59,6 @@ extension MigrationRecord {
         var open: OpenWork
         switch work[id] {
         case .open(let known): open = known
-        // Given up by an earlier release, and needed by this one.
-        case .givenUp: open = OpenWork(isOwed: true)
         case nil: open = OpenWork()
         case .done, .notNeeded, .skipped: return
         }
@@ -103,11 +101,11 @@ extension MigrationRecord {
         guard isFailure, case .giveUp(let limit) = step.onError, let failures = open(step.id)?.failures,
             failures >= limit
         else { return }
-        work[step.id] = .givenUp
+        changeOpen(step.id) { $0.giveUp() }
     }
 
     /// Returns true if a step is best-effort and has failed too often to be tried again.
-    func hasGivenUp(_ step: MigrationStep) -> Bool { step.onError != .stop && work[step.id] == .givenUp }
+    func hasGivenUp(_ step: MigrationStep) -> Bool { step.onError != .stop && open(step.id)?.isGivenUp ?? false }
 
     /// Notes that a step is to run, whether it has run or not.
     mutating func rerun(_ version: AppVersion) {
@@ -143,10 +141,19 @@ extension MigrationRecord {
     }
 
     /// Changes the record to that with which a launch begins its work.
-    mutating func begin(_ launch: Launch, current: AppVersion) {
-        if case .downgrade(let higher) = launch {
+    ///
+    /// - Parameter due: the steps of this place that are due.
+    mutating func begin(_ launch: Launch, current: AppVersion, due: [MigrationStep]) {
+        switch launch {
+        case .freshInstall:
+            // There is no old data: what is due is not needed, except what the app asked to run.
+            for step in due where work[step.id] == nil {
+                work[step.id] = step.onFreshInstall == .skip ? .notNeeded : .open(OpenWork(isOwed: true))
+            }
+        case .downgrade(let higher):
             raiseHighest(to: higher)
             downgradedTo = current
+        case .adoption, .upgrade, .relaunch: break
         }
         raiseHighest(to: current)
     }

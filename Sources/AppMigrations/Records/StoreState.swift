@@ -200,12 +200,14 @@ extension StoreState {
         root["seen"] = .object(lines)
     }
 
-    /// The version that the store's data was assumed to be at when damaged contents were replaced; nil if they were not.
-    package var assumption: (line: String, version: AppVersion)? {
+    /// The versions that the store's data was assumed to be at when damaged contents were replaced, by line.
+    package var assumptions: [String: AppVersion] {
         get throws {
-            guard let replaced = root["replaced"] else { return nil }
+            guard let replaced = root["replaced"] else { return [:] }
             let field = JSONField(value: replaced, path: "replaced")
-            return (try field.field("line").text(), try field.field("version").version())
+            return try field.object().keys.reduce(into: [:]) { versions, line in
+                versions[line] = try field.field(line).field("version").version()
+            }
         }
     }
 
@@ -216,9 +218,10 @@ extension StoreState {
     ///
     /// - Parameter version: the version that all data here is assumed to be at.
     package mutating func markAsReplacement(assuming version: AppVersion, in line: String, at date: Date) {
-        root["replaced"] = .object([
-            "date": .string(date.recordText), "line": .string(line), "version": .string("\(version)"),
-        ])
+        var lines: [String: JSONValue] = [:]
+        if case .object(let known) = root["replaced"] { lines = known }
+        lines[line] = .object(["date": .string(date.recordText), "version": .string("\(version)")])
+        root["replaced"] = .object(lines)
     }
 
     /// Identifies the contents of the file from which this state was moved; nil if it was not moved.
@@ -335,13 +338,21 @@ extension StoreState {
     /// The name of a manager's row.
     package static func rowName(of manager: String) -> String { ManagerName(manager).key }
 
+    /// The rows that concern all managers.
+    package var sharedRows: [Row] {
+        get throws {
+            var rows = [try row("format", "", root["format"])]
+            if case .object(let lines) = root["seen"] { rows += try lines.map { try row("seen", $0, $1) } }
+            if case .object(let fields) = root["replaced"] {
+                rows += try fields.map { try row("replaced", $0, $1) }
+            }
+            return rows
+        }
+    }
+
     /// The rows that concern one manager.
     package func rows(of manager: String) throws -> [Row] {
-        var rows = [try row("format", "", root["format"])]
-        if case .object(let lines) = root["seen"] { rows += try lines.map { try row("seen", $0, $1) } }
-        if case .object(let fields) = root["replaced"] {
-            rows += try fields.map { try row("replaced", $0, $1) }
-        }
+        var rows = try sharedRows
         let key = ManagerName(manager).key
         if let record = try managers.object()[key] { rows.append(try row("managers", key, record)) }
         return rows

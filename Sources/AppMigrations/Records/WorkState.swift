@@ -27,16 +27,12 @@ package enum WorkState: Sendable, Equatable {
     case notNeeded
     /// The app has settled it without running it.
     case skipped
-    /// It is best-effort, and has failed too often to be tried again.
-    ///
-    /// It is not settled: where a later release depends on it, and it is best-effort no longer, it is pending.
-    case givenUp
     case open(OpenWork)
 
     package var isSettled: Bool {
         switch self {
         case .done, .notNeeded, .skipped: true
-        case .givenUp, .open: false
+        case .open: false
         }
     }
 }
@@ -57,12 +53,16 @@ package struct OpenWork: Sendable, Equatable {
     package var remaining: Int?
     /// How often it has failed.
     package var failures: Int
+    /// True if it is best-effort, and has failed too often to be tried again.
+    ///
+    /// Where a later release depends on it, and it is best-effort no longer, it goes on where it was.
+    package var isGivenUp: Bool
     /// How far it is, if it works in portions; a deferred step that has a position is waiting.
     package var position: StepPosition?
 
     package init(isOwed: Bool = false) {
         self.isOwed = isOwed
-        (deaths, forgiven, failures) = (0, 0, 0)
+        (deaths, forgiven, failures, isGivenUp) = (0, 0, 0, false)
     }
 
     package struct Start: Sendable, Equatable {
@@ -95,6 +95,7 @@ extension OpenWork {
         self.remaining = remaining
         if isRetry || build != start.build { forgiven = deaths }
         running = start
+        isGivenUp = false
     }
 
     /// Notes that the process died in the work, if it was running.
@@ -117,6 +118,9 @@ extension OpenWork {
         running = nil
         if isFailure { failures = min(failures + 1, Self.maximumCount) }
     }
+
+    /// Notes that the work is not tried again, unless a later release depends on it.
+    mutating func giveUp() { (failures, isGivenUp) = (0, true) }
 
     /// Returns the number of deaths that count, in a build of the app.
     ///

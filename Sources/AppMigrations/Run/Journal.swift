@@ -43,7 +43,9 @@ struct Journal {
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
             let place = pages[index].plan
-            pages[index].changes.append { $0.begin(place.launch, current: request.current) }
+            pages[index].changes.append {
+                $0.begin(place.launch, current: request.current, due: place.steps.closures)
+            }
             pages[index].history = place.notNeeded.map {
                 SettledStep(
                     place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded, date: Date(),

@@ -51,7 +51,7 @@ struct Outcome {
 extension MigrationStep {
     fileprivate func remedy(isInBatch: Bool) -> String {
         switch kind {
-        case .batches where !isInBatch: "No row was changed. The next launch tries the step again."
+        case .batches where !isInBatch: "No row was changed. The step is tried again."
         case .closure, .transaction, .schemaStep: "Earlier steps are complete. The next launch retries this one."
         case .versionChange: "The steps are complete. The next launch runs the closure again."
         case .batches: "That batch was rolled back; all others are kept. The next run retries it."

@@ -281,7 +281,7 @@ struct RowBatches: StepBatches {
         let was = ", and was (\(old.joined(separator: ", "))) when the step began"
         return MigrationError(
             .stepFailed, "the primary key of table \(table) is (\(names))\(was)",
-            remedy: "Start the step over with rerunStep(_:), or restore the key.")
+            remedy: "Start the step over with rerun(_:), or restore the key.")
     }
 }
 

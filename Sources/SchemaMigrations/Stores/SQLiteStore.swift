@@ -222,6 +222,7 @@ extension SQLiteStore {
 
     private func replaceState(with state: StoreState, _ db: Database) throws {
         try createTable(db)
+        try insert(state.sharedRows, db)
         for manager in try state.managerNames { try insert(state.rows(of: manager), db) }
         try append(state.newHistory, db)
     }

@@ -16,7 +16,6 @@ struct FirstLaunchTests {
         let manager = try MigrationManager(
             name: name, currentVersion: version, adopting: adopting, store: store)
         let report = try manager.migrate()
-        #expect(try manager.migrate().isFirstLaunchOfVersion == report.isFirstLaunchOfVersion)
         return Answer(ever: report.launch == .freshInstall, ofVersion: report.isFirstLaunchOfVersion)
     }
 

@@ -38,7 +38,7 @@ struct ReplaceRecordTests {
         #expect(throws: MigrationError.self) { try manager.migrate() }
         try manager.replaceRecord(assuming: "1.0")
         let report = try manager.migrate()
-        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.launch == .adoption(from: "1.0"))
         #expect(report.completed == ["1.5", "2.0"])
 
         let name = try #require(try setAside.first)
@@ -98,7 +98,7 @@ struct ReplaceRecordTests {
         #expect(try Data(contentsOf: aside.appendingPathComponent("file")) == Data("kept".utf8))
     }
 
-    @Test("replacing a readable record affects this manager only")
+    @Test("a readable record is not replaced")
     func readable() throws {
         try launch("1.0", name: "Library", store: store)
         try launch("1.0", name: "Settings", store: store)
@@ -109,9 +109,10 @@ struct ReplaceRecordTests {
 
         let manager = try manager()
         #expect(try manager.migrate().launch == .relaunch)
-        try manager.replaceRecord(assuming: "1.5")
-        #expect(try manager.migrate().launch == .upgrade(from: "1.5"))
-        #expect(log.lines == ["2.0"])
+        let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.5") }
+        #expect(error.code == .invalidCall)
+        #expect(try manager.migrate().launch == .relaunch)
+        #expect(log.lines == [])
         #expect(try store.record(of: "Settings") == settings)
         #expect(try setAside == [])
     }

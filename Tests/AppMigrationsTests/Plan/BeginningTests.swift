@@ -23,7 +23,7 @@ struct BeginningTests {
     ) -> PlaceState {
         PlaceState(
             record: record, hasRemovedRecord: isRemoved, seen: texts.isEmpty ? [:] : [line: seen(texts)],
-            assumption: version.map { .init(version: $0, line: line) }, evidence: evidence)
+            assumptions: version.map { [line: $0] } ?? [:], evidence: evidence)
     }
 
     private func record(start: AppVersion, completed: AppVersion? = nil) -> MigrationRecord {

@@ -81,7 +81,7 @@ struct LaunchPlanTests {
     @Test("leaves out a best-effort step that was given up, until a step depends on it")
     func givenUp() throws {
         var record = record(completed: "1.0")
-        record.settle("1.5", as: .givenUp)
+        record.changeOpen(WorkID("1.5")) { $0.isGivenUp = true }
         #expect(try plan([step("1.5", onError: .giveUp(after: 1))], record).pending.isEmpty)
         let finished = [step("1.5", kind: .batches), step("2.0", 1, finishing: ["1.5"])]
         #expect(try plan(finished, record, deadlines: ["1.5": "2.0"]).pending.map(\.step.version) == ["1.5", "2.0"])

@@ -24,7 +24,7 @@ struct StoreStateTests {
                 open.running = OpenWork.Start(build: "1.5", since: date)
             }
             record.changeOpen(WorkID("1.2")) { $0.failures = 3 }
-            record.settle("1.3", as: .givenUp)
+            record.changeOpen(WorkID("1.3")) { $0.isGivenUp = true }
             try state.setRecord(record, of: "Library")
             for version in ["1.0", "2.0"] as [AppVersion] { state.see(version, in: "app", at: date) }
             return state

@@ -101,7 +101,7 @@ struct EvidenceInDatabasesTests {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store())
         try manager.replaceRecord(assuming: "2.0")
-        #expect(try launch("Library", "app") == .relaunch)
+        #expect(try launch("Library", "app") == .adoption(from: "2.0"))
         #expect(try launch("Late", "app") == .adoption(from: "2.0"))
         let error = try #require(throws: MigrationError.self) { try launch("Plugin", "Plugin") }
         #expect(error.code == .undecided)
@@ -115,7 +115,7 @@ struct EvidenceInDatabasesTests {
             name: "Plugin", currentVersion: "2.0", adopting: .newApp, store: store(),
             options: MigrationOptions(line: "Plugin"))
         try plugin.replaceRecord(assuming: "1.0")
-        #expect(try plugin.migrate().launch == .upgrade(from: "1.0"))
+        #expect(try plugin.migrate().launch == .adoption(from: "1.0"))
     }
 
     @Test("An unknown version is neither seen nor told")
