@@ -128,7 +128,7 @@ extension MigrationManager {
             for place in places {
                 do {
                     try place.store.findDeaths(of: name, isDeferred: false, waitingUpTo: patience)
-                } catch where !place.isRequired {
+                } catch  where !place.isRequired {
                     // It keeps nothing else from running.
                 }
             }

@@ -28,9 +28,11 @@ extension MigrationManager {
             guard work.kind != .schemaStep else {
                 throw MigrationError(
                     .invalidCall, "\(work.kind) \(work.version) cannot be skipped",
-                    remedy: "Retry it with migrate(retrying:): the app's code relies on its tables.", work: work)
+                    remedy: "Retry it with migrate(retrying:): the app's code relies on its tables.",
+                    work: work)
             }
-            guard let pending = (plan.pending + plan.deferred).first(where: { plan.work(of: $0) == work }) else {
+            guard let pending = (plan.pending + plan.deferred).first(where: { plan.work(of: $0) == work })
+            else {
                 throw MigrationError(
                     .invalidCall, "\(work.kind) \(work.version) is not pending",
                     remedy: "pending() returns the work that is.", work: work)
@@ -165,7 +167,8 @@ extension MigrationManager {
     /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.
     private func isUnknownReplacement(_ place: any MigrationPlace) throws -> Bool {
         let state = try place.store.read(name)
-        return try state.isReplacement && state.record(of: name) == nil && state.assumptions[options.line] == nil
+        return try state.isReplacement && state.record(of: name) == nil
+            && state.assumptions[options.line] == nil
     }
 
     private func changeRecord(
@@ -194,7 +197,9 @@ extension MigrationManager {
             }
             defer { deferred.release() }
             if lock.hasDied {
-                do { try findingDeaths(patience)() } catch let error as MigrationError where error.isAboutDamage {}
+                do { try findingDeaths(patience)() } catch let error as MigrationError
+                    where error.isAboutDamage
+                {}
             }
             try body()
         }

@@ -126,7 +126,8 @@ struct Launcher: ParsableCommand {
 
     /// Returns the pending work of a version that comes first.
     private func work(_ version: String, of manager: MigrationManager) throws -> MigrationWork {
-        guard let pending = try manager.pending().first(where: { "\($0.work.version)" == version }) else {
+        guard let pending = try manager.pending().first(where: { $0.work.version == AppVersion(version) })
+        else {
             throw ValidationError("No work of version \(version) is pending.")
         }
         return pending.work

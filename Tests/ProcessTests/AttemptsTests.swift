@@ -171,7 +171,7 @@ struct AttemptsTests {
 
                 """)
         let skipped = try await install.launch("2.0+417", ["2.0:change"], ["--skip", "2.0"])
-        #expect(skipped.output == "launch relaunch\ncompleted []\n")
+        #expect(skipped.output == "launch upgrade(from: 1.0)\ncompleted []\n")
         #expect(install.effects == ["2.0", "2.0", "2.0"])
     }
 

@@ -174,7 +174,8 @@ struct FolderState: Equatable {
         let work = (fields?["work"] as? [String: Any] ?? [:]).filter { !$0.key.contains(" ") }
         let open = work.compactMapValues { $0 as? [String: Any] }
         return Record(
-            settled: Set(work.filter { ["done", "notNeeded", "skipped"].contains($0.value as? String) }.keys),
+            settled: Set(
+                work.filter { ["done", "notNeeded", "skipped"].contains($0.value as? String) }.keys),
             completed: fields?["completed"] as? String,
             positions: open.compactMapValues { $0["position"] as? [String: Any] }.mapValues(Position.init),
             unended: Set(

@@ -149,7 +149,6 @@ struct JSONField {
         return try version(in: text)
     }
 
-
     /// Parses the version in a part of the field's text, or of one of its keys.
     func version(in text: String) throws -> AppVersion {
         do {

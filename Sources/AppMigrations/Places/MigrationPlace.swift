@@ -20,7 +20,8 @@ package protocol MigrationPlace: Sendable {
     ///   - schemaSteps: the schema steps of this place that are due, in order.
     ///   - limit: the longest time to wait for others; nil for the place's own.
     /// - Throws: ``MigrationError``; with the code `newerThanThisProcess` when a newer app has been here.
-    func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws -> PlaceState
+    func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+        -> PlaceState
 
     /// True if another connection that is made like this place's fails while a batch is written, instead of waiting.
     var failsOthersWhileWriting: Bool { get }
@@ -115,7 +116,8 @@ package final class PlaceState: Sendable {
             let found = try evidence()
             self.init(
                 record: nil, hasRemovedRecord: try state.hasRemovedRecord(of: manager), seen: state.seen,
-                assumptions: try state.assumptions, evidence: found == .empty && state.isReplacement ? .replaced : found,
+                assumptions: try state.assumptions,
+                evidence: found == .empty && state.isReplacement ? .replaced : found,
                 pending: pending, newer: newer)
             return
         }

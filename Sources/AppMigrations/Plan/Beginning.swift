@@ -80,7 +80,9 @@ struct Beginnings {
     ///   - name: the name of the database.
     ///   - launch: the kind of launch in the store.
     ///   - record: the record of the store; nil if the manager does not begin there.
-    func inDatabase(_ index: Int, named name: String, _ launch: Launch, _ record: MigrationRecord?) -> Beginning {
+    func inDatabase(_ index: Int, named name: String, _ launch: Launch, _ record: MigrationRecord?)
+        -> Beginning
+    {
         let place = places[index]
         let seen = place.seen(in: request.line)
         let asTheStore = beginning(asIn: launch, isKnown: record?.databases.contains(name) ?? false)
@@ -97,7 +99,9 @@ struct Beginnings {
 
     // MARK: Lines of the table
 
-    private func removed(_ place: PlaceState) -> Beginning? { place.hasRemovedRecord ? .fresh(.install) : nil }
+    private func removed(_ place: PlaceState) -> Beginning? {
+        place.hasRemovedRecord ? .fresh(.install) : nil
+    }
 
     private func downgrade(_ seen: [SeenVersion]) -> Beginning? {
         guard let first = seen.first, first.version > request.current,
@@ -165,7 +169,8 @@ extension Beginning {
     ///   - store: the record of the manager's store and its steps, if the place is another one. What is done there, and is
     ///     registered there no longer, has come here with its step.
     func record(
-        _ request: LaunchRequest, _ steps: [MigrationStep], store: (record: MigrationRecord?, steps: [MigrationStep])?
+        _ request: LaunchRequest, _ steps: [MigrationStep],
+        store: (record: MigrationRecord?, steps: [MigrationStep])?
     ) -> MigrationRecord? {
         switch self {
         case .fresh(let fresh):

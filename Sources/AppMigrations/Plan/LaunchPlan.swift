@@ -111,7 +111,9 @@ final class LaunchPlan: Sendable {
     func isHeld(_ step: StepKey) -> Bool { held.contains(step) }
 
     /// The deferred steps that are not done.
-    var unfinished: Set<StepKey> { held.union((pending + deferred).lazy.filter(\.step.isDeferred).map(\.key)) }
+    var unfinished: Set<StepKey> {
+        held.union((pending + deferred).lazy.filter(\.step.isDeferred).map(\.key))
+    }
 
     /// Returns the work of a step, for people and for calls of the manager's.
     func work(of pending: PendingStep) -> MigrationWork {

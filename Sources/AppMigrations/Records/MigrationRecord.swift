@@ -105,7 +105,9 @@ extension MigrationRecord {
     }
 
     /// Returns true if a step is best-effort and has failed too often to be tried again.
-    func hasGivenUp(_ step: MigrationStep) -> Bool { step.onError != .stop && open(step.id)?.isGivenUp ?? false }
+    func hasGivenUp(_ step: MigrationStep) -> Bool {
+        step.onError != .stop && open(step.id)?.isGivenUp ?? false
+    }
 
     /// Notes that a step is to run, whether it has run or not.
     mutating func rerun(_ version: AppVersion) {

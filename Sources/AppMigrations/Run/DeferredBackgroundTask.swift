@@ -12,7 +12,7 @@ import Foundation
     /// ```swift
     /// DeferredBackgroundTask.register("com.example.fill") { try makeManager() }
     /// let launch = try await manager.migrate()
-    /// if !launch.pendingDeferred.isEmpty { try? DeferredBackgroundTask.schedule("com.example.fill") }
+    /// if !launch.deferred.isEmpty { try? DeferredBackgroundTask.schedule("com.example.fill") }
     /// ```
     ///
     /// The task makes a manager, migrates, and runs deferred steps until all are done or its time is over. It completes

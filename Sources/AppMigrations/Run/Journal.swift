@@ -180,7 +180,7 @@ struct Journal {
             for (index, page) in open {
                 do {
                     try page.write(request, timeout)
-                } catch where index > 0 && index != required && page.plan.steps.isBestEffort {
+                } catch  where index > 0 && index != required && page.plan.steps.isBestEffort {
                     // It keeps nothing else from running.
                     unwritten.insert(index)
                 }

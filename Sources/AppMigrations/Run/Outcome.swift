@@ -52,7 +52,8 @@ extension MigrationStep {
     fileprivate func remedy(isInBatch: Bool) -> String {
         switch kind {
         case .batches where !isInBatch: "No row was changed. The step is tried again."
-        case .closure, .transaction, .schemaStep: "Earlier steps are complete. The next launch retries this one."
+        case .closure, .transaction, .schemaStep:
+            "Earlier steps are complete. The next launch retries this one."
         case .versionChange: "The steps are complete. The next launch runs the closure again."
         case .batches: "That batch was rolled back; all others are kept. The next run retries it."
         case .deferredClosure: "The next run continues the step from its last checkpoint."

@@ -25,7 +25,8 @@ final class RunState {
     private let tell: (MigrationEvent.Kind) -> Void
 
     init(
-        _ plan: LaunchPlan, _ registration: Registration, _ lock: RunLock, progress: Progress, timeout: Duration,
+        _ plan: LaunchPlan, _ registration: Registration, _ lock: RunLock, progress: Progress,
+        timeout: Duration,
         tally: Tally = Tally(), tell: @escaping (MigrationEvent.Kind) -> Void
     ) {
         self.plan = plan
@@ -90,7 +91,8 @@ final class RunState {
                 let lock = try limit.map({ limit in
                     try stores[0].lock(name, waitingUpTo: limit) { holder in
                         MigrationError(
-                            .locked, "\(holder) is running a deferred step, and did not pause within \(limit)",
+                            .locked,
+                            "\(holder) is running a deferred step, and did not pause within \(limit)",
                             remedy: "Launch again when it has finished, or raise the option `lockTimeout`.",
                             manager: manager, version: step.version)
                     }

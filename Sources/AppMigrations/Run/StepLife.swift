@@ -172,7 +172,8 @@ final class StepLife {
         case .asynchronous(let body), .deferredClosure(let body):
             return .suspending({ try await body(context) }, then: ended)
         case .transaction(let work):
-            return .elsewhere({ [settlement] in try work.perform(context, settlement: settlement) }, then: ended)
+            return .elsewhere(
+                { [settlement] in try work.perform(context, settlement: settlement) }, then: ended)
         case .schemaStep(let work):
             return .elsewhere({ try work.perform(context) }) { [self] result in
                 if case .success(let outcome) = result { note(outcome) }
@@ -200,7 +201,8 @@ final class StepLife {
 
     private func batch(_ batches: BatchRunner) -> Action {
         let lock = run.deferredLock(waitingUpTo: rules.lockTimeout, for: pending, isBegun: true)
-        return .elsewhere({ [settlement, patience = rules.patience] () throws -> (BatchRunner, BatchOutcome)? in
+        return .elsewhere({
+            [settlement, patience = rules.patience] () throws -> (BatchRunner, BatchOutcome)? in
             guard let lock = try lock() else { return nil }
             defer { lock.release() }
             var batches = batches

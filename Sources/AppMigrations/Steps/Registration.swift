@@ -59,7 +59,9 @@ struct Registration {
             places.append(place)
             due.append(PlaceSteps(of: place))
         }
-        if step.onFreshInstall == .only || !step.finishing.isEmpty || !due[index].isBelow(step) { isInOrder = false }
+        if step.onFreshInstall == .only || !step.finishing.isEmpty || !due[index].isBelow(step) {
+            isInOrder = false
+        }
         due[index].add(step)
         for version in step.finishing where step.onError == .stop {
             deadlines[version] = min(deadlines[version] ?? step.version, step.version)
@@ -80,7 +82,9 @@ struct Registration {
         waitingUpTo limit: Duration? = nil, splitFrom source: String? = nil
     ) -> @Sendable () -> [Result<PlaceState, any Error>] {
         var looks: [(place: any MigrationPlace, schemaSteps: [any SchemaStepWork])] = []
-        for (index, place) in places.enumerated() { looks.append((place, schemaSteps(due[index].schemaSteps))) }
+        for (index, place) in places.enumerated() {
+            looks.append((place, schemaSteps(due[index].schemaSteps)))
+        }
         return { [manager, looks] in
             looks.map { look in
                 Result {
@@ -104,7 +108,9 @@ struct Registration {
     /// The work that is due, in the order in which it would run.
     var work: [MigrationWork] {
         let steps = due.flatMap { place in
-            (place.schemaSteps + place.closures).map { (step: $0, work: place.work(of: $0, manager: manager)) }
+            (place.schemaSteps + place.closures).map {
+                (step: $0, work: place.work(of: $0, manager: manager))
+            }
         }
         return steps.sorted { $0.step.runsBefore($1.step) }.map(\.work)
     }
@@ -238,8 +244,10 @@ extension Registration {
             for step in steps.dropLast() {
                 guard case .schemaStep(let body) = bodies[step.number], body.goesToLatest else { continue }
                 note(
-                    step, "goes to the latest schema version, but a later schema step follows, and a step is `finishing:`",
-                    "Name its version with `upTo:`: otherwise it applies what has to wait for the deferred step.")
+                    step,
+                    "goes to the latest schema version, but a later schema step follows, and a step is `finishing:`",
+                    "Name its version with `upTo:`: otherwise it applies what has to wait for the deferred step."
+                )
             }
         }
     }
@@ -263,7 +271,9 @@ struct PlaceSteps: Sendable {
     }
 
     /// True if nothing here may keep the manager from going on.
-    var isBestEffort: Bool { schemaSteps.isEmpty && closures.allSatisfy { $0.onError != .stop } && !closures.isEmpty }
+    var isBestEffort: Bool {
+        schemaSteps.isEmpty && closures.allSatisfy { $0.onError != .stop } && !closures.isEmpty
+    }
 
     /// Returns the work of a step, for people and for calls of the manager's.
     func work(of step: MigrationStep, manager: String) -> MigrationWork {

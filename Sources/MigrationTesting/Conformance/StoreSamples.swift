@@ -22,7 +22,7 @@ struct StoreSample {
     func write(to state: inout StoreState, of manager: String) throws {
         try state.setRecord(record, of: manager)
         for (line, versions) in seen {
-            for version in versions { 
+            for version in versions {
                 state.see(version.version, build: version.build, in: line, at: version.first)
             }
         }

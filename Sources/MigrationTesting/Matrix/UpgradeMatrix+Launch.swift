@@ -28,7 +28,8 @@ extension UpgradeMatrix {
             let failures = try manager.runDeferred().failures
             let after = Set(try database.read { try schema.pending($0) })
             return MatrixUpgrade(
-                applied: before.filter { !after.contains($0) }, warnings: report.schemaSteps.flatMap(\.warnings),
+                applied: before.filter { !after.contains($0) },
+                warnings: report.schemaSteps.flatMap(\.warnings),
                 failures: failures)
         }
     }

@@ -97,7 +97,9 @@ struct SchemaStepReview<Key: Hashable> {
             if position < reached {
                 note(
                     index, "goes up to \(set[position]), below an earlier schema step's \(set[reached])",
-                    remedy: "A schema step never goes down: name the version of the schema step before it, or a later one.")
+                    remedy:
+                        "A schema step never goes down: name the version of the schema step before it, or a later one."
+                )
             }
             reached = max(reached, position)
         }
@@ -196,7 +198,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     }
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
-        let rollingBack = schemaSteps.enumerated().filter { ($1 as? GRDBSchemaStep)?.newerDatabases == .rollBack }.map {
+        let rollingBack = schemaSteps.enumerated().filter {
+            ($1 as? GRDBSchemaStep)?.newerDatabases == .rollBack
+        }.map {
             SchemaStepMistake(
                 index: $0.offset, problem: "asks GRDB's migrator to roll back, which it cannot",
                 remedy: "Pass newerDatabases: .refuse or .allow.")

@@ -98,7 +98,9 @@ final class BatchBody {
         isRunning = false
         guard let result else { throw ended() }
         // Whatever the time was spent on: an interrupt stops statements only.
-        if smallerSize != nil, batch.isTimed, ContinuousClock.now >= start + Batch.limit { throw BatchTimeOver() }
+        if smallerSize != nil, batch.isTimed, ContinuousClock.now >= start + Batch.limit {
+            throw BatchTimeOver()
+        }
         return result
     }
 

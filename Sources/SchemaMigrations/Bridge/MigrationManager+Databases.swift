@@ -69,7 +69,8 @@ extension MigrationManager {
         _ schemaStep: any DatabaseSchemaStep, for version: AppVersion, in database: any DatabaseWriter,
         finishing deferred: [AppVersion], source: SourceLocation
     ) {
-        register(version, .schemaStep(schemaStep), in: place(of: database), finishing: deferred, source: source)
+        register(
+            version, .schemaStep(schemaStep), in: place(of: database), finishing: deferred, source: source)
     }
 
     /// Registers a step that works in one database, *exactly once*: the database commits its work and its

@@ -74,7 +74,9 @@ extension DatabaseError: SystemError {
     /// SQLite's message, with its code.
     package var problem: String {
         // SQLite's own message for a connection that was closed is "out of memory".
-        if isAboutClosedConnection { return "the database has been closed (SQLite \(extendedResultCode.rawValue))" }
+        if isAboutClosedConnection {
+            return "the database has been closed (SQLite \(extendedResultCode.rawValue))"
+        }
         // Some calls, such as those of a backup, return their error without giving it to the connection.
         let message = message == "not an error" ? nil : message
         let words = message ?? String(cString: app_migrations_words(extendedResultCode.rawValue))

@@ -20,7 +20,8 @@ extension SQLiteStore: MigrationPlace {
             if known.record != nil { return known }
         }
         let limit =
-            limit ?? schemaSteps.compactMap { ($0 as? any DatabaseSchemaStep)?.busyTimeout }.max() ?? .defaultBusyTimeout
+            limit ?? schemaSteps.compactMap { ($0 as? any DatabaseSchemaStep)?.busyTimeout }.max()
+            ?? .defaultBusyTimeout
         do {
             return try SchemaMigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in
@@ -58,7 +59,9 @@ extension SQLiteStore: MigrationPlace {
         var covered: Set<String> = []
         var newer: [String] = []
         let pending = try schemaSteps.map { schemaStep in
-            guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else { return PendingSchema() }
+            guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else {
+                return PendingSchema()
+            }
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
             return PendingSchema(

@@ -17,12 +17,15 @@ struct SkipTests {
         let before = store.read("Library")
         let manager = try manager()
         manager.register(["1.0", "1.1", "2.0"], log: log)
-        let error = try #require(throws: MigrationError.self) { try manager.skip(version) }
+        let other = try self.manager()
+        other.register([version], log: log)
+        let work = try other.work(version)
+        let error = try #require(throws: MigrationError.self) { try manager.skip(work) }
         #expect(error.code == .invalidCall)
         #expect(error.version == version)
         #expect(
             error.description == """
-                Library: no step of version \(version) is pending. pendingVersions() returns those that are.
+                Library: step \(version) is not pending. pending() returns the work that is.
                 """)
         #expect(store.read("Library") == before)
     }

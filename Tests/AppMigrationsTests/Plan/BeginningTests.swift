@@ -34,7 +34,8 @@ struct BeginningTests {
 
     private func request(_ current: AppVersion, build: String? = "7", line: String = "app") -> LaunchRequest {
         LaunchRequest(
-            manager: "B", current: current, build: "\(current) (\(build ?? ""))", buildNumber: build, line: line,
+            manager: "B", current: current, build: "\(current) (\(build ?? ""))", buildNumber: build,
+            line: line,
             oldestSupported: nil, maximumAttempts: 3, retrying: nil, stop: nil, hasVersionChanges: false,
             date: .distantPast)
     }
@@ -157,7 +158,8 @@ struct BeginningTests {
     func ledger() {
         #expect(database("2.0", place(evidence: .ledgerOnly)) == .at("0", .seen))
         #expect(database("2.0", place(evidence: .unmanaged)) == .undecided(at: 1))
-        #expect(store("2.0", place(evidence: .ledgerOnly)) == .at("0", .seen), "the store is in that database")
+        #expect(
+            store("2.0", place(evidence: .ledgerOnly)) == .at("0", .seen), "the store is in that database")
         #expect(store("2.0", place(evidence: .unmanaged)) == .undecided(at: 0))
         #expect(store("2.0", place(), place(), place(evidence: .unmanaged)) == .undecided(at: 2))
         #expect(store("2.0", place(), place(evidence: .ledgerOnly)) == .undecided(at: 1))
@@ -202,11 +204,16 @@ struct BeginningRecordTests {
     @Test("settles on a fresh install what is not needed, and owes what must run")
     func fresh() {
         let steps = [step("1.0"), step("1.1", .run), step("1.2", .only), step("2.0-1")]
-        let record = Beginning.fresh(.install).record(request, steps, store: nil)
+        func begun(_ fresh: Beginning.Fresh) -> MigrationRecord? {
+            var record = Beginning.fresh(fresh).record(request, steps, store: nil)
+            record?.begin(.freshInstall, current: "2.0", due: steps)
+            return record
+        }
+        let record = begun(.install)
         #expect(record?.hasSettled("1.0") == true && record?.hasSettled("2.0-1") == true)
         #expect(owed(record) == ["1.1", "1.2"])
         #expect(record?.completed == nil)
-        #expect(owed(Beginning.fresh(.database).record(request, steps, store: nil)) == ["1.1"])
+        #expect(owed(begun(.database)) == ["1.1"])
     }
 
     @Test("owes a .run step where the beginning is seen, and in a new database, but not where it is answered")

@@ -9,7 +9,8 @@ struct LaunchPlanTests {
     private func request(stop: AppVersion? = nil, retrying: MigrationWork? = nil) -> LaunchRequest {
         LaunchRequest(
             manager: "Library", current: "2.0", build: "2.0 (417)", buildNumber: "417", line: "app",
-            oldestSupported: nil, maximumAttempts: 3, retrying: retrying, stop: stop, hasVersionChanges: false,
+            oldestSupported: nil, maximumAttempts: 3, retrying: retrying, stop: stop,
+            hasVersionChanges: false,
             date: .distantPast)
     }
 
@@ -84,7 +85,10 @@ struct LaunchPlanTests {
         record.changeOpen(WorkID("1.5")) { $0.isGivenUp = true }
         #expect(try plan([step("1.5", onError: .giveUp(after: 1))], record).pending.isEmpty)
         let finished = [step("1.5", kind: .batches), step("2.0", 1, finishing: ["1.5"])]
-        #expect(try plan(finished, record, deadlines: ["1.5": "2.0"]).pending.map(\.step.version) == ["1.5", "2.0"])
+        #expect(
+            try plan(finished, record, deadlines: ["1.5": "2.0"]).pending.map(\.step.version) == [
+                "1.5", "2.0",
+            ])
     }
 
     @Test("has steps for fresh installs only where they are owed, and first")
@@ -101,7 +105,8 @@ struct LaunchPlanTests {
         let deferred = step("1.2", kind: .batches)
         let record = record(completed: "1.0")
         func versions(_ steps: [MigrationStep], deadline: AppVersion? = "1.5") throws -> [AppVersion] {
-            try plan(steps, record, deadlines: deadline.map { ["1.2": $0] } ?? [:]).pending.map(\.step.version)
+            try plan(steps, record, deadlines: deadline.map { ["1.2": $0] } ?? [:]).pending.map(
+                \.step.version)
         }
         #expect(try versions([deferred, step("1.5", 1, finishing: ["1.2"])]) == ["1.2", "1.5"])
         #expect(try versions([deferred, step("2.0", 1)]) == ["1.2", "2.0"], "what finishes it is settled")

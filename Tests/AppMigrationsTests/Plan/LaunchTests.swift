@@ -38,7 +38,8 @@ struct LaunchTests {
         #expect(record.launch(current: "3.0", build: "3.0") == .upgrade(from: "2.0"))
         record.completed = nil
         #expect(
-            record.launch(current: "3.0", build: "3.0") == .upgrade(from: "2.0"), "evidence alone has made it a downgrade")
+            record.launch(current: "3.0", build: "3.0") == .upgrade(from: "2.0"),
+            "evidence alone has made it a downgrade")
     }
 
     @Test("a fresh install stays fresh in its build until it is complete, and is an upgrade after that")

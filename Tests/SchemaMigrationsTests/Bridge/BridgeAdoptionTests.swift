@@ -142,7 +142,8 @@ struct BridgeAdoptionTests {
     }
 
     @Test(
-        "databases of different shapes are brought to one shape by a step, and adopted by the schema step after it")
+        "databases of different shapes are brought to one shape by a step, and adopted by the schema step after it"
+    )
     func shapes() throws {
         let shapes = [
             "CREATE TABLE server(id INTEGER PRIMARY KEY, name TEXT)",

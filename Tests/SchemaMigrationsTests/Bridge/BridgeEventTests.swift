@@ -24,9 +24,11 @@ struct BridgeEventTests {
         #expect(
             lines == [
                 "Library: upgrade(from: 1.0)",
-                "Library: schema step 1.2 (1 of 4) begins", "Library: schema step 1.2 (1 of 4) finished in TIME",
+                "Library: schema step 1.2 (1 of 4) begins",
+                "Library: schema step 1.2 (1 of 4) finished in TIME",
                 "Library: step 1.2 (2 of 4) begins", "Library: step 1.2 (2 of 4) finished in TIME",
-                "Library: schema step 2.0 (3 of 4) begins", "Library: schema step 2.0 (3 of 4) finished in TIME",
+                "Library: schema step 2.0 (3 of 4) begins",
+                "Library: schema step 2.0 (3 of 4) finished in TIME",
                 "Library: step 2.0 (4 of 4) begins", "Library: step 2.0 (4 of 4) finished in TIME",
                 "Library: finished; steps: 2, schema steps: 2",
             ])

@@ -151,7 +151,9 @@ struct GRDBSchemaStepTests {
                 """)
     }
 
-    @Test("cannot be mixed with schema steps by a SchemaMigrator in the same database", arguments: [true, false])
+    @Test(
+        "cannot be mixed with schema steps by a SchemaMigrator in the same database",
+        arguments: [true, false])
     func mixed(isFirst: Bool) throws {
         let text = try mistakes { manager in
             if isFirst { manager.whenMigratingToVersion("1.0", migrate: migrator(), in: database) }

@@ -30,7 +30,9 @@ struct JunctionTests {
         }
     }
 
-    private func closure(_ manager: MigrationManager, _ versions: AppVersion..., rule: FreshInstallRule = .skip) {
+    private func closure(
+        _ manager: MigrationManager, _ versions: AppVersion..., rule: FreshInstallRule = .skip
+    ) {
         for version in versions {
             manager.whenMigratingToVersion(version, onFreshInstall: rule) { [log, name = manager.name] in
                 log.add("\(name) \(version)")
@@ -56,7 +58,9 @@ struct JunctionTests {
         #expect(log.lines == ["A 2.0", "A 2.1", "B 2.0", "B 2.1"])
     }
 
-    @Test("on a fresh install, a step that every install needs is owed to a manager that comes in the next version")
+    @Test(
+        "on a fresh install, a step that every install needs is owed to a manager that comes in the next version"
+    )
     func owed() throws {
         try manager("A", "2.0").migrate()
         let b = try manager("B", "2.1")
@@ -103,18 +107,24 @@ struct JunctionTests {
         library.whenMigratingToVersion("2.0", in: database) { db in
             try db.execute(sql: "CREATE TABLE message(text TEXT)")
             try db.execute(
-                sql: "INSERT INTO message VALUES (?)", arguments: [try String(contentsOf: old, encoding: .utf8)])
+                sql: "INSERT INTO message VALUES (?)",
+                arguments: [try String(contentsOf: old, encoding: .utf8)])
         }
         library.whenMigratingToVersion("2.0-1") { try FileManager.default.removeItem(at: old) }
         #expect(try library.migrate().completed == ["2.0", "2.0-1"])
-        #expect(try database.read { try String.fetchAll($0, sql: "SELECT text FROM message") } == ["three messages"])
+        #expect(
+            try database.read { try String.fetchAll($0, sql: "SELECT text FROM message") } == [
+                "three messages"
+            ])
     }
 
     @Test("a cache that was deleted and made anew needs nothing")
     func madeAnew() throws {
         func library(_ version: String, _ cache: DatabaseQueue) throws -> MigrationManager {
-            let manager = try self.manager("Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
-            manager.whenMigratingToVersion("1.0", in: cache) { db in try db.execute(sql: "CREATE TABLE a(x)") }
+            let manager = try self.manager(
+                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+            manager.whenMigratingToVersion("1.0", in: cache) { db in try db.execute(sql: "CREATE TABLE a(x)")
+            }
             manager.whenMigratingToVersion("2.0", in: cache) { [log] _ in log.add("2.0") }
             return manager
         }
@@ -172,10 +182,12 @@ struct JunctionTests {
     func skip() throws {
         let (first, second) = (try queue("first.sqlite"), try queue("second.sqlite"))
         func library(_ version: String) throws -> MigrationManager {
-            let manager = try self.manager("Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+            let manager = try self.manager(
+                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
             for (name, database) in [("first", first), ("second", second)] {
                 manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
-                    try db.execute(sql: "CREATE TABLE price(value, cents); INSERT INTO price VALUES (1, NULL)")
+                    try db.execute(
+                        sql: "CREATE TABLE price(value, cents); INSERT INTO price VALUES (1, NULL)")
                 }
                 manager.whenMigratingToVersion("2.0", in: database) { db in
                     if name == "first" { throw Mishap() }
@@ -258,7 +270,9 @@ struct JunctionTests {
         let refusal = Locked<MigrationError?>(nil)
         library.afterMigratingToVersion("2.0") { _ in
             let other = try self.manager("Library", "2.0", store: store, options: options)
-            do { try other.removeRecord() } catch let error as MigrationError { refusal.withLock { $0 = error } }
+            do { try other.removeRecord() } catch let error as MigrationError {
+                refusal.withLock { $0 = error }
+            }
         }
         try await library.migrate()
         try await library.runDeferred()
@@ -280,7 +294,8 @@ struct JunctionTests {
     func restored() throws {
         let photos = try queue("photos.sqlite")
         func library(_ version: String) throws -> MigrationManager {
-            let manager = try self.manager("Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+            let manager = try self.manager(
+                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("1.0", in: photos, onFreshInstall: .run) { db in
                 try db.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, old, new)")
                 try db.execute(sql: "INSERT INTO photo(id, old) VALUES (1, 'a'), (2, 'b')")
@@ -302,7 +317,10 @@ struct JunctionTests {
         try library("3.0").migrate()
         try backup.backup(to: photos)
         try library("3.0").migrate()
-        #expect(try photos.read { try String.fetchAll($0, sql: "SELECT new FROM photo ORDER BY id") } == ["a", "b"])
+        #expect(
+            try photos.read { try String.fetchAll($0, sql: "SELECT new FROM photo ORDER BY id") } == [
+                "a", "b",
+            ])
     }
 
     @Test("a schema step below another one needs its version where a step is finishing a deferred one")
@@ -321,16 +339,19 @@ struct JunctionTests {
             ), "\(error.message)")
     }
 
-    @Test("a best-effort step never stops the manager: what it finishes, or a database that is locked or newer")
+    @Test(
+        "a best-effort step never stops the manager: what it finishes, or a database that is locked or newer")
     func bestEffort() throws {
         let (photos, notes) = (try queue("photos.sqlite"), try queue("notes.sqlite"))
         let options = MigrationOptions(aboveCurrent: .leaveOut, lockTimeout: .milliseconds(20))
         func library(_ version: String, fails: Bool = true) throws -> MigrationManager {
             let manager = try self.manager("Library", version, options: options)
             manager.whenMigratingToVersion("1.0", in: photos, onFreshInstall: .run) { db in
-                try db.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)")
+                try db.execute(
+                    sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)")
             }
-            manager.whenMigratingToVersion("1.0", in: notes, onFreshInstall: .run, onError: .giveUp(after: 9)) { _ in }
+            manager.whenMigratingToVersion("1.0", in: notes, onFreshInstall: .run, onError: .giveUp(after: 9))
+            { _ in }
             manager.whenMigratingToVersion("2.0", deferredIn: photos, overRowsOf: "photo") { _, _ in
                 if fails { throw Mishap() }
             }
@@ -393,7 +414,8 @@ struct JunctionTests {
     func changeOnce() throws {
         let database = try queue("library.sqlite")
         func library(_ version: String) throws -> MigrationManager {
-            let manager = try self.manager("Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+            let manager = try self.manager(
+                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
                 try db.execute(sql: "CREATE TABLE plain(text TEXT)")
             }
@@ -438,7 +460,9 @@ struct JunctionTests {
         first.whenMigratingToVersion("1.0", in: database) { _ in }
         try first.migrate()
         let before = try JSONStore(at: app.storeURL).record(of: "Library")
-        try database.write { try $0.execute(sql: "UPDATE app_migrations SET value = '{' WHERE part = 'managers'") }
+        try database.write {
+            try $0.execute(sql: "UPDATE app_migrations SET value = '{' WHERE part = 'managers'")
+        }
         #expect(throws: MigrationError.self) { try library("Library").migrate() }
         try library("Library").replaceRecord(assuming: "2.0")
         #expect(try JSONStore(at: app.storeURL).record(of: "Library") == before)
