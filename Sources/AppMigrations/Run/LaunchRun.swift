@@ -124,22 +124,24 @@ final class LaunchRun {
             run.journal.prepare(pending, StepPosition())
             return prepare(unprepared.dropFirst())
         }
-        return .elsewhere({ try work.begin() }) { [self] result in
-            switch result {
-            case .success(let position): run.journal.prepare(pending, position)
-            case .failure(let error):
-                let outcome = Outcome(
-                    error, of: pending.step, work: run.plan.work(of: pending), attempt: 1,
-                    interruption: run.reasonToStop)
-                guard pending.step.onError != .stop else { return stop(with: outcome.error) }
-                if run.journal.stop(pending, isFailure: outcome.isFailure) {
-                    run.tally.skipped.append(pending.step.version)
-                    run.noteEnded(pending)
-                    run.announce(pending, attempt: 1, number: count, of: count) { .didGiveUp($0) }
+        return .elsewhere(
+            { try work.begin() },
+            then: { [self] result in
+                switch result {
+                case .success(let position): run.journal.prepare(pending, position)
+                case .failure(let error):
+                    let outcome = Outcome(
+                        error, of: pending.step, work: run.plan.work(of: pending), attempt: 1,
+                        interruption: run.reasonToStop)
+                    guard pending.step.onError != .stop else { return stop(with: outcome.error) }
+                    if run.journal.stop(pending, isFailure: outcome.isFailure) {
+                        run.tally.skipped.append(pending.step.version)
+                        run.noteEnded(pending)
+                        run.announce(pending, attempt: 1, number: count, of: count) { .didGiveUp($0) }
+                    }
                 }
-            }
-            return prepare(unprepared.dropFirst())
-        }
+                return prepare(unprepared.dropFirst())
+            })
     }
 
     private func stop(with error: any Error) -> Action {

@@ -98,28 +98,30 @@ final class StepLife {
         // A launch may be the first one to write in this place; for a deferred run, a record was there.
         let isFirst = run.plan.places[pending.place].state.record == nil
         let lock = run.deferredLock(waitingUpTo: rules.lockTimeout, for: pending, isBegun: false)
-        return .elsewhere({ () throws -> (HeldLock, WorkState?, isPending: Bool)? in
-            guard let lock = try lock() else { return nil }
-            do {
-                let record = try store.record(of: manager)
-                let isPending = record.map { $0[id]?.isSettled != true } ?? isFirst
-                return (lock, record?[id], isPending)
-            } catch {
-                lock.release()
-                throw error
-            }
-        }) { [self] result in
-            switch result {
-            case .failure(let error): return then(self, .notStarted(error))
-            case .success(nil): return then(self, .heldElsewhere)
-            case .success(let (lock, state, isPending)?):
-                unlock = lock.release
-                guard isPending else { return endedElsewhere() }
-                // Others may run their batches between those of this run; a closure keeps the lock until its end.
-                if step.kind == .batches { release() }
-                return start(from: state)
-            }
-        }
+        return .elsewhere(
+            { () throws -> (HeldLock, WorkState?, isPending: Bool)? in
+                guard let lock = try lock() else { return nil }
+                do {
+                    let record = try store.record(of: manager)
+                    let isPending = record.map { $0[id]?.isSettled != true } ?? isFirst
+                    return (lock, record?[id], isPending)
+                } catch {
+                    lock.release()
+                    throw error
+                }
+            },
+            then: { [self] result in
+                switch result {
+                case .failure(let error): return then(self, .notStarted(error))
+                case .success(nil): return then(self, .heldElsewhere)
+                case .success(let (lock, state, isPending)?):
+                    unlock = lock.release
+                    guard isPending else { return endedElsewhere() }
+                    // Others may run their batches between those of this run; a closure keeps the lock until its end.
+                    if step.kind == .batches { release() }
+                    return start(from: state)
+                }
+            })
     }
 
     /// Writes down that the step is running, unless the process has died in it too often.
@@ -175,10 +177,12 @@ final class StepLife {
             return .elsewhere(
                 { [settlement] in try work.perform(context, settlement: settlement) }, then: ended)
         case .schemaStep(let work):
-            return .elsewhere({ try work.perform(context) }) { [self] result in
-                if case .success(let outcome) = result { note(outcome) }
-                return ended(result.map { _ in })
-            }
+            return .elsewhere(
+                { try work.perform(context) },
+                then: { [self] result in
+                    if case .success(let outcome) = result { note(outcome) }
+                    return ended(result.map { _ in })
+                })
         case .batches(let work):
             return batch(BatchRunner(work, rowsSetAside: position.setAside.count))
         case nil: return changeVersion(run.registration.versionChanges[...], context)
@@ -201,28 +205,30 @@ final class StepLife {
 
     private func batch(_ batches: BatchRunner) -> Action {
         let lock = run.deferredLock(waitingUpTo: rules.lockTimeout, for: pending, isBegun: true)
-        return .elsewhere({
-            [settlement, patience = rules.patience] () throws -> (BatchRunner, BatchOutcome)? in
-            guard let lock = try lock() else { return nil }
-            defer { lock.release() }
-            var batches = batches
-            let outcome = try batches.next(settlement, patience: patience)
-            return (batches, outcome)
-        }) { [self] result in
-            switch result {
-            case .failure(let error): return ended(.failure(error))
-            case .success(nil): return then(self, .heldElsewhere)
-            case .success((_, .done)?): return ended(.success(()))
-            case .success((_, .endedElsewhere)?): return endedElsewhere()
-            case .success((let batches, .rowsLeft(let position, let title))?):
-                note(position)
-                return ended(.failure(batches.failure(leaving: title)))
-            case .success((let batches, .more(let position, _))?):
-                note(position)
-                guard let pause = rules.pause(batches) else { return next(batches) }
-                return .pause(pause) { [self] in next(batches) }
-            }
-        }
+        return .elsewhere(
+            {
+                [settlement, patience = rules.patience] () throws -> (BatchRunner, BatchOutcome)? in
+                guard let lock = try lock() else { return nil }
+                defer { lock.release() }
+                var batches = batches
+                let outcome = try batches.next(settlement, patience: patience)
+                return (batches, outcome)
+            },
+            then: { [self] result in
+                switch result {
+                case .failure(let error): return ended(.failure(error))
+                case .success(nil): return then(self, .heldElsewhere)
+                case .success((_, .done)?): return ended(.success(()))
+                case .success((_, .endedElsewhere)?): return endedElsewhere()
+                case .success((let batches, .rowsLeft(let position, let title))?):
+                    note(position)
+                    return ended(.failure(batches.failure(leaving: title)))
+                case .success((let batches, .more(let position, _))?):
+                    note(position)
+                    guard let pause = rules.pause(batches) else { return next(batches) }
+                    return .pause(pause) { [self] in next(batches) }
+                }
+            })
     }
 
     private func next(_ batches: BatchRunner) -> Action {
