@@ -106,7 +106,7 @@ public final class MigrationManager {
         self.currentVersion = current
         self.options = options
         self.adopting = adopting
-        build = current.withBuildOfMainBundle
+        build = SimulatedLaunch.build.map { "\(current) (\($0))" } ?? current.withBuildOfMainBundle
         let store = try store ?? JSONStore.inApplicationSupport()
         registration = Registration(
             manager: name, current: current,

@@ -26,6 +26,9 @@ package enum SimulatedLaunch {
     /// Observes the managers that the current task creates; nil in an app.
     @TaskLocal package static var observer: (any LaunchObserver)?
 
+    /// The build of the app, in place of the main bundle's; nil: it has none to give.
+    @TaskLocal package static var build: String?
+
     /// False in tests that a busy machine must not fail: then no batch of deferred work is cut short because of the time.
     @TaskLocal package static var limitsTime = true
 }
