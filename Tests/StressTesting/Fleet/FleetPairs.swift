@@ -3,7 +3,9 @@ import SmallWorlds
 /// The pairs of features that devices of the fleet have together.
 enum FleetPairs {
     /// Why no device has a feature, or a pair of them.
-    static let reasons: [Set<Feature>: String] = [:]
+    static let reasons: [Set<Feature>: String] = [
+        [.laterBuild]: "small worlds have it", [.imports]: "small worlds have it",
+    ]
 
     /// The pairs that no device of these seeds has, and that have no reason.
     static func missing(seeds: Range<UInt64>) -> [String] {

@@ -6,6 +6,8 @@ import SmallWorlds
 struct MemoryWorldDatabase: WorldDatabase {
     var state = StoreState()
     var hasTables = false
+    /// True if its records cannot be understood.
+    var isDamaged = false
     /// The schema migrations that have been applied.
     var ledger: Set<Int> = []
     var contents = SmallData()
@@ -16,6 +18,8 @@ struct MemoryWorldDatabase: WorldDatabase {
         database.contents.values = WorldDevice.oldValues
         return database
     }
+
+    mutating func damage() { isDamaged = true }
 
     func data() -> SmallData {
         var data = contents
@@ -59,7 +63,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     func mistakes(in moves: [any MoveWork]) -> [MoveMistake] { [] }
 
     func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws -> PlaceState {
-        try process.checkAlive()
+        try checkReadable()
         let evidence: Evidence =
             if !database.ledger.isEmpty { .ledgerOnly } else if !database.hasTables {
                 .empty
@@ -78,11 +82,21 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     }
 
     func read(_ manager: String) throws -> StoreState {
-        try process.checkAlive()
+        try checkReadable()
         return database.state
     }
 
+    private func checkReadable() throws {
+        try process.checkAlive()
+        if database.isDamaged { throw MigrationError.damaged(name) }
+    }
+
+    func setAside(replacingWith state: StoreState) throws {
+        try commit { ($0.state, $0.isDamaged) = (state, false) }
+    }
+
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try checkReadable()
         try commit { try change(&$0.state) }
     }
 
@@ -99,7 +113,12 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     }
 
     func makeTables() { database.hasTables = true }
-    func write(_ write: SmallEvent.Write, form: Int) { database.contents.write(write, form: form) }
+
+    func become(_ database: any WorldDatabase) {
+        if let database = database as? MemoryWorldDatabase { self.database = database }
+    }
+
+    func write(_ write: SmallEvent.Write, form: SmallRelease) { database.contents.write(write, form: form) }
 
     func register(_ step: SmallApp.Step, with arguments: WorldRegistration, in manager: MigrationManager) {
         let work: MigrationWork =
@@ -126,6 +145,10 @@ private struct MemoryMove: MoveWork {
     let arguments: WorldRegistration
 
     func perform(_ context: MigrationContext) throws -> MoveOutcome {
+        try arguments.process.run(SmallApp.Move.mark) { try apply() }
+    }
+
+    private func apply() throws -> MoveOutcome {
         let pending = database.pendingMigrations
         let isAdopted = pending == [2] && database.database.ledger.isEmpty
         for migration in pending {
@@ -149,14 +172,21 @@ private struct MemoryStep: TransactionWork {
 
     func perform(_ context: MigrationContext, settlement: Settlement) throws {
         guard try !settlement.isRecorded(in: database.database.state) else { return }
-        try database.commit { database in
-            database.hasTables = true
-            database.contents.changeAll(
-                by: step.version, of: arguments.process.app, in: arguments.release)
-            try arguments.process.mayFail(step.version)
-            try settlement.record(in: &database.state)
+        let process = arguments.process
+        try process.run(step.id) {
+            try database.commit { database in
+                database.hasTables = true
+                if step.work == .imports {
+                    database.contents.copy(
+                        process.device.files, by: step.id, of: process.app, in: arguments.release)
+                } else {
+                    database.contents.changeAll(by: step.id, of: process.app, in: arguments.release)
+                }
+                try process.mayFail(step.id)
+                try settlement.record(in: &database.state)
+            }
         }
-        arguments.process.didRun(step.version)
+        process.didRun(step.id)
     }
 }
 
@@ -179,6 +209,10 @@ private struct MemoryCursorValue: Codable {
 
 extension MemoryBatches {
     func run(_ batch: Batch) throws -> BatchOutcome {
+        try arguments.process.run(step.id) { try runBody(batch) }
+    }
+
+    private func runBody(_ batch: Batch) throws -> BatchOutcome {
         let (manager, version) = (batch.settlement.manager, batch.settlement.version)
         let record = try database.database.state.record(of: manager)
         guard let record, !record.settled.contains(version) else { return .endedElsewhere }
@@ -199,8 +233,8 @@ extension MemoryBatches {
                 }
                 if let key, !isAside {
                     database.contents.change(
-                        key, by: step.version, of: arguments.process.app, in: arguments.release)
-                    try arguments.process.mayFail(step.version)
+                        key, by: step.id, of: arguments.process.app, in: arguments.release)
+                    try arguments.process.mayFail(step.id)
                 }
                 let last = try position.cursor(as: MemoryCursorValue.self)?.last
                 let isAtEnd = try next(after: last, position, in: database.contents) == nil
@@ -216,7 +250,7 @@ extension MemoryBatches {
         } catch {
             throw BatchFailure("a value", smallerSize: nil, isRow: step.work == .rows, error)
         }
-        arguments.process.didRun(step.version)
+        arguments.process.didRun(step.id)
         if isDone { return .done }
         if case .retry = batch.part { return .more(position, .zero) }
         let last = try position.cursor(as: MemoryCursorValue.self)?.last

@@ -153,11 +153,12 @@ extension WorldSearch.Failure {
             copy.history.remove(at: index)
             return copy
         }
-            + history.indices.compactMap { index in
-                guard let event = history[index].withoutFault else { return nil }
-                var copy = self
-                copy.history[index] = event
-                return copy
+            + history.indices.flatMap { index in
+                history[index].simpler.map { event in
+                    var copy = self
+                    copy.history[index] = event
+                    return copy
+                }
             }
             + app.smaller.map { app in
                 var copy = self
