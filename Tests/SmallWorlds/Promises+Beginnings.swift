@@ -16,6 +16,10 @@ extension Promises {
     struct Beginning: Hashable, Sendable {
         /// The version at which the data is taken to be: no step of it or below is ever needed here.
         var floor: Int
+        /// The same for deferred steps outside databases, of which no database knows whether they are done.
+        var deferredFloor: Int?
+        /// False if it may as well begin below.
+        var isCertain = true
         /// True if none of the steps that there are now is needed.
         var isFresh = false
         /// Whether the steps are owed that run on new installs too; nil if both would do.
@@ -53,12 +57,16 @@ extension Promises {
         let databases = app.places.filter { $0 != .files && $0 != place && uses($0, manager, release) }
         let line = line(manager)
         let own = memory.seen[line] ?? []
-        // Only a store that knows nothing at all lets the databases say how old the install is.
-        let knowsNothing = place == store && own.isEmpty
+        // Only a store that knows nothing at all lets the databases say how old the install is: none that has rows itself.
+        let isBlank = place == store && !isUnknown(store, line)
+        let knowsNothing = isBlank && own.isEmpty
         let seen = knowsNothing ? databases.flatMap { places[$0]?.seen[line] ?? [] } : own
         if isDowngrade(seen, release) { return .notAtAll }
-        if place == store, let floor = floorKept(by: manager, in: databases, release, own) {
-            return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor))
+        if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own) {
+            let lowest = databases.compactMap { places[$0]?.managers[manager]?.floor }.min()
+            return floor > release.ceiling
+                ? .notAtAll
+                : .begins(Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten))
         }
         if let floor = memory.replaced[line] {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
@@ -144,7 +152,7 @@ extension Promises {
         let launched = isExact || isAnswered ? nil : seen.first { !$0.isNamed }?.release.version
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
         return Beginning(
-            floor: max(10, launched ?? 10), owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
+            floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine, owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
             isAnswer: true)
     }
 

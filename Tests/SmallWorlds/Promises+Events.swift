@@ -1,11 +1,16 @@
 // What an event changes in what is promised.
 
 extension Promises {
-    mutating func begin(_ release: SmallRelease, _ outcome: SmallOutcome) {
+    mutating func begin(_ release: SmallRelease, _ outcome: SmallOutcome, _ found: [Place: SmallData]) {
         self.release = release
+        blind = nil
+        let mark = SmallApp.Move.mark
+        let hasMoved = found[.database(0)]?.runs[mark] != places[.database(0)]?.data.runs[mark]
         for manager in app.managers(in: release) where outcome.changed[manager]?.isEmpty == false {
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
             for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
+                let isBlind = start == .undecided && places[place]?.seen.isEmpty == true
+                if isBlind, outcome.results[manager] == .finished { blind = place }
                 meet(place, manager, start)
             }
             for id in outcome.ran where app.manager(of: id) == manager {
@@ -14,10 +19,11 @@ extension Promises {
                 default: break
                 }
             }
+            if manager == 0, hasMoved { places[.database(0)]?.hasTables = true }
         }
     }
 
-    private mutating func meet(_ place: Place, _ manager: Int, _ start: Start) {
+    mutating func meet(_ place: Place, _ manager: Int, _ start: Start) {
         guard var memory = places[place] else { return }
         var life = memory.managers[manager] ?? Life()
         let line = line(manager)
@@ -38,7 +44,8 @@ extension Promises {
     private mutating func begin(
         _ beginning: Beginning, _ manager: Int, at place: Place, _ life: inout Life, _ memory: inout Memory
     ) {
-        life = Life(floor: beginning.floor, databases: life.databases)
+        life = Life(
+            floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases)
         if beginning.isFresh { life.newIn = release }
         life.hasFound = beginning.owesOnly == false
         // The first launch has come to the version at which the data is taken to be.
@@ -47,6 +54,11 @@ extension Promises {
             let rule = step.onFreshInstall
             if rule == .run && beginning.owesRun == true || rule == .only && beginning.owesOnly == true {
                 life.owed[step.id] = memory.data.runs[step.id] ?? 0
+            }
+            if beginning.isCertain, life.owed[step.id] == nil, rule != .only, rule == .skip || beginning.owesRun == false,
+                beginning.isFresh || step.version <= beginning.floor
+            {
+                life.unneeded.insert(step.id)
             }
             if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
         }
@@ -63,7 +75,7 @@ extension Promises {
 
     /// Notes failures and deaths.
     mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
-        for id in outcome.ran { places[app.place(of: id)]?.fatal[id] = nil }
+        for id in outcome.advanced.union(outcome.ran) { places[app.place(of: id)]?.fatal[id] = nil }
         for place in places.keys {
             for (step, count) in outcome.failed where app.place(of: step) == place {
                 places[place]?.failures[step, default: 0] += app.step(step)?.isDeferred == true ? count : 1
@@ -139,8 +151,7 @@ extension Promises {
         isRunning = !outcome.died
         isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty
         for manager in app.managers(in: release) where outcome.results[manager] != .finished {
-            isSettled = false
-            if launch != .without(manager: manager) { isRunning = false }
+            (isRunning, isSettled) = (false, false)
         }
         if case .through = launch {
             (isRunning, isSettled) = (false, false)
@@ -167,16 +178,26 @@ extension Promises {
 extension Promises {
     private mutating func apply(_ call: SmallEvent.Call, _ outcome: SmallOutcome) {
         let manager = app.manager(of: call)
+        if case .skip = call {
+            // It may be the first call of the manager.
+            let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
+            for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
+                if start != .goesOn { meet(place, manager, start) }
+            }
+        }
         func hasChanged(_ place: Place) -> Bool { outcome.hasChanged(recordPlace(place), manager) }
         switch call {
         case .skip(let work):
             let place = self.place(of: work)
             guard hasChanged(place) else { return }
-            places[place]?.skipped.insert(work.id)
+            if case .versionChange = work {
+                places[store]?.managers[manager]?.launched = release.number
+            } else {
+                places[place]?.skipped.insert(work.id)
+            }
             places[place]?.fatal[work.id] = nil
             places[place]?.managers[manager]?.owed[work.id] = nil
             places[place]?.reruns[work.id] = nil
-            if case .versionChange = work { places[store]?.managers[manager]?.launched = release.number }
         case .rerun(let work):
             guard case .step(let id) = work, let step = app.step(id) else {
                 if case .versionChange = work { places[store]?.managers[manager]?.launched = nil }
@@ -216,6 +237,7 @@ extension Promises {
         memory.failures[step.id] = nil
         memory.fatal[step.id] = nil
         memory.managers[step.manager]?.owed[step.id] = nil
+        memory.managers[step.manager]?.unneeded.remove(step.id)
         if step.onFreshInstall != .only {
             memory.notNeeded[step.id] = nil
             memory.repeats[step.id, default: 0] += 1
@@ -251,7 +273,6 @@ extension Promises {
             places[place]?.reruns[step.id] = nil
         }
         if place == .database(0), manager == 0 { places[place]?.skipped.remove(SmallApp.Move.mark) }
-        if place == store { places[place]?.skipped.remove(SmallWork.versionChange(manager).id) }
     }
 
     func place(of work: SmallWork) -> Place {

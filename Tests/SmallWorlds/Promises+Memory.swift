@@ -10,6 +10,8 @@ extension Promises {
         var hasTables = false
         /// True if what is known here cannot be understood.
         var isDamaged = false
+        /// True if what was known here has been lost, and the files have stayed.
+        var isForgotten = false
         /// What has become of each manager here.
         var managers: [Int: Life] = [:]
         /// The releases that have been launched on it, and those that the app has named, by line of versions.
@@ -52,8 +54,12 @@ extension Promises {
     struct Life: Hashable, Sendable {
         /// The version that the manager took the data to be at when it changed the place first.
         var floor: Int?
+        /// The same for deferred steps outside databases.
+        var deferredFloor: Int?
         /// The release in which it was new.
         var newIn: SmallRelease?
+        /// The steps that are not needed here: they must not run.
+        var unneeded: Set<Int> = []
         /// True if it has found data here, so that for it this was no new install.
         var hasFound = false
         /// The steps that it owes a new install, and how often they had run then.
@@ -168,8 +174,9 @@ extension Promises.Memory {
     var withoutRecord: Self {
         var memory = Self()
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)
-        (memory.newest, memory.notNeeded, memory.skipped, memory.repeats) = (newest, notNeeded, skipped, repeats)
-        (memory.failures, memory.between) = (failures, between)
+        (memory.newest, memory.notNeeded, memory.repeats) = (newest, notNeeded, repeats)
+        (memory.failures, memory.between, memory.isForgotten) = (failures, between, true)
+        for work in skipped { memory.notNeeded[work, default: []].formUnion(data.values.keys) }
         return memory
     }
 }

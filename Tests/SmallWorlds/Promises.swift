@@ -39,6 +39,9 @@ package struct Promises: Sendable {
     /// The steps that ask to wait whenever they run.
     package var postponing: Set<Int> = []
 
+    /// A place of which nothing says how old it is, and in which the last launch has gone on.
+    var blind: Place?
+
     /// The number of deaths after which a manager gives up.
     package static let maximumAttempts = 2
 
@@ -59,7 +62,7 @@ package struct Promises: Sendable {
         let before = self
         if case .failsAlways(let step) = event.fault { failing.insert(step) }
         if case .postponesAlways(let step) = event.fault { postponing.insert(step) }
-        if case .launch(let release, _, _) = event { begin(release, outcome) }
+        if case .launch(let release, _, _) = event { begin(release, outcome, found) }
         var problem: String?
         switch event {
         case .launch, .runDeferred:
@@ -131,8 +134,11 @@ package struct Promises: Sendable {
     private func isNotNeeded(
         _ id: Int, version: Int, of manager: Int, _ key: Int, _ memory: Memory
     ) -> Bool {
-        memory.late.contains(key) || memory.skipped.contains(id) || memory.notNeeded[id]?.contains(key) == true
-            || version <= memory.managers[manager]?.floor ?? version
+        if memory.late.contains(key) || memory.skipped.contains(id) { return true }
+        if memory.notNeeded[id]?.contains(key) == true { return true }
+        let life = memory.managers[manager]
+        if app.step(id)?.work == .deferredClosure, let floor = life?.deferredFloor { return version <= floor }
+        return version <= life?.floor ?? version
     }
 
     /// In a database, a step changes a value exactly once, and its body is committed once. A step is tried once in a launch.
@@ -146,14 +152,21 @@ package struct Promises: Sendable {
             if before.places[place(of: SmallWork(id: id))]?.skipped.contains(id) == true {
                 return "\(id) runs, though the app has skipped it"
             }
-            guard let step = app.step(id), !step.isDeferred else { continue }
+            guard let step = app.step(id) else { continue }
+            if places[step.place]?.managers[step.manager]?.unneeded.contains(id) == true {
+                return "\(id) runs, though \(step.place) has begun at a later version"
+            }
+            if step.isDeferred { continue }
             if outcome.failed[id] ?? 0 > 1 { return "\(id) was tried twice in one launch" }
         }
         return each(found) { place, key, value in
             if places[place]?.late.contains(key) ?? false { return nil }
             for step in Set(value.trail.map(\.step)) where !mayRepeat(step) {
                 let isBetween = places[place]?.between[step]?.contains(key) ?? false
-                let count = app.count(of: step, in: value) - (isBetween ? 1 : 0)
+                // What new installs need too runs on the values that a release has written before.
+                let isForNew = app.step(step).map { $0.onFreshInstall != .skip } ?? false
+                let isDone = app.isInForm(step, of: value.form) && (isBetween || isForNew)
+                let count = app.count(of: step, in: value) - (isDone ? 1 : 0)
                 if count > mostRuns(of: step, in: place) { return "was changed \(count) times by \(step)" }
             }
             return nil
@@ -360,7 +373,8 @@ package struct Promises: Sendable {
         for (manager, result) in outcome.results.enumerated()
         where app.managers[manager].hasVersionChanges && result == .finished {
             let begun = places[store]?.managers[manager]?.begun
-            let last = before.places[store]?.managers[manager]?.launched
+            let life = before.places[store]?.managers[manager]
+            let last = life?.floor == nil ? nil : life?.launched
             let new = found[.files]?.changes[manager] ?? []
             let old = before.places[.files]?.data.changes[manager] ?? []
             if let last, last < release.number, new.last != release.number {
@@ -385,6 +399,7 @@ package struct Promises: Sendable {
         {
             return "a database was migrated whose tables are not those that it is adopted at"
         }
+        if let blind { return "a launch goes on, though nothing says how old \(blind) is" }
         if event.isFromExtension, outcome.changes > 0 {
             return "an extension has changed a place"
         }
@@ -489,7 +504,7 @@ package struct Promises: Sendable {
             return "the launch has stopped at \(work), and it cannot be skipped"
         case (.skip(let work), .finished) where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
             return "\(work) was skipped, and nothing was written"
-        case (.skip, .stopped("invalidCall")), (.rerun, .stopped("invalidCall")), (_, .finished): return nil
+        case (_, .stopped("invalidCall")), (_, .finished): return nil
         case (_, .stopped("damagedStore")) where isDamaged: return nil
         case (.skip, .stopped("undecided")) where used.contains { start(of: manager, in: $0, release) == .undecided }:
             return nil

@@ -29,7 +29,7 @@ package enum SmallEvent: Hashable, Sendable {
         case through(Int)
         /// Calls `migrate(retrying:)` of the manager that has the work.
         case retrying(SmallWork)
-        /// Does not call a manager: the release does so later, or only on some screen.
+        /// Does not call a manager, which the release calls only on some screen, and does not come to use the data.
         case without(manager: Int)
         /// Has the role `.waits`.
         case fromExtension
@@ -37,8 +37,8 @@ package enum SmallEvent: Hashable, Sendable {
         /// True if the app goes on after it.
         package var isComplete: Bool {
             switch self {
-            case .whole, .inTwo, .retrying, .without: true
-            case .through, .fromExtension: false
+            case .whole, .inTwo, .retrying: true
+            case .through, .without, .fromExtension: false
             }
         }
     }
@@ -111,6 +111,8 @@ package struct SmallOutcome: Sendable {
     package var entered: [Int] = []
     /// The steps and the move whose bodies have come to their end, in order; a step once for each batch.
     package var ran: [Int] = []
+    /// The works that have got further, without coming to their end.
+    package var advanced: Set<Int> = []
     /// How often the body of a step threw.
     package var failed: [Int: Int] = [:]
     /// The steps that asked to wait.

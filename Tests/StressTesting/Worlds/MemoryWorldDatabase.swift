@@ -159,6 +159,7 @@ private struct MemoryMove: MoveWork {
                 database.contents.changeAll(
                     by: SmallApp.Move.mark, of: arguments.process.app, in: arguments.release)
             }
+            arguments.process.didAdvance(SmallApp.Move.mark)
         }
         arguments.process.didRun(SmallApp.Move.mark)
         return MoveOutcome(applied: pending.map(String.init))

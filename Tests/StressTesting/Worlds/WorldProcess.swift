@@ -125,6 +125,9 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
         running = before
     }
 
+    /// Notes that a work has got further.
+    func didAdvance(_ work: Int) { outcome.advanced.insert(work) }
+
     /// Notes that the body of a step has come to its end.
     func didRun(_ step: Int) { outcome.ran.append(step) }
 
