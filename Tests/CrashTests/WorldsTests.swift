@@ -101,10 +101,10 @@ struct PromisesTests {
 
     @Test("is broken by a step for new installs that runs on an old one, or not on a new one")
     func newInstalls() {
-        let only = SmallApp(
-            steps: [.init(20, .transaction, in: .database(0), onFreshInstall: .only)],
-            managers: [.init(adopting: .version)])
-        #expect(problem(of: only) { $1.values[10]?.trail = [] } == "20 has run on an install that is not new")
+        let steps = [SmallApp.Step(20, .transaction, in: .database(0), onFreshInstall: .only)]
+        let old = SmallApp(steps: steps, managers: [.init(adopting: .version)])
+        let only = SmallApp(steps: steps)
+        #expect(problem(of: old) { $1.values[10]?.trail = [] } == "20 has run on an install that is not new")
         #expect(problem(of: only, [.launch(2)]) { _, _ in } == nil)
         #expect(problem(of: only, [.launch(2)]) { $1.runs = [:] } == "20 has not run on a new install")
     }

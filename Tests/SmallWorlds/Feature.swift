@@ -16,6 +16,8 @@ package enum Feature: String, CaseIterable, Comparable, Sendable {
     case onlyOnFreshInstall = "onFreshInstall: .only"
     case enforcedForeignKeys = "foreignKeys: .immediate"
     case insertedLater = "inserted by a later release"
+    case laterBuild = "brought by a later build of a release"
+    case imports = "an import into a new database"
     // What an app says of an install without a record.
     case newApp = "adopting: .newApp"
     case adoptsByTables = "adopting: .databaseHasTables"

@@ -8,25 +8,34 @@ extension Promises {
         var isOld = false
         /// True if a manager has made tables here in this launch.
         var hasTables = false
-        /// The releases that have been launched on it, and those that evidence has named, by line of versions.
-        var seen: [Line: Set<Int>] = [:]
-        /// The release whose launch each manager has completed last.
-        var finished: [Int: Int] = [:]
-        /// The versions that evidence has named, by line.
-        var named: [Line: Set<Int>] = [:]
-        /// The release whose launch came to its end last, by manager, and those that have been launched since.
-        var launched: [Int: Int] = [:]
-        var begun: [Int: Set<Int>] = [:]
-        /// The version that a manager took the data to be at when it changed the place first.
-        var starts: [Int: Int] = [:]
-        /// The steps that a manager owes a new install.
-        var owed: [Int: Set<Int>] = [:]
-        /// The managers that have found data here, so that for them it was no new install.
-        var found: Set<Int> = []
+        /// True if what is known here cannot be understood.
+        var isDamaged = false
+        /// True if what was known here has been lost, and the files have stayed.
+        var isForgotten = false
+        /// What has become of each manager here.
+        var managers: [Int: Life] = [:]
+        /// The releases that have been launched on it, and those that the app has named, by line of versions.
+        var seen: [Line: [Seen]] = [:]
+        /// The lines in which the app has named a version.
+        var answered: Set<Line> = []
+        /// The versions that the app has named for what was damaged.
+        var replaced: [Line: Int] = [:]
+        /// The newest release that has been launched while the files were here.
+        var newest: SmallRelease?
+        /// The values that were taken not to need a step.
+        var notNeeded: [Int: Set<Int>] = [:]
+        /// The works that the app has skipped.
+        var skipped: Set<Int> = []
+        /// How often the app has asked for a step once more.
+        var repeats: [Int: Int] = [:]
+        /// How often each step had run when the app has asked for it once more.
+        var reruns: [Int: Int] = [:]
         /// How often each step has failed.
         var failures: [Int: Int] = [:]
         /// How often a process has died, by release.
-        var deaths: [Int: Int] = [:]
+        var deaths: [SmallRelease: Int] = [:]
+        /// The works in which processes of one build have died, and how often.
+        var fatal: [Int: Fatal] = [:]
         /// The rows that a deferred step may visit though they are in the new form.
         var between: [Int: Set<Int>] = [:]
         /// Values that an older release has written after a newer one was here.
@@ -41,6 +50,47 @@ extension Promises {
         }
     }
 
+    /// What has become of a manager in a place.
+    struct Life: Hashable, Sendable {
+        /// The version that the manager took the data to be at when it changed the place first.
+        var floor: Int?
+        /// The same for deferred steps outside databases.
+        var deferredFloor: Int?
+        /// The release in which it was new.
+        var newIn: SmallRelease?
+        /// The steps that are not needed here: they must not run.
+        var unneeded: Set<Int> = []
+        /// True if it has found data here, so that for it this was no new install.
+        var hasFound = false
+        /// The steps that it owes a new install, and how often they had run then.
+        var owed: [Int: Int] = [:]
+        /// The release whose launch it has completed last.
+        var finished: Int?
+        /// The release whose launch came to its end last, and those that have been launched since.
+        var launched: Int?
+        var begun: Set<Int> = []
+        /// The newest release that has been launched.
+        var highest = 0
+        /// The databases in which it has been; for a store.
+        var databases: Set<Place> = []
+        /// True if the app has removed what was known of it.
+        var isRemoved = false
+    }
+
+    /// A release that a place knows of.
+    struct Seen: Hashable, Sendable {
+        var release: SmallRelease
+        /// True if a newer one was launched before it.
+        var isVisit = false
+        /// True if the app has named it, and it was not launched.
+        var isNamed = false
+    }
+
+    struct Fatal: Hashable, Sendable {
+        var release: SmallRelease
+        var count = 0
+    }
+
     enum Line: Hashable, Sendable {
         case app
         case manager(Int)
@@ -48,94 +98,9 @@ extension Promises {
 
     /// True if as much has happened to the places as in another world, so that both go on alike.
     package func isEqual(to other: Promises) -> Bool {
-        places == other.places && release == other.release && isRunning == other.isRunning
-            && isSettled == other.isSettled && failing == other.failing
-    }
-
-    // MARK: Events
-
-    mutating func begin(_ release: Int, _ outcome: SmallOutcome, _ found: [Place: SmallData]) {
-        self.release = release
-        let move = SmallApp.Move.mark
-        let hasMoved = found[.database(0)]?.runs[move] != places[.database(0)]?.data.runs[move]
-        for manager in app.managers(in: release) {
-            let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
-            for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
-                meet(place, manager, at: start ?? 0)
-            }
-            for step in outcome.ran where app.manager(of: step) == manager {
-                places[app.place(of: step)]?.hasTables = true
-            }
-            if hasMoved, manager == 0 { places[.database(0)]?.hasTables = true }
-        }
-    }
-
-    mutating func meet(_ place: Place, _ manager: Int, at start: Int) {
-        guard var memory = places[place] else { return }
-        memory.begun[manager, default: []].insert(release)
-        if memory.starts[manager] == nil {
-            memory.starts[manager] = start
-            if start == release * 10 + 9, (memory.seen[line(manager)]?.max() ?? 0) <= release {
-                let steps = app.steps(of: manager, in: release).filter {
-                    $0.onFreshInstall != .skip && $0.place == place
-                }
-                memory.owed[manager] = Set(steps.map(\.version))
-            } else {
-                memory.found.insert(manager)
-                memory.named[line(manager), default: []].insert(start / 10)
-            }
-        }
-        memory.seen[line(manager), default: []].insert(release)
-        places[place] = memory
-    }
-
-    mutating func note(_ outcome: SmallOutcome) {
-        for place in places.keys {
-            for (step, count) in outcome.failed where app.place(of: step) == place {
-                places[place]?.failures[step, default: 0] += count
-            }
-            guard outcome.died else { continue }
-            places[place]?.deaths[release, default: 0] += 1
-            places[place]?.mayRepeat = true
-        }
-    }
-
-    mutating func end(_ event: SmallEvent, _ outcome: SmallOutcome) {
-        guard case .launch(_, let launch, let fault) = event else {
-            if case .write = event {} else { isSettled = false }
-            if case .lose = event { isRunning = false }
-            if case .restore = event { isRunning = false }
-            if case .replace = event { isRunning = false }
-            if outcome.died { isRunning = false }
-            return
-        }
-        isRunning = !outcome.died
-        isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty
-        for manager in app.managers(in: release) where outcome.results[manager] != .finished {
-            (isRunning, isSettled) = (false, false)
-        }
-        guard case .through = launch else {
-            for (manager, result) in outcome.results.enumerated() where result == .finished {
-                for place in placesUsed(by: manager) {
-                    places[place]?.launched[manager] = release
-                    places[place]?.begun[manager] = []
-                    if !isDowngrade(place) { places[place]?.finished[manager] = release }
-                }
-            }
-            return
-        }
-        (isRunning, isSettled) = (false, false)
-    }
-
-    mutating func noteWritten(_ write: SmallEvent.Write, _ found: [Place: SmallData]) {
-        for (place, data) in found {
-            let new = data.values.keys.filter { places[place]?.data.values[$0] == nil }
-            if isDowngrade(place) { places[place]?.late.formUnion(new) }
-            guard write == .insert else { continue }
-            for step in app.steps where step.work == .rows && step.place == place {
-                places[place]?.between[step.version, default: []].formUnion(new)
-            }
-        }
+        release == other.release && isRunning == other.isRunning && isSettled == other.isSettled
+            && failing == other.failing && postponing == other.postponing && culprits == other.culprits
+            && places == other.places
     }
 
     // MARK: Words
@@ -145,18 +110,18 @@ extension Promises {
 
     func recordPlace(_ place: Place) -> Place { place == .files ? store : place }
 
-    func parts(_ place: Place) -> [Place] { place == store ? [.files, place] : [place] }
+    func parts(_ place: Place) -> [Place] { place == store && place != .files ? [.files, place] : [place] }
 
     func placesUsed(by manager: Int) -> [Place] {
-        app.places.filter { $0 == .files || $0 == store || uses($0, manager, release) }
+        app.places.filter { $0 == .files || uses($0, manager, release) }
     }
 
-    func uses(_ place: Place, _ manager: Int, _ release: Int) -> Bool {
+    func uses(_ place: Place, _ manager: Int, _ release: SmallRelease) -> Bool {
         place == store || hasMove(place, manager, release)
             || app.steps(of: manager, in: release).contains { $0.place == place }
     }
 
-    func hasMove(_ place: Place, _ manager: Int, _ release: Int) -> Bool {
+    func hasMove(_ place: Place, _ manager: Int, _ release: SmallRelease) -> Bool {
         place == .database(0) && manager == 0 && app.move(in: release) != nil
     }
 
@@ -169,25 +134,28 @@ extension Promises {
 
     /// True if a newer release may have been here.
     func isDowngrade(_ place: Place) -> Bool {
-        [place, place == .files ? store : place].contains {
-            let memory = places[$0] ?? Memory()
-            return [memory.seen, memory.named].contains { ($0.values.joined().max() ?? 0) > release }
+        [place, recordPlace(place)].contains {
+            places[$0]?.seen.values.joined().contains { $0.release.number > release.number } ?? false
         }
     }
 
-    /// True if a manager has taken old data for that of a new install, because the app says so, and then changed it.
-    func isTakenForNew(_ place: Place, _ value: SmallValue) -> Bool {
-        value.trail.contains { mark in
-            places[place].map { $0.isOld && $0.owed[app.manager(of: mark.step)] != nil } ?? false
+    /// True if a manager does nothing in a place, because of a newer release.
+    func isDowngrade(_ place: Place, _ manager: Int) -> Bool {
+        guard let life = places[place]?.managers[manager], life.floor != nil else {
+            return start(of: manager, in: place, release) == .notAtAll
         }
+        return life.highest > release.number
     }
 
     func mayRepeat(_ step: Int) -> Bool {
-        guard let step = app.step(step), step.work == .closure || step.work == .deferredClosure else {
+        guard let step = app.step(step), [.closure, .deferredClosure, .removal].contains(step.work) else {
             return false
         }
         return places[.files]?.mayRepeat ?? false || places[store]?.mayRepeat ?? false
     }
+
+    /// How often a step may change a value, or run.
+    func mostRuns(of step: Int, in place: Place) -> Int { 1 + (places[place]?.repeats[step] ?? 0) }
 
     func each(
         _ found: [Place: SmallData], _ problem: (Place, Int, SmallValue) -> String?
@@ -206,6 +174,9 @@ extension Promises.Memory {
     var withoutRecord: Self {
         var memory = Self()
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)
+        (memory.newest, memory.notNeeded, memory.repeats) = (newest, notNeeded, repeats)
+        (memory.failures, memory.between, memory.isForgotten) = (failures, between, true)
+        for work in skipped { memory.notNeeded[work, default: []].formUnion(data.values.keys) }
         return memory
     }
 }

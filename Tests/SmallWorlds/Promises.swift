@@ -2,13 +2,13 @@
 ///
 /// A *value* is something that the app keeps: a row, or a file. Each is written in the form of some release, and every step
 /// that is new in a later release has to bring it into that release's form. Whoever wants to know what the package
-/// promises reads the functions of this file that check a promise; each has the promise for its comment. Everything else
-/// here remembers what has happened to a device.
+/// promises reads the functions of this file that check a promise; each has the promise for its comment. Where a manager
+/// begins is in `Promises+Beginnings.swift`; everything else remembers what has happened to a device.
 ///
 /// The promises are those of the documentation, by value: they know of no record, plan or ledger. Where what the package
 /// knows depends on when a process has died, they ask for what holds in each case.
 ///
-/// Four things are not promised:
+/// Five things are not promised:
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
@@ -16,6 +16,8 @@
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it.
+/// - A step that a later release registers for the version at which an install has begun, or for an older one, is not
+///   needed there.
 package struct Promises: Sendable {
     package typealias Place = SmallApp.Place
     package typealias Step = SmallApp.Step
@@ -25,13 +27,20 @@ package struct Promises: Sendable {
     /// The places after each event.
     var past: [[Place: Memory]] = []
     /// The release of the last launch.
-    package var release = 1
+    package var release: SmallRelease = 1
     /// True if the last launch has succeeded.
     package var isRunning = false
     /// True if nothing has happened since a launch of this release that left nothing to try again.
     var isSettled = false
+    /// The works at which the last launch has stopped, by manager.
+    package var culprits: [Int: SmallWork] = [:]
     /// The steps that throw whenever they run.
     package var failing: Set<Int> = []
+    /// The steps that ask to wait whenever they run.
+    package var postponing: Set<Int> = []
+
+    /// A place of which nothing says how old it is, and in which the last launch has gone on.
+    var blind: Place?
 
     /// The number of deaths after which a manager gives up.
     package static let maximumAttempts = 2
@@ -51,80 +60,136 @@ package struct Promises: Sendable {
         _ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]
     ) -> String? {
         let before = self
-        if case .launch(_, _, .failsAlways(let step)) = event { failing.insert(step) }
+        if case .failsAlways(let step) = event.fault { failing.insert(step) }
+        if case .postponesAlways(let step) = event.fault { postponing.insert(step) }
         if case .launch(let release, _, _) = event { begin(release, outcome, found) }
         var problem: String?
         switch event {
         case .launch, .runDeferred:
-            note(outcome)
+            note(outcome, retried: event.retried)
             problem =
-                nothingIsLost(found) ?? onceOnly(found) ?? inOrder(found, outcome) ?? explained(
-                    event, outcome, before)
+                nothingIsLost(found, outcome) ?? onceOnly(event, found, outcome, before)
+                ?? inOrder(event, found, outcome) ?? explained(event, outcome, before)
                 ?? untouched(event, outcome, found) ?? quiet(event, outcome, before)
                 ?? complete(event, outcome, found) ?? new(event, outcome, found)
-                ?? changed(event, outcome, found, before)
-        case .oldInstall:
-            for (place, data) in found { places[place] = Memory(old: data) }
-        case .write(let write): noteWritten(write, found)
-        case .lose(let place):
-            let memory = places[place]
-            places[place] = place == .files ? memory?.withoutRecord : Memory()
-            if place == store { places[.files] = places[.files]?.withoutRecord }
-        case .restore(let place, let event):
-            for part in parts(place) { places[part] = past[event - 1][part] }
-        case .replace(let place):
-            places[place] = found[place].map { Memory(old: $0) }
-            if place == store { places[.files] = places[.files]?.withoutRecord }
+                ?? changed(event, outcome, found, before) ?? again(event, outcome, found)
+        case .call(let call, _):
+            problem = called(call, outcome, found, before)
+            apply(event, outcome, found)
+        default:
+            apply(event, outcome, found)
         }
         for (place, data) in found { places[place]?.data = data }
         if event.isFromExtension { release = before.release } else { end(event, outcome) }
-        past.append(places)
+        for place in places.keys { places[place]?.hasTables = false }
         return problem
     }
+
+    /// Remembers the places, to which a backup can bring them back.
+    package mutating func keep() { past.append(places) }
 
     // MARK: The promises
 
     /// Nothing but the app deletes its values, nothing undoes a step, and no old form is destroyed before there is a new one:
     /// also not the rows that refer to those of a table that is rebuilt.
-    private func nothingIsLost(_ found: [Place: SmallData]) -> String? {
+    ///
+    /// The app deletes a file once it has imported it: then what was in it is in the database.
+    private func nothingIsLost(_ found: [Place: SmallData], _ outcome: SmallOutcome) -> String? {
         each(found) { place, key, value in
-            guard let old = places[place]?.data.values[key] else { return "was made by a migration" }
-            let isLate = places[place]?.late.contains(key) ?? false
-            if value.isLost, !isLate, !isTakenForNew(place, value) {
+            guard let old = places[place]?.data.values[key] else {
+                return outcome.ran.contains { app.step($0)?.work == .imports } ? nil : "was made by a migration"
+            }
+            if value.isLost, !old.isLost, !isDestroyedByTheApp(place, key, value) {
                 return "is gone, and its new form is missing"
             }
             if !value.hasChild { return "has lost the row that refers to it" }
             return value.trail.starts(with: old.trail) && value.form == old.form ? nil : "has changed back"
         }
             ?? places.lazy.compactMap { place, memory in
-                memory.data.values.keys.first { found[place]?.values[$0] == nil }
-                    .map { "value \($0) of \(place) is gone" }
+                memory.data.values.keys.first { key in
+                    found[place]?.values[key] == nil && !(place == .files && isImported(key, found, outcome))
+                }.map { "value \($0) of \(place) is gone" }
             }.first
     }
 
-    /// In a database, a step changes a value exactly once.
+    private func isImported(_ key: Int, _ found: [Place: SmallData], _ outcome: SmallOutcome) -> Bool {
+        guard let removal = app.steps.first(where: { $0.work == .removal }), outcome.entered.contains(removal.id)
+        else { return false }
+        return found[.database(1)]?.values[key + SmallApp.Step.importOffset] != nil
+    }
+
+    /// True if the app has said that the value needs no new form, or a release has written it too late.
+    private func isDestroyedByTheApp(_ place: Place, _ key: Int, _ value: SmallValue) -> Bool {
+        guard let memory = places[place] else { return false }
+        if memory.late.contains(key) { return true }
+        return value.trail.contains { mark in
+            app.finished(by: mark.step).contains { step in
+                step.place == place && app.count(of: step.id, in: value) == 0
+                    && isNotNeeded(step.id, version: step.version, of: step.manager, key, memory)
+            }
+        }
+    }
+
+    /// True if a work is not needed for a value, because of where its manager has begun, or because the app has said so.
+    private func isNotNeeded(
+        _ id: Int, version: Int, of manager: Int, _ key: Int, _ memory: Memory
+    ) -> Bool {
+        if memory.late.contains(key) || memory.skipped.contains(id) { return true }
+        if memory.notNeeded[id]?.contains(key) == true { return true }
+        let life = memory.managers[manager]
+        if app.step(id)?.work == .deferredClosure, let floor = life?.deferredFloor { return version <= floor }
+        return version <= life?.floor ?? version
+    }
+
+    /// In a database, a step changes a value exactly once, and its body is committed once. A step is tried once in a launch.
     ///
-    /// A closure does so again only if a process has died, or its record was lost. So the body of a step in a database is committed once.
-    private func onceOnly(_ found: [Place: SmallData]) -> String? {
-        each(found) { place, key, value in
+    /// A closure does so again only if a process has died, or its record was lost. Any step runs once more when the app
+    /// asks for that; what it has skipped does not run.
+    private func onceOnly(
+        _ event: SmallEvent, _ found: [Place: SmallData], _ outcome: SmallOutcome, _ before: Promises
+    ) -> String? {
+        for id in Set(outcome.entered) {
+            if before.places[place(of: SmallWork(id: id))]?.skipped.contains(id) == true {
+                return "\(id) runs, though the app has skipped it"
+            }
+            guard let step = app.step(id) else { continue }
+            if places[step.place]?.managers[step.manager]?.unneeded.contains(id) == true {
+                return "\(id) runs, though \(step.place) has begun at a later version"
+            }
+            if step.isDeferred { continue }
+            if outcome.failed[id] ?? 0 > 1 { return "\(id) was tried twice in one launch" }
+        }
+        return each(found) { place, key, value in
             if places[place]?.late.contains(key) ?? false { return nil }
-            for step in Set(value.trail.map(\.step)) {
+            for step in Set(value.trail.map(\.step)) where !mayRepeat(step) {
                 let isBetween = places[place]?.between[step]?.contains(key) ?? false
-                let count = app.count(of: step, in: value) - (isBetween ? 1 : 0)
-                if count > 1, !mayRepeat(step) { return "was changed \(count) times by \(step)" }
+                // What new installs need too runs on the values that a release has written before.
+                let isForNew = app.step(step).map { $0.onFreshInstall != .skip } ?? false
+                let isDone = app.isInForm(step, of: value.form) && (isBetween || isForNew)
+                let count = app.count(of: step, in: value) - (isDone ? 1 : 0)
+                if count > mostRuns(of: step, in: place) { return "was changed \(count) times by \(step)" }
             }
             return nil
         }
             ?? found.lazy.compactMap { place, data in
-                data.runs.first { $1 > 1 && !mayRepeat($0) }.map { "\($0) has run \($1) times in \(place)" }
+                data.runs.first { $1 > mostRuns(of: $0, in: place) && !mayRepeat($0) }
+                    .map { "\($0) has run \($1) times in \(place)" }
             }.first
     }
 
-    /// The steps of a manager change a value in the order of their versions, and a launch runs them in that order.
+    /// The steps of a manager change a value in the order of their versions, and a launch runs them in that order, none above
+    /// the version at which it stops.
     ///
-    /// One that a release inserts, one that failed and may fail, and a deferred one come in a later launch. What only a new install
-    /// gets comes first.
-    private func inOrder(_ found: [Place: SmallData], _ outcome: SmallOutcome) -> String? {
+    /// One that a release inserts, one that failed and may fail, and a deferred one come in a later launch: that one before
+    /// any work at or above the version of a step that is `finishing:` it. What only a new install gets comes first.
+    private func inOrder(
+        _ event: SmallEvent, _ found: [Place: SmallData], _ outcome: SmallOutcome
+    ) -> String? {
+        if case .launch(_, .through(let limit), _) = event,
+            let above = outcome.ran.first(where: { app.version(of: $0) > limit })
+        {
+            return "\(above) has run in a launch that stops at \(limit)"
+        }
         for (first, second) in zip(outcome.ran, outcome.ran.dropFirst())
         where app.manager(of: first) == app.manager(of: second) {
             let isFirst = app.step(first)?.onFreshInstall == .only
@@ -140,7 +205,8 @@ package struct Promises: Sendable {
                 for second in value.trail[index...]
                 where app.order(of: second.step) < app.order(of: first.step) {
                     guard app.manager(of: second.step) == app.manager(of: first.step) else { continue }
-                    if app.mayComeLate(second.step, after: first.release) { continue }
+                    if memory.repeats[second.step] != nil { continue }
+                    if app.mayComeLate(second.step, after: first.step, of: first.release) { continue }
                     return "was changed by \(first.step) before \(second.step)"
                 }
             }
@@ -150,27 +216,22 @@ package struct Promises: Sendable {
 
     /// After a launch that succeeds, every value is in the form of its release.
     ///
-    /// Only a deferred step may still wait, and a
-    /// best-effort one that has just failed, or has failed as often as it may. After deferred work that comes to its end
-    /// none waits, and none when a step runs that finishes it.
+    /// Only a deferred step may still wait, and a best-effort one that has just failed, or has failed as often as it may, or
+    /// whose own deferred step waits. After deferred work that comes to its end none waits, and none when a step runs at or
+    /// above the version that finishes it.
     ///
     /// That holds for the processes of an extension, too: it is let in where everything is done that the app waits for.
     private func complete(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]
     ) -> String? {
-        var limit = release * 10 + 9
+        if let problem = tooEarly(outcome, found) { return problem }
+        var limit = release.ceiling
         var deferred: Bool?
         switch event {
         case .launch(_, .through(let version), _): (limit, deferred) = (version, false)
         case .launch: deferred = false
-        case .runDeferred(nil, _): deferred = true
+        case .runDeferred(nil, _, _): deferred = !outcome.wasCancelled
         default: return nil
-        }
-        for step in outcome.ran {
-            guard let finishes = app.finishes(step), let deferred = app.step(finishes) else { continue }
-            if let problem = isDone(deferred, SmallOutcome(managers: 0), found) {
-                return "\(step) has run too early: \(problem)"
-            }
         }
         for manager in app.managers(in: release) where outcome.results[manager] == .finished {
             for step in app.steps(of: manager, in: release)
@@ -179,11 +240,31 @@ package struct Promises: Sendable {
                 if let problem { return problem }
             }
             guard manager == 0, deferred == false, let move = app.move(in: release), move.version <= limit,
-                let data = found[.database(0)], !isDowngrade(.database(0))
+                let data = found[.database(0)], let memory = places[.database(0)], !isDowngrade(.database(0), 0)
             else { continue }
-            for (key, value) in data.values where !(places[.database(0)]?.late.contains(key) ?? true) {
-                if app.count(of: SmallApp.Move.mark, in: value) == 0 {
-                    return "value \(key) of the database lacks the move, after a launch of \(release).0"
+            for (key, value) in data.values where !memory.late.contains(key) {
+                let isSkipped =
+                    memory.skipped.contains(SmallApp.Move.mark)
+                    || memory.notNeeded[SmallApp.Move.mark]?.contains(key) == true
+                if app.count(of: SmallApp.Move.mark, in: value) == 0, !isSkipped {
+                    return "value \(key) of the database lacks the move, after a launch of \(release)"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Nothing runs before the deferred steps are done that come before it.
+    private func tooEarly(_ outcome: SmallOutcome, _ found: [Place: SmallData]) -> String? {
+        for id in outcome.ran {
+            let step = app.step(id)
+            guard step?.isDeferred != true, step?.onFreshInstall != .only else { continue }
+            for deferred in app.steps(of: app.manager(of: id), in: release) where deferred.isDeferred {
+                let deadline = app.deadline(of: deferred, in: release)
+                let isFinished = app.finished(by: id).contains { $0.id == deferred.id }
+                guard isFinished || deadline.map({ app.version(of: id) >= $0 }) == true else { continue }
+                if let problem = isDone(deferred, SmallOutcome(managers: 0), found) {
+                    return "\(id) has run too early: \(problem)"
                 }
             }
         }
@@ -194,14 +275,30 @@ package struct Promises: Sendable {
         _ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData], isExtension: Bool = false
     ) -> String? {
         let place = step.place
-        guard let memory = places[place], let data = found[place], !isDowngrade(place),
-            step.version > memory.starts[step.manager] ?? start(of: step.manager, in: place, release) ?? 0,
-            !isExcused(step, outcome),
-            !(isExtension && step.isBestEffort)
+        // The values of the files are what an import copies; it and the removal are judged by what is lost.
+        guard step.work != .imports, step.work != .removal else { return imported(step, outcome, found) }
+        guard let memory = places[place], let data = found[place], !isDowngrade(place, step.manager),
+            !isExcused(step, outcome, found), !(isExtension && step.isBestEffort)
         else { return nil }
-        for (key, value) in data.values where !memory.late.contains(key) {
-            if app.count(of: step.version, in: value) == 0 {
-                return "value \(key) of \(place) lacks \(step.version), though release \(release).0 goes on"
+        for (key, value) in data.values where app.count(of: step.id, in: value) == 0 {
+            if isNotNeeded(step.id, version: step.version, of: step.manager, key, memory) { continue }
+            return "value \(key) of \(place) lacks \(step.id), though release \(release) goes on"
+        }
+        return nil
+    }
+
+    /// A database that a release brings gets what is in the files that its import reads.
+    private func imported(_ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> String? {
+        guard step.work == .imports, let files = places[.files], let data = found[step.place],
+            let memory = places[step.place], !isDowngrade(step.place, step.manager),
+            !isExcused(step, outcome, found), !memory.skipped.contains(step.id),
+            step.version > memory.managers[step.manager]?.floor ?? step.version
+        else { return nil }
+        // Those of a database that was there are in the form in which it is.
+        for (key, value) in files.data.values where !app.isInForm(step.id, of: value.form) {
+            if files.late.contains(key) || data.runs[step.id] != nil { continue }
+            if data.values[key + Step.importOffset] == nil {
+                return "value \(key) of the files was not imported into \(step.place)"
             }
         }
         return nil
@@ -210,32 +307,58 @@ package struct Promises: Sendable {
     /// A best-effort step may be left undone when it fails, or what it needs.
     ///
     /// It may be so for good when it has failed as often as it may. That others fail is no excuse, nor that a process died.
-    private func isExcused(_ step: Step, _ outcome: SmallOutcome) -> Bool {
+    private func isExcused(_ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> Bool {
         let failed = outcome.postponed.union(outcome.failed.keys)
-        if step.isDeferred, failed.contains(step.version) { return true }
+        if step.isDeferred {
+            if failed.contains(step.id) { return true }
+            // It is not tried again in this build.
+            if places[step.place]?.deaths[release] ?? 0 >= Self.maximumAttempts, !outcome.entered.contains(step.id) {
+                return true
+            }
+        }
         guard let limit = step.givesUpAfter else { return false }
-        let failures = places[step.place]?.failures[step.version] ?? 0
-        return failed.contains(step.version) || step.finishes.map(failed.contains) ?? false
-            || failures >= limit
+        let failures = places[step.place]?.failures[step.id] ?? 0
+        if failed.contains(step.id) || failures >= limit { return true }
+        return app.finished(by: step.id).contains { deferred in
+            failed.contains(deferred.id) || isDowngrade(deferred.place, deferred.manager)
+                || isDone(deferred, SmallOutcome(managers: 0), found) != nil
+        }
     }
 
     /// A new install gets the steps that are for new installs, however often its first launch is cut short.
     ///
-    /// In a database it gets them exactly once, elsewhere at least once. An old install never gets one.
+    /// In a database it gets them exactly once, elsewhere at least once. An old install never gets one that is for new
+    /// installs alone; one that a new install needs too, it gets wherever nothing of the manager has run.
     private func new(_ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> String? {
         for step in app.steps where step.onFreshInstall != .skip {
             guard let memory = places[step.place], let data = found[step.place] else { continue }
-            let runs = data.runs[step.version] ?? 0
-            let runsBefore = memory.data.runs[step.version] ?? 0
-            if step.onFreshInstall == .only, runs > runsBefore, memory.found.contains(step.manager) {
-                return "\(step.version) has run on an install that is not new"
+            let life = memory.managers[step.manager] ?? Life()
+            let runs = data.runs[step.id] ?? 0
+            let runsBefore = memory.data.runs[step.id] ?? 0
+            if step.onFreshInstall == .only, runs > runsBefore, life.hasFound {
+                return "\(step.id) has run on an install that is not new"
             }
             guard case .launch(_, .whole, _) = event, outcome.results[step.manager] == .finished,
-                memory.owed[step.manager]?.contains(step.version) ?? false, !isDowngrade(step.place),
+                let count = life.owed[step.id], !isDowngrade(step.place, step.manager),
                 app.steps(of: step.manager, in: release).contains(step), !step.isDeferred,
-                !isExcused(step, outcome)
+                !isExcused(step, outcome, found)
             else { continue }
-            if runs == 0 { return "\(step.version) has not run on a new install" }
+            if runs <= count { return "\(step.id) has not run on a new install" }
+        }
+        return nil
+    }
+
+    /// What the app has asked for once more has run after the next launch.
+    private func again(_ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> String? {
+        guard case .launch(_, .whole, _) = event else { return nil }
+        for (place, memory) in places {
+            for (id, count) in memory.reruns {
+                guard let step = app.step(id), outcome.results[step.manager] == .finished,
+                    app.steps(of: step.manager, in: release).contains(step),
+                    !isDowngrade(place, step.manager), !isExcused(step, outcome, found)
+                else { continue }
+                if found[place]?.runs[id] ?? 0 <= count { return "\(id) has not run again" }
+            }
         }
         return nil
     }
@@ -249,13 +372,15 @@ package struct Promises: Sendable {
         }
         for (manager, result) in outcome.results.enumerated()
         where app.managers[manager].hasVersionChanges && result == .finished {
-            let (last, begun) = (before.places[store]?.launched[manager], places[store]?.begun[manager])
+            let begun = places[store]?.managers[manager]?.begun
+            let life = before.places[store]?.managers[manager]
+            let last = life?.floor == nil ? nil : life?.launched
             let new = found[.files]?.changes[manager] ?? []
             let old = before.places[.files]?.data.changes[manager] ?? []
-            if let last, last < release, new.last != release {
-                return "no closure has run for the change from \(last).0 to \(release).0"
+            if let last, last < release.number, new.last != release.number {
+                return "no closure has run for the change from \(last).0 to \(release.number).0"
             }
-            if last == release, begun == [release], new != old {
+            if last == release.number, (begun ?? []).isSubset(of: [release.number]), new != old {
                 return "a closure has run though the version has not changed"
             }
         }
@@ -263,7 +388,7 @@ package struct Promises: Sendable {
     }
 
     /// An extension changes nothing, an older release leaves the values as a newer one has left them, and tables that are
-    /// refused stay as they are, at every launch.
+    /// refused stay as they are, at every launch. No manager goes on where its records cannot be understood.
     private func untouched(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]
     ) -> String? {
@@ -274,12 +399,19 @@ package struct Promises: Sendable {
         {
             return "a database was migrated whose tables are not those that it is adopted at"
         }
+        if let blind { return "a launch goes on, though nothing says how old \(blind) is" }
         if event.isFromExtension, outcome.changes > 0 {
             return "an extension has changed a place"
         }
+        if case .launch = event {
+            for (manager, result) in outcome.results.enumerated() where result == .finished {
+                let damaged = placesUsed(by: manager).first { places[recordPlace($0)]?.isDamaged == true }
+                if let damaged { return "a launch has succeeded although \(damaged) is damaged" }
+            }
+        }
         return places.lazy.compactMap { place, memory in
-            let highest = memory.finished.values.max() ?? 0
-            guard highest > release, app.managers.count == 1, found[place]?.values != memory.data.values
+            let highest = memory.managers.values.compactMap(\.finished).max() ?? 0
+            guard highest > release.number, app.managers.count == 1, found[place]?.values != memory.data.values
             else {
                 return nil
             }
@@ -295,28 +427,37 @@ package struct Promises: Sendable {
         return "a launch with nothing to do has written \(outcome.changes) times"
     }
 
-    /// A launch that stops has a reason that the app can see.
+    /// A launch that stops has a reason that the app can see, and one in whose way there is none does not stop.
     ///
     /// That is a step that fails or asks to wait, one in which the process has died too often, data of a newer release, data
-    /// of which nothing says how old it is, or tables that are not what they are adopted as. An extension is also kept
-    /// out as long as the app has something to do.
+    /// of which nothing says how old it is, records that cannot be understood, a cancellation, or tables that are not what
+    /// they are adopted as. An extension is also kept out as long as the app has something to do. A best-effort step is no
+    /// reason. Work in which the process has died too often does not begin again in that build.
     private func explained(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ before: Promises
     ) -> String? {
+        for id in Set(outcome.entered) where event.retried?.id != id {
+            let fatal = before.places[place(of: SmallWork(id: id))]?.fatal[id]
+            if let fatal, fatal.release == release, fatal.count >= Self.maximumAttempts {
+                return "\(id) begins again, though the process has died in it \(fatal.count) times"
+            }
+        }
         for (manager, result) in outcome.results.enumerated() {
             guard case .stopped(let code) = result else { continue }
             let used = placesUsed(by: manager)
             let isExplained =
                 switch code {
                 case "stepFailed":
-                    !outcome.failed.isEmpty || used.contains(where: isDowngrade)
+                    outcome.failed.keys.contains(where: isMandatory) || isHeld(manager) || lacksTable(manager, before)
                         || app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
-                case "postponed": !outcome.postponed.isEmpty
+                case "postponed": outcome.postponed.contains(where: isMandatory)
                 case "gaveUp":
                     used.contains { places[$0]?.deaths[release] ?? 0 >= Self.maximumAttempts }
-                case "undecided": used.contains { start(of: manager, in: $0, release) == nil }
+                case "undecided": used.contains { start(of: manager, in: $0, release) == .undecided }
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
+                case "damagedStore": used.contains { places[recordPlace($0)]?.isDamaged == true }
+                case "cancelled": outcome.wasCancelled
                 default: false
                 }
             if !isExplained { return "stops with \(code), and nothing is the matter" }
@@ -324,67 +465,50 @@ package struct Promises: Sendable {
         return nil
     }
 
-    // MARK: Is it new?
+    /// True if the failure of a step stops its manager.
+    private func isMandatory(_ id: Int) -> Bool {
+        guard let step = app.step(id) else { return true }
+        return !step.isBestEffort && (!step.isDeferred || app.deadline(of: step, in: release) != nil)
+    }
 
-    /// The version that a manager takes the data of a place to be at, when it comes there first; nil if that is open.
-    ///
-    /// Strongest first: what the manager itself has completed in a database, while the store has forgotten it; what the app
-    /// answers; the highest earlier version that was launched there, in the manager's line. Otherwise it is new, and
-    /// nothing older than this release is there. A database without tables is new, whatever is said of other data.
-    func start(of manager: Int, in place: Place, _ release: Int) -> Int? {
-        let new = release * 10 + 9
-        let (place, line) = (recordPlace(place), line(manager))
-        guard let memory = places[place] else { return new }
-        let databases = app.places.filter { $0 != .files && uses($0, manager, release) }
-        if place != store, !hasTables(place), memory.seen[line] == nil { return new }
-        // Where the app itself has had one version, and found nothing older, no older plug-in has been.
-        let isUnknown = { (place: Place) in
-            guard let memory = places[place], hasTables(place), memory.seen[line] == nil else { return false }
-            return memory.seen[.app]?.count != 1 || memory.named[.app] != nil
+    /// True if a newer release keeps a deferred step from running that another one finishes.
+    private func isHeld(_ manager: Int) -> Bool {
+        app.steps(of: manager, in: release).contains {
+            $0.isDeferred && app.deadline(of: $0, in: release) != nil && isDowngrade($0.place)
         }
-        // No database is believed about the rows of another one.
-        let bearsWitness = place == store && !isUnknown(store)
-        if bearsWitness {
-            // The release itself says nothing while it is the only one: its first launch may have died between two writes.
-            let own = databases.filter { place in
-                place != store
-                    && version(seenIn: [place], line, before: release).map { $0 < release } ?? false
+    }
+
+    /// True if a step goes over the rows of a table that the app has not made.
+    private func lacksTable(_ manager: Int, _ before: Promises) -> Bool {
+        app.steps(of: manager, in: release).contains { $0.work == .rows && !before.hasTables($0.place) }
+    }
+
+    /// A call for the recovery screen changes no value. What a launch has stopped at can be skipped, and what is not damaged
+    /// is not replaced.
+    private func called(
+        _ call: SmallEvent.Call, _ outcome: SmallOutcome, _ found: [Place: SmallData], _ before: Promises
+    ) -> String? {
+        for (place, data) in found where data != places[place]?.data { return "a call has changed \(place)" }
+        let manager = app.manager(of: call)
+        let used = placesUsed(by: manager)
+        if case .replaceRecord = call {
+            let healthy = used.first {
+                outcome.hasChanged(recordPlace($0), manager) && places[recordPlace($0)]?.isDamaged != true
             }
-            if let highest = own.compactMap({ places[$0]?.finished[manager] }).max() { return highest * 10 }
+            if let healthy { return "the record of \(healthy) was replaced, and nothing is wrong with it" }
         }
-        if let answer = answer(of: manager, release) { return answer }
-        let hasSeen = places[place]?.seen[line] != nil
-        let witnesses = bearsWitness && !hasSeen ? [place] + databases : [place]
-        if let version = version(seenIn: witnesses, line, before: release) { return version * 10 }
-        if place != store, isUnknown(place) { return hasMove(place, manager, release) ? 0 : nil }
-        if place == store, databases.contains(where: isUnknown) {
+        guard let result = outcome.results[manager] else { return nil }
+        let isDamaged = used.contains { places[recordPlace($0)]?.isDamaged == true }
+        switch (call, result) {
+        case (.skip(let work), .stopped("invalidCall")) where culprits[manager] == work:
+            return "the launch has stopped at \(work), and it cannot be skipped"
+        case (.skip(let work), .finished) where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
+            return "\(work) was skipped, and nothing was written"
+        case (_, .stopped("invalidCall")), (_, .finished): return nil
+        case (_, .stopped("damagedStore")) where isDamaged: return nil
+        case (.skip, .stopped("undecided")) where used.contains { start(of: manager, in: $0, release) == .undecided }:
             return nil
+        case (_, .stopped(let code)): return "a call stops with \(code), and nothing is the matter"
         }
-        return new
-    }
-
-    private func answer(of manager: Int, _ release: Int) -> Int? {
-        switch app.managers[manager].adopting {
-        case .newApp: return nil
-        case .version: return 10
-        case .file: return places[.files]?.isOld ?? false ? 10 : nil
-        case .tables:
-            // A database remembers better than its tables tell.
-            let line = line(manager)
-            if let version = version(seenIn: [.database(0)], line, before: release) {
-                return max(1, version) * 10
-            }
-            return places[.database(0)]?.seen[line] == nil && hasTables(.database(0)) ? 10 : nil
-        }
-    }
-
-    /// The version that places know an install to have been at.
-    ///
-    /// It is an earlier one, or one that evidence has named, or a newer one, to whose data this release does nothing. That they have seen this release alone says nothing.
-    private func version(seenIn places: [Place], _ line: Line, before release: Int) -> Int? {
-        let memories = places.compactMap { self.places[$0] }
-        let named = Set(memories.flatMap { $0.named[line] ?? [] })
-        let seen = named.union(memories.flatMap { $0.seen[line] ?? [] })
-        return seen.filter { $0 < release }.max() ?? named.max() ?? seen.filter { $0 > release }.max()
     }
 }

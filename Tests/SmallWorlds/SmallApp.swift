@@ -1,6 +1,8 @@
 /// A small app: what its releases register, by value.
 ///
-/// It has three releases, 1.0, 2.0 and 3.0. A version is a number: twenty stands for 2.0, twenty-one for 2.0-1.
+/// It has three releases, 1.0, 2.0 and 3.0, and may have a second build of each. A version is a number: twenty stands for
+/// 2.0, twenty-one for 2.0-1. A step has a number of its own, whose last two digits are its version: 120 is a second step
+/// of 2.0.
 package struct SmallApp: Hashable, Sendable {
     package var steps: [Step] = []
     /// Brings the first database to the second version of its schema.
@@ -25,12 +27,12 @@ package struct SmallApp: Hashable, Sendable {
     package struct Manager: Hashable, Sendable {
         package var adopting = Adopting.newApp
         /// The release that has it first.
-        package var since = 1
+        package var since: SmallRelease = 1
         package var hasOwnLine = false
         package var hasVersionChanges = false
 
         package init(
-            adopting: Adopting = .newApp, since: Int = 1, hasOwnLine: Bool = false,
+            adopting: Adopting = .newApp, since: SmallRelease = 1, hasOwnLine: Bool = false,
             hasVersionChanges: Bool = false
         ) {
             self.adopting = adopting
@@ -52,12 +54,12 @@ package struct SmallApp: Hashable, Sendable {
     }
 
     package struct Step: Hashable, Sendable {
-        package var version: Int
+        package var id: Int
         package var work: Work
         package var place: Place
         package var manager = 0
         /// The release that registers it first: a later one than that of its version inserts it.
-        package var since: Int
+        package var since: SmallRelease
         package var onFreshInstall = FreshInstall.skip
         /// After how many failures the manager gives up on it, if it is best-effort.
         package var givesUpAfter: Int?
@@ -67,21 +69,27 @@ package struct SmallApp: Hashable, Sendable {
         package var enforcesForeignKeys = false
 
         package init(
-            _ version: Int, _ work: Work, in place: Place = .files, manager: Int = 0, since: Int? = nil,
+            _ id: Int, _ work: Work, in place: Place = .files, manager: Int = 0, since: SmallRelease? = nil,
             onFreshInstall: FreshInstall = .skip, givesUpAfter: Int? = nil, finishes: Int? = nil,
             enforcesForeignKeys: Bool = false
         ) {
-            self.version = version
+            self.id = id
             self.work = work
             self.place = place
             self.manager = manager
-            self.since = since ?? version / 10
+            self.since = since ?? SmallRelease(id % 100 / 10)
             self.onFreshInstall = onFreshInstall
             self.givesUpAfter = givesUpAfter
             self.finishes = finishes
             self.enforcesForeignKeys = enforcesForeignKeys
         }
 
+        /// What an import adds to the key of a value.
+        package static let importOffset = 1000
+
+        package var version: Int { id % 100 }
+        /// True if the release of its version has it from the first build on.
+        package var isPunctual: Bool { since == SmallRelease(version / 10) }
         package var isDeferred: Bool { work == .rows || work == .cursor || work == .deferredClosure }
         package var isBestEffort: Bool { givesUpAfter != nil }
     }
@@ -92,6 +100,10 @@ package struct SmallApp: Hashable, Sendable {
         /// A step `in:` a database, which rebuilds the table of the values and changes every one of them.
         case transaction
         case rows, cursor, deferredClosure
+        /// A step `in:` the second database, which the release brings: copies the values of the app's files into it.
+        case imports
+        /// A closure that deletes the files whose values have been copied.
+        case removal
     }
 
     package enum FreshInstall: String, Hashable, Sendable { case skip, run, only }
@@ -127,19 +139,24 @@ package struct SmallApp: Hashable, Sendable {
     }
 
     /// The steps that a manager registers in a release, in the order of their versions.
-    package func steps(of manager: Int, in release: Int) -> [Step] {
-        steps.filter { $0.manager == manager && $0.since <= release && $0.version <= release * 10 + 9 }
-            .sorted { $0.version < $1.version }
+    package func steps(of manager: Int, in release: SmallRelease) -> [Step] {
+        steps.filter { $0.manager == manager && $0.since <= release && $0.version <= release.ceiling }
+            .sorted { ($0.version, $0.id) < ($1.version, $1.id) }
     }
 
     /// The managers of a release.
-    package func managers(in release: Int) -> [Int] {
+    package func managers(in release: SmallRelease) -> [Int] {
         managers.indices.filter { managers[$0].since <= release }
     }
 
     /// The move that a release registers.
-    package func move(in release: Int) -> Move? {
-        move.flatMap { $0.version <= release * 10 + 9 ? $0 : nil }
+    package func move(in release: SmallRelease) -> Move? {
+        move.flatMap { $0.version <= release.ceiling ? $0 : nil }
+    }
+
+    /// Returns true if a release has a place: one whose first step is an import comes with that.
+    package func has(_ place: Place, in release: SmallRelease) -> Bool {
+        steps.first { $0.work == .imports && $0.place == place }.map { $0.since <= release } ?? true
     }
 
     /// The features of the app, by the names whose pairs are counted.
@@ -152,13 +169,16 @@ package struct SmallApp: Hashable, Sendable {
             case .rows: features.insert(.deferredRows)
             case .cursor: features.insert(.deferredCursor)
             case .deferredClosure: features.insert(.deferredClosure)
+            case .imports: features.formUnion([.step, .imports])
+            case .removal: features.insert(.closure)
             }
             if step.finishes != nil { features.insert(.finishing) }
             if step.isBestEffort { features.insert(.givesUp) }
             if step.onFreshInstall == .run { features.insert(.runsOnFreshInstall) }
             if step.onFreshInstall == .only { features.insert(.onlyOnFreshInstall) }
             if step.enforcesForeignKeys { features.insert(.enforcedForeignKeys) }
-            if step.since > step.version / 10 { features.insert(.insertedLater) }
+            if !step.isPunctual { features.insert(.insertedLater) }
+            if step.since.build > 1 { features.insert(.laterBuild) }
             if step.place == .database(1) { features.insert(.secondDatabase) }
         }
         if let move {
@@ -166,6 +186,7 @@ package struct SmallApp: Hashable, Sendable {
             if move.finishes != nil { features.insert(.finishing) }
         }
         for manager in managers {
+            if manager.since.build > 1 { features.insert(.laterBuild) }
             if manager.hasOwnLine { features.insert(.line) }
             if manager.hasVersionChanges { features.insert(.versionChange) }
             switch manager.adopting {
@@ -203,10 +224,10 @@ extension SmallApp {
 
 extension SmallApp.Step {
     fileprivate var code: String {
-        var parts = ["\(version)", ".\(work)"]
+        var parts = ["\(id)", ".\(work)"]
         if case .database(let number) = place { parts.append("in: .database(\(number))") }
         if manager != 0 { parts.append("manager: \(manager)") }
-        if since != version / 10 { parts.append("since: \(since)") }
+        if !isPunctual { parts.append("since: \(since.code)") }
         if onFreshInstall != .skip { parts.append("onFreshInstall: .\(onFreshInstall)") }
         if let givesUpAfter { parts.append("givesUpAfter: \(givesUpAfter)") }
         if let finishes { parts.append("finishes: \(finishes)") }
@@ -219,7 +240,7 @@ extension SmallApp.Manager {
     fileprivate var code: String {
         var parts: [String] = []
         if adopting != .newApp { parts.append("adopting: .\(adopting)") }
-        if since != 1 { parts.append("since: \(since)") }
+        if since != 1 { parts.append("since: \(since.code)") }
         if hasOwnLine { parts.append("hasOwnLine: true") }
         if hasVersionChanges { parts.append("hasVersionChanges: true") }
         return ".init(\(parts.joined(separator: ", ")))"
@@ -229,13 +250,13 @@ extension SmallApp.Manager {
 // MARK: - Forms
 
 extension SmallApp {
-    /// The step of a version; nil for the mark of the move.
-    package func step(_ version: Int) -> Step? { steps.first { $0.version == version } }
+    /// The step with a number; nil for the mark of the move.
+    package func step(_ id: Int) -> Step? { steps.first { $0.id == id } }
 
     /// Returns true if values that a release writes are in the form that a step gives them.
-    package func isInForm(_ step: Int, of release: Int) -> Bool {
+    package func isInForm(_ step: Int, of release: SmallRelease) -> Bool {
         guard let step = self.step(step) else { return move(in: release) != nil }
-        return step.since <= release && step.version <= release * 10 + 9
+        return step.since <= release && step.version <= release.ceiling
             && managers[step.manager].since <= release
     }
 
@@ -249,19 +270,40 @@ extension SmallApp {
     /// A number that ascends in the order in which steps run; a move comes before the step of its version.
     func order(of step: Int) -> Int { self.step(step).map { $0.version * 2 + 1 } ?? (move?.version ?? 0) * 2 }
 
-    /// The deferred step that a step finishes, or the move.
-    package func finishes(_ step: Int) -> Int? {
-        step == Move.mark ? move?.finishes : self.step(step)?.finishes
+    /// The deferred steps that a step finishes, or the move.
+    package func finished(by step: Int) -> [Step] {
+        let version = step == Move.mark ? move?.finishes : self.step(step)?.finishes
+        guard let version else { return [] }
+        let manager = manager(of: step)
+        return steps.filter { $0.isDeferred && $0.version == version && $0.manager == manager }
     }
 
-    func manager(of step: Int) -> Int { self.step(step)?.manager ?? 0 }
+    /// The lowest version before which a release has a deferred step done; nil if it may wait.
+    ///
+    /// What is best-effort itself sets none: it waits alone.
+    func deadline(of deferred: Step, in release: SmallRelease) -> Int? {
+        var lowest: Int?
+        for step in steps where step.finishes == deferred.version && step.manager == deferred.manager {
+            guard !step.isBestEffort, step.since <= release, step.version <= release.ceiling else { continue }
+            lowest = min(lowest ?? step.version, step.version)
+        }
+        if deferred.manager == 0, let move = move(in: release), move.finishes == deferred.version {
+            lowest = min(lowest ?? move.version, move.version)
+        }
+        return lowest
+    }
+
+    package func manager(of step: Int) -> Int { self.step(step)?.manager ?? 0 }
 
     package func place(of step: Int) -> Place { self.step(step)?.place ?? .database(0) }
 
+    package func version(of step: Int) -> Int { self.step(step)?.version ?? move?.version ?? 0 }
+
     /// Returns true if a step may change a value after a later one that a release has run.
-    func mayComeLate(_ step: Int, after release: Int) -> Bool {
-        guard let step = self.step(step) else { return false }
-        return step.since > release || managers[step.manager].since > release || step.isDeferred
-            || step.isBestEffort
+    func mayComeLate(_ id: Int, after other: Int, of release: SmallRelease) -> Bool {
+        guard let step = self.step(id) else { return false }
+        if step.since > release || managers[step.manager].since > release || step.isBestEffort { return true }
+        guard step.isDeferred else { return false }
+        return deadline(of: step, in: release).map { version(of: other) < $0 } ?? true
     }
 }

@@ -9,6 +9,7 @@ extension SmallApp {
         if let move { weight += 1 + (move.finishes == nil ? 0 : 1) + (move.isVerified ? 1 : 0) }
         for (index, manager) in managers.enumerated() {
             weight += (index > 0 ? 1 : 0) + (manager.since > 1 ? 1 : 0) + (manager.hasOwnLine ? 1 : 0)
+            weight += manager.since.build - 1
             weight += manager.hasVersionChanges ? 1 : 0
             // All managers of an app normally give the same answer.
             if index == 0 {
@@ -55,8 +56,31 @@ extension SmallApp {
                     version, finishes: finished.randomElement(using: &numbers) ?? nil,
                     isVerified: Int.random(in: 0..<4, using: &numbers) == 0)
             }
+            if Int.random(in: 0..<6, using: &numbers) == 0 { app.addImport(using: &numbers) }
+            if Int.random(in: 0..<4, using: &numbers) == 0 { app.addSecondStep(using: &numbers) }
             if app.isSound { return app }
         }
+    }
+
+    /// Adds a new database, and the deletion of the files that were imported into it.
+    private mutating func addImport(using numbers: inout some RandomNumberGenerator) {
+        let manager = managers.indices.randomElement(using: &numbers) ?? 0
+        steps.removeAll { $0.place == .database(1) || $0.version == 20 || $0.version == 21 }
+        steps.append(Step(20, .imports, in: .database(1), manager: manager))
+        steps.append(Step(21, .removal, manager: manager))
+        if Bool.random(using: &numbers), move == nil { move = Move(30) }
+        steps.sort { $0.version < $1.version }
+    }
+
+    /// Adds a step for a version that another step has, in another place.
+    private mutating func addSecondStep(using numbers: inout some RandomNumberGenerator) {
+        guard let other = steps.randomElement(using: &numbers), other.id < 100 else { return }
+        let found = candidates(other.version).filter {
+            $0.manager == other.manager && $0.place != other.place && $0.options == 0
+        }
+        guard var step = found.randomElement(using: &numbers) else { return }
+        step.id += 100
+        steps.append(step)
     }
 
     /// The apps with a part less.
@@ -73,7 +97,7 @@ extension SmallApp {
             add { $0.steps[index].givesUpAfter = nil }
             add { $0.steps[index].finishes = nil }
             add { $0.steps[index].enforcesForeignKeys = false }
-            add { $0.steps[index].since = $0.steps[index].version / 10 }
+            add { $0.steps[index].since = SmallRelease($0.steps[index].version / 10) }
             add { if $0.steps[index].place == .database(1) { $0.steps[index].place = .database(0) } }
             add { $0.steps[index].manager = 0 }
         }
@@ -98,7 +122,7 @@ extension SmallApp {
             [false, true].flatMap { hasVersionChanges in
                 let first = Manager(adopting: adopting, hasVersionChanges: hasVersionChanges)
                 let seconds = Adopting.allCases.flatMap { adopting in
-                    releases.flatMap { since in
+                    (releases.map { SmallRelease($0) } + [.secondBuild(of: 2)]).flatMap { since in
                         [false, true].map { hasOwnLine in
                             Manager(adopting: adopting, since: since, hasOwnLine: hasOwnLine)
                         }
@@ -154,20 +178,21 @@ extension SmallApp {
                 for place in places {
                     for rule in [FreshInstall.skip, .run, .only] {
                         for limit in [nil, 1, 2] as [Int?] {
-                            for isLate in [false, true] {
-                                var step = Step(
-                                    version, work, in: place, manager: manager, onFreshInstall: rule,
-                                    givesUpAfter: limit)
-                                if isLate { step.since += 1 }
+                            let release = version / 10
+                            for since in [SmallRelease(release), .secondBuild(of: release), .init(release + 1)] {
+                                let step = Step(
+                                    version, work, in: place, manager: manager, since: since,
+                                    onFreshInstall: rule, givesUpAfter: limit)
                                 found.append(step)
                                 if work == .transaction {
-                                    step.enforcesForeignKeys = true
-                                    found.append(step)
-                                    step.enforcesForeignKeys = false
+                                    var strict = step
+                                    strict.enforcesForeignKeys = true
+                                    found.append(strict)
                                 }
                                 for finished in finishable(before: version, by: manager) {
-                                    step.finishes = finished
-                                    found.append(step)
+                                    var finisher = step
+                                    finisher.finishes = finished
+                                    found.append(finisher)
                                 }
                             }
                         }
@@ -196,17 +221,21 @@ extension SmallApp {
         }
         let usesDatabase = places.contains(.database(0))
         if managers.contains(where: { $0.adopting == .tables }), !usesDatabase { return false }
-        if places.contains(.database(1)), !usesDatabase { return false }
+        let hasImport = steps.contains { $0.work == .imports }
+        if places.contains(.database(1)), !usesDatabase, !hasImport { return false }
         // A second manager without a step does nothing.
         if managers.count > 1 {
             guard steps.contains(where: { $0.manager == 1 }) else { return false }
-            // What is older than the manager is needed only by installs that the app says are older.
-            let first = managers[1].adopting == .version ? min(2, managers[1].since) : managers[1].since
-            if steps.contains(where: { $0.manager == 1 && $0.version < first * 10 }) { return false }
+        }
+        let finished = Set(steps.compactMap(\.finishes) + [move?.finishes].compactMap { $0 })
+        if steps.contains(where: { $0.isDeferred && $0.isBestEffort && finished.contains($0.version) }) {
+            return false
         }
         // What is finished must be registered whenever what finishes it is.
         for step in steps {
-            if let finishes = step.finishes, let other = self.step(finishes), other.since > step.since {
+            if let finishes = step.finishes,
+                steps.contains(where: { $0.isDeferred && $0.version == finishes && $0.since > step.since })
+            {
                 return false
             }
         }
@@ -218,22 +247,47 @@ extension SmallApp {
             let isMade = move.map { $0.version <= finished.version } ?? false
             if !isMade || finished.place != .database(0) { return false }
         }
-        if let move, let finishes = move.finishes, let other = step(finishes), other.since > move.version / 10
+        if let move, let finishes = move.finishes,
+            steps.contains(where: {
+                $0.isDeferred && $0.version == finishes && $0.since > SmallRelease(move.version / 10)
+            })
         {
             return false
         }
-        return true
+        return hasSoundPlaces
+    }
+
+    /// True if each version has one step of a manager in a place, and what an import brings is used by later steps alone.
+    private var hasSoundPlaces: Bool {
+        for (index, step) in steps.enumerated() {
+            for other in steps[..<index] where other.version == step.version {
+                let isOnePlace = storeInDatabase && [step.place, other.place].allSatisfy {
+                    $0 == .files || $0 == .database(0)
+                }
+                if other.manager != step.manager || other.place == step.place || isOnePlace { return false }
+            }
+        }
+        let (copy, removal) = (steps.first { $0.work == .imports }, steps.first { $0.work == .removal })
+        guard let copy else { return removal == nil }
+        if steps.contains(where: { $0.place == copy.place && $0.id != copy.id && $0.version <= copy.version }) {
+            return false
+        }
+        if let removal, removal.version <= copy.version || removal.manager != copy.manager { return false }
+        // What is copied is in the form of the files.
+        if steps.contains(where: { $0.place == .files && $0.id != removal?.id }) { return false }
+        return managers[copy.manager].since <= copy.since
     }
 }
 
 extension SmallApp.Step {
     fileprivate var options: Int {
-        (place == .database(1) ? 1 : 0) + (since > version / 10 ? 1 : 0) + (onFreshInstall == .skip ? 0 : 1)
+        (place == .database(1) ? 1 : 0) + (isPunctual ? 0 : 1) + (onFreshInstall == .skip ? 0 : 1)
             + (givesUpAfter ?? 0) + (finishes == nil ? 0 : 1) + (enforcesForeignKeys ? 1 : 0)
     }
 
     fileprivate var isSound: Bool {
-        if since > 3 { return false }
+        if since.number > 3 { return false }
+        if onFreshInstall == .only, isBestEffort { return false }
         if finishes != nil, isDeferred || onFreshInstall == .only { return false }
         if onFreshInstall == .only, isDeferred { return false }
         return true

@@ -6,6 +6,8 @@ import SmallWorlds
 struct MemoryWorldDatabase: WorldDatabase {
     var state = StoreState()
     var hasTables = false
+    /// True if its records cannot be understood.
+    var isDamaged = false
     /// The schema migrations that have been applied.
     var ledger: Set<Int> = []
     var contents = SmallData()
@@ -16,6 +18,8 @@ struct MemoryWorldDatabase: WorldDatabase {
         database.contents.values = WorldDevice.oldValues
         return database
     }
+
+    mutating func damage() { isDamaged = true }
 
     func data() -> SmallData {
         var data = contents
@@ -56,10 +60,10 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     var name: String { "database \(number)" }
     var store: any MigrationStore { self }
 
-    func mistakes(in moves: [any MoveWork]) -> [MoveMistake] { [] }
+    func mistakes(in moves: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
 
-    func look(manager: String, moves: [any MoveWork], waitingUpTo limit: Duration?) throws -> PlaceState {
-        try process.checkAlive()
+    func look(manager: String, schemaSteps moves: [any SchemaStepWork], waitingUpTo limit: Duration?) throws -> PlaceState {
+        try checkReadable()
         let evidence: Evidence =
             if !database.ledger.isEmpty { .ledgerOnly } else if !database.hasTables {
                 .empty
@@ -68,7 +72,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
             { .unmanaged } else { .ledgerOnly }
         return try PlaceState(
             of: manager, in: database.state, evidence: evidence,
-            pending: moves.map { _ in PendingMove(apply: pendingMigrations.map(String.init)) })
+            pending: moves.map { _ in PendingSchema(apply: pendingMigrations.map(String.init)) })
     }
 
     /// The migrations of the move that have not been applied: tables without a ledger are those of the first.
@@ -78,11 +82,21 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     }
 
     func read(_ manager: String) throws -> StoreState {
-        try process.checkAlive()
+        try checkReadable()
         return database.state
     }
 
+    private func checkReadable() throws {
+        try process.checkAlive()
+        if database.isDamaged { throw MigrationError.damaged(name) }
+    }
+
+    func setAside(replacingWith state: StoreState) throws {
+        try commit { ($0.state, $0.isDamaged) = (state, false) }
+    }
+
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try checkReadable()
         try commit { try change(&$0.state) }
     }
 
@@ -93,16 +107,21 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     var adoption: Adoption {
         Adoption(answer: { [self] question in
             let seen = database.state.seen[question.line] ?? []
-            if let found = seen.version(before: question.current) { return found == .zero ? "1.0" : found }
-            return seen.isEmpty && database.hasTables ? "1.0" : nil
+            let isOld = database.hasTables && !seen.areOnly(question.current, build: question.buildNumber)
+            return AdoptionAnswer(version: isOld ? "1.0" : nil, isBound: true)
         })
     }
 
     func makeTables() { database.hasTables = true }
-    func write(_ write: SmallEvent.Write, form: Int) { database.contents.write(write, form: form) }
+
+    func become(_ database: any WorldDatabase) {
+        if let database = database as? MemoryWorldDatabase { self.database = database }
+    }
+
+    func write(_ write: SmallEvent.Write, form: SmallRelease) { database.contents.write(write, form: form) }
 
     func register(_ step: SmallApp.Step, with arguments: WorldRegistration, in manager: MigrationManager) {
-        let work: MigrationWork =
+        let work: StepBody =
             switch step.work {
             case .rows: .batches(MemoryRows(database: self, step: step, arguments: arguments))
             case .cursor: .batches(MemoryCursor(database: self, step: step, arguments: arguments))
@@ -116,16 +135,21 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
 
     func register(_ move: SmallApp.Move, with arguments: WorldRegistration, in manager: MigrationManager) {
         manager.register(
-            arguments.version, .move(MemoryMove(database: self, arguments: arguments)), in: self,
+            arguments.version, .schemaStep(MemoryMove(database: self, arguments: arguments)), in: self,
             finishing: arguments.finishing, source: SourceLocation(fileID: #fileID, line: #line))
     }
 }
 
-private struct MemoryMove: MoveWork {
+private struct MemoryMove: SchemaStepWork {
+    let goesToLatest = false
     let database: OpenMemoryDatabase
     let arguments: WorldRegistration
 
-    func perform(_ context: MigrationContext) throws -> MoveOutcome {
+    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
+        try arguments.process.run(SmallApp.Move.mark) { try apply() }
+    }
+
+    private func apply() throws -> SchemaStepOutcome {
         let pending = database.pendingMigrations
         let isAdopted = pending == [2] && database.database.ledger.isEmpty
         for migration in pending {
@@ -136,9 +160,10 @@ private struct MemoryMove: MoveWork {
                 database.contents.changeAll(
                     by: SmallApp.Move.mark, of: arguments.process.app, in: arguments.release)
             }
+            arguments.process.didAdvance(SmallApp.Move.mark)
         }
         arguments.process.didRun(SmallApp.Move.mark)
-        return MoveOutcome(applied: pending.map(String.init))
+        return SchemaStepOutcome(applied: pending.map(String.init))
     }
 }
 
@@ -149,14 +174,21 @@ private struct MemoryStep: TransactionWork {
 
     func perform(_ context: MigrationContext, settlement: Settlement) throws {
         guard try !settlement.isRecorded(in: database.database.state) else { return }
-        try database.commit { database in
-            database.hasTables = true
-            database.contents.changeAll(
-                by: step.version, of: arguments.process.app, in: arguments.release)
-            try arguments.process.mayFail(step.version)
-            try settlement.record(in: &database.state)
+        let process = arguments.process
+        try process.run(step.id) {
+            try database.commit { database in
+                database.hasTables = true
+                if step.work == .imports {
+                    database.contents.copy(
+                        process.device.files, by: step.id, of: process.app, in: arguments.release)
+                } else {
+                    database.contents.changeAll(by: step.id, of: process.app, in: arguments.release)
+                }
+                try process.mayFail(step.id)
+                try settlement.record(in: &database.state)
+            }
         }
-        arguments.process.didRun(step.version)
+        process.didRun(step.id)
     }
 }
 
@@ -179,10 +211,14 @@ private struct MemoryCursorValue: Codable {
 
 extension MemoryBatches {
     func run(_ batch: Batch) throws -> BatchOutcome {
+        try arguments.process.run(step.id) { try runBody(batch) }
+    }
+
+    private func runBody(_ batch: Batch) throws -> BatchOutcome {
         let (manager, version) = (batch.settlement.manager, batch.settlement.version)
         let record = try database.database.state.record(of: manager)
-        guard let record, !record.settled.contains(version) else { return .endedElsewhere }
-        var position = try record.positions[version] ?? begin()
+        guard let record, !record.hasSettled(version) else { return .endedElsewhere }
+        var position = try record.position(of: version) ?? begin()
         let isAside = batch.part == .setAside
         var isDone = false
         do {
@@ -199,16 +235,18 @@ extension MemoryBatches {
                 }
                 if let key, !isAside {
                     database.contents.change(
-                        key, by: step.version, of: arguments.process.app, in: arguments.release)
-                    try arguments.process.mayFail(step.version)
+                        key, by: step.id, of: arguments.process.app, in: arguments.release)
+                    try arguments.process.mayFail(step.id)
                 }
                 let last = try position.cursor(as: MemoryCursorValue.self)?.last
                 let isAtEnd = try next(after: last, position, in: database.contents) == nil
                 isDone = isAtEnd && position.setAside.isEmpty
                 if isDone { return try batch.settlement.record(in: &database.state) }
                 try database.state.changeRecord(of: manager) { [position] record in
-                    record?.positions[version] = position
-                    record?.attempts[MigrationRecord.Work(version)]?.restart()
+                    record?.changeOpen(WorkID(version)) { work in
+                        work.position = position
+                        work.restart()
+                    }
                 }
             }
         } catch let error as WorldProcess.Dead {
@@ -216,7 +254,7 @@ extension MemoryBatches {
         } catch {
             throw BatchFailure("a value", smallerSize: nil, isRow: step.work == .rows, error)
         }
-        arguments.process.didRun(step.version)
+        arguments.process.didRun(step.id)
         if isDone { return .done }
         if case .retry = batch.part { return .more(position, .zero) }
         let last = try position.cursor(as: MemoryCursorValue.self)?.last

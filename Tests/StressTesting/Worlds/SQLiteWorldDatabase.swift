@@ -21,6 +21,13 @@ struct SQLiteWorldDatabase: WorldDatabase {
         return database
     }
 
+    func damage() throws {
+        try queue.write { db in
+            guard try db.tableExists("app_migrations") else { return }
+            try db.execute(sql: "UPDATE app_migrations SET value = '{'")
+        }
+    }
+
     func data() throws -> SmallData { try queue.read(ValueTable.data) }
 
     func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase {
@@ -75,7 +82,12 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
         try process.immortally { try queue.write(ValueTable.make) }
     }
 
-    func write(_ write: SmallEvent.Write, form: Int) throws {
+    func become(_ database: any WorldDatabase) throws {
+        guard let database = database as? SQLiteWorldDatabase else { return }
+        try process.immortally { try database.queue.backup(to: queue) }
+    }
+
+    func write(_ write: SmallEvent.Write, form: SmallRelease) throws {
         try process.immortally {
             guard write != .vacuum else { return try queue.vacuum() }
             try queue.write { db in
@@ -96,7 +108,7 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
         @Sendable func change(_ keys: [Int], _ db: Database) throws {
             var data = try ValueTable.data(db)
             for key in keys {
-                data.change(key, by: step.version, of: app, in: release)
+                data.change(key, by: step.id, of: app, in: release)
                 try ValueTable.update(data.values[key], key, db)
             }
         }
@@ -106,20 +118,22 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
                 arguments.version, deferredIn: queue, overRowsOf: "value",
                 onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
             ) { [process] db, rows in
+                try process.enter(step.id)
                 let ids: SQLRequest<String> = "SELECT id FROM value WHERE \(rows.condition)"
                 try change(ids.fetchAll(db).map(ValueTable.key), db)
-                try process.mayFail(step.version)
-                process.didRun(step.version)
+                try process.mayFail(step.id)
+                process.didRun(step.id)
             }
         case .cursor:
             manager.whenMigratingToVersion(
                 arguments.version, deferredIn: queue, startingAt: 0,
                 onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
             ) { [process] db, last in
+                try process.enter(step.id)
                 let keys = try ValueTable.data(db).values.keys.filter { $0 > last }.sorted()
                 if let key = keys.first { try change([key], db) }
-                try process.mayFail(step.version)
-                process.didRun(step.version)
+                try process.mayFail(step.id)
+                process.didRun(step.id)
                 return keys.count > 1 ? .more(keys[0]) : .done
             }
         default:
@@ -128,12 +142,23 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
                 onFreshInstall: arguments.onFreshInstall, onError: arguments.onError,
                 foreignKeys: step.enforcesForeignKeys ? .immediate : .deferred
             ) { [process] db in
+                try process.enter(step.id)
                 if try !db.tableExists("value") { try ValueTable.make(db) }
-                if !step.enforcesForeignKeys { try db.execute(sql: ValueTable.rebuild("trail", "lost")) }
-                try change(Array(ValueTable.data(db).values.keys), db)
-                try db.execute(sql: "INSERT INTO run VALUES (?)", arguments: [step.version])
-                try process.mayFail(step.version)
-                process.didRun(step.version)
+                if step.work == .imports {
+                    let old = try ValueTable.data(db)
+                    var new = old
+                    new.copy(process.device.files, by: step.id, of: app, in: release)
+                    for (key, value) in new.values where old.values[key] == nil {
+                        try ValueTable.insert(value, key, db)
+                        try ValueTable.update(value, key, db)
+                    }
+                } else {
+                    if !step.enforcesForeignKeys { try db.execute(sql: ValueTable.rebuild("trail", "lost")) }
+                    try change(Array(ValueTable.data(db).values.keys), db)
+                }
+                try db.execute(sql: "INSERT INTO run VALUES (?)", arguments: [step.id])
+                try process.mayFail(step.id)
+                process.didRun(step.id)
             }
         }
     }
@@ -141,12 +166,13 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
     func register(_ move: SmallApp.Move, with arguments: WorldRegistration, in manager: MigrationManager) {
         let (app, mark) = (process.app, SmallApp.Move.mark)
         var lost = "lost"
-        if let finishes = move.finishes, app.place(of: finishes) == .database(0) {
-            let forms = SmallApp.releases.filter { app.isInForm(finishes, of: $0) }.map(String.init)
+        for finished in app.finished(by: mark) where finished.place == .database(0) {
+            let releases = SmallApp.releases.flatMap { [SmallRelease($0), .secondBuild(of: $0)] }
+            let forms = releases.filter { app.isInForm(finished.id, of: $0) }.map { "\($0.rawValue)" }
             lost =
-                "lost OR instr(trail, '\(finishes)@') = 0 AND form NOT IN (\(forms.joined(separator: ",")))"
+                "\(lost) OR instr(' ' || trail, ' \(finished.id)@') = 0 AND form NOT IN (\(forms.joined(separator: ",")))"
         }
-        let rebuild = ValueTable.rebuild("trail || '\(mark)@\(arguments.release) '", lost)
+        let rebuild = ValueTable.rebuild("trail || '\(mark)@\(arguments.release.rawValue) '", lost)
         do {
             let schema = try SchemaMigrator(
                 migrations: [
@@ -187,13 +213,13 @@ private enum ValueTable {
 
     static func insert(_ value: SmallValue, _ key: Int, _ db: Database) throws {
         try db.execute(
-            sql: "INSERT INTO value VALUES (?, ?, '', 0)", arguments: ["k\(key)", value.form])
+            sql: "INSERT INTO value VALUES (?, ?, '', 0)", arguments: ["k\(key)", value.form.rawValue])
         try db.execute(sql: "INSERT INTO child VALUES (?)", arguments: ["k\(key)"])
     }
 
     static func update(_ value: SmallValue?, _ key: Int, _ db: Database) throws {
         guard let value else { return }
-        let trail = value.trail.map { "\($0.step)@\($0.release) " }.joined()
+        let trail = value.trail.map { "\($0.step)@\($0.release.rawValue) " }.joined()
         try db.execute(
             sql: "UPDATE value SET trail = ?, lost = ? WHERE id = ?",
             arguments: [trail, value.isLost, "k\(key)"])
@@ -206,11 +232,11 @@ private enum ValueTable {
         let rows = try Row.fetchCursor(
             db, sql: "SELECT *, EXISTS (SELECT * FROM child WHERE value = id) AS has_child FROM value")
         while let row = try rows.next() {
-            var value = SmallValue(form: row["form"])
+            var value = SmallValue(form: SmallRelease(rawValue: row["form"]))
             let trail: String = row["trail"]
             value.trail = trail.split(separator: " ").map { mark in
                 let numbers = mark.split(separator: "@").map { Int($0) ?? 0 }
-                return SmallValue.Mark(step: numbers[0], release: numbers[1])
+                return SmallValue.Mark(step: numbers[0], release: SmallRelease(rawValue: numbers[1]))
             }
             value.isLost = row["lost"]
             value.hasChild = row["has_child"]

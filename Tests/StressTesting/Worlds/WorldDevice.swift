@@ -5,6 +5,8 @@ import SmallWorlds
 struct WorldDevice {
     /// The records of a JSON store.
     var store = StoreState()
+    /// True if the records of the JSON store cannot be understood.
+    var isDamaged = false
     var files = SmallData()
     /// True if there is the file that only older versions made.
     var hasOldFile = false
@@ -37,6 +39,9 @@ protocol WorldDatabase: Sendable {
     /// Returns the database for a process, which changes a copy.
     func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase
 
+    /// Makes its records unreadable.
+    mutating func damage() throws
+
     /// Returns a database that release 1.0 has left.
     ///
     /// - Parameter isOther: true if its tables are not those that it is adopted at.
@@ -51,7 +56,9 @@ protocol OpenWorldDatabase: Sendable {
 
     /// Makes the tables that the app needs, if there are none.
     func makeTables() throws
-    func write(_ write: SmallEvent.Write, form: Int) throws
+    func write(_ write: SmallEvent.Write, form: SmallRelease) throws
+    /// Makes it a new database, or that of an old install, while managers have it open.
+    func become(_ database: any WorldDatabase) throws
     func register(_ step: SmallApp.Step, with arguments: WorldRegistration, in manager: MigrationManager)
     func register(_ move: SmallApp.Move, with arguments: WorldRegistration, in manager: MigrationManager)
 
@@ -66,12 +73,12 @@ struct WorldRegistration {
     let onFreshInstall: FreshInstallRule
     let onError: ErrorRule
     let process: WorldProcess
-    let release: Int
+    let release: SmallRelease
 }
 
 extension SmallData {
     /// Changes a value as a step or the move does.
-    mutating func change(_ key: Int, by step: Int, of app: SmallApp, in release: Int) {
+    mutating func change(_ key: Int, by step: Int, of app: SmallApp, in release: SmallRelease) {
         guard var value = values[key] else { return }
         let known = app.step(step)
         // What may run again, or on values in the new form, says itself which ones are old.
@@ -79,24 +86,45 @@ extension SmallData {
             known.map { $0.isBestEffort || $0.work == .cursor || $0.work == .deferredClosure } ?? false
         if looks, app.count(of: step, in: value) > 0 { return }
         value.trail.append(.init(step: step, release: release))
-        if let finishes = app.finishes(step), app.place(of: finishes) == app.place(of: step),
-            app.count(of: finishes, in: value) == 0
-        {
+        for finished in app.finished(by: step)
+        where finished.place == app.place(of: step) && app.count(of: finished.id, in: value) == 0 {
             value.isLost = true
         }
         values[key] = value
     }
 
     /// Changes all values as a step or the move does, and counts it.
-    mutating func changeAll(by step: Int, of app: SmallApp, in release: Int) {
+    mutating func changeAll(by step: Int, of app: SmallApp, in release: SmallRelease) {
         for key in values.keys { change(key, by: step, of: app, in: release) }
         runs[step, default: 0] += 1
     }
 
+    /// Copies the values of files that are not yet in the form of an import.
+    mutating func copy(_ files: SmallData, by step: Int, of app: SmallApp, in release: SmallRelease) {
+        for (key, value) in files.values where !app.isInForm(step, of: value.form) {
+            let copied = key + SmallApp.Step.importOffset
+            guard values[copied] == nil else { continue }
+            values[copied] = value
+            values[copied]?.trail.append(.init(step: step, release: release))
+        }
+        runs[step, default: 0] += 1
+    }
+
+    /// Deletes what an import has read.
+    mutating func removeImported(by step: Int, of app: SmallApp) {
+        if let copy = app.steps.first(where: { $0.work == .imports }) {
+            values = values.filter { app.isInForm(copy.id, of: $0.value.form) }
+        }
+        runs[step, default: 0] += 1
+    }
+
     /// Writes as the app does.
-    mutating func write(_ write: SmallEvent.Write, form: Int) {
+    mutating func write(_ write: SmallEvent.Write, form: SmallRelease) {
         switch write {
-        case .append: values[(values.keys.max() ?? 0) + 10] = SmallValue(form: form)
+        case .append:
+            // What was imported has keys of its own.
+            let last = values.keys.filter { $0 < SmallApp.Step.importOffset }.max()
+            values[(last ?? 0) + 10] = SmallValue(form: form)
         case .insert:
             var key = 15
             while values[key] != nil { key -= 1 }

@@ -30,41 +30,97 @@ package struct World {
         _ event: SmallEvent
     ) throws -> (outcome: SmallOutcome, problem: String?) {
         var outcome = SmallOutcome(managers: app.managers.count)
+        var problem: String?
         switch event {
-        case .oldInstall:
-            device.hasOldFile = true
-            device.files.values = WorldDevice.oldValues
-            for number in device.databases.keys { device.databases[number] = try oldDatabase() }
         case .launch(let release, let launch, let fault):
-            var failing = promises.failing
+            var (failing, postponing) = (promises.failing, promises.postponing)
             if case .failsAlways(let step) = fault { failing.insert(step) }
-            outcome = try run(release, fault, failing: failing) { try $0.launch(launch) }
-        case .runDeferred(let batches, let fault):
-            outcome = try run(promises.release, fault, failing: promises.failing, batches: batches) {
-                try $0.runDeferred()
+            if case .postponesAlways(let step) = fault { postponing.insert(step) }
+            let build = launch == .fromExtension ? "extension" : "\(release.build)"
+            outcome = try run(release, fault, failing: failing, postponing: postponing, build: build) {
+                try $0.launch(launch)
             }
+        case .twice(let release, let loss):
+            var promises = promises
+            let before = self
+            outcome = try run(release, nil, failing: promises.failing, postponing: promises.postponing) {
+                problem = try before.playTwice(release, loss, $0, &promises)
+            }
+            self.promises = promises
+        case .runDeferred(let batches, let work, let fault):
+            outcome = try run(
+                promises.release, fault, failing: promises.failing, postponing: promises.postponing,
+                batches: batches
+            ) { try $0.runDeferred(retrying: work) }
+        case .call(let call, let fault):
+            outcome = try run(promises.release, fault, failing: []) { $0.call(call) }
         case .write(let write):
             let release = promises.release
             device.files.write(write, form: release)
             _ = try run(release, nil, failing: []) { scene in
-                for database in scene.databases.values { try database.write(write, form: release) }
+                for database in scene.ownDatabases { try database.write(write, form: release) }
             }
-        case .lose(.files): device.store = StoreState()
-        case .lose(.database(let number)):
-            device.databases[number] = inSQLite ? try SQLiteWorldDatabase() : MemoryWorldDatabase()
+        default: try change(by: event)
+        }
+        if case .twice = event {} else {
+            problem = promises.observe(event, outcome, try device.data(of: app))
+        }
+        promises.keep()
+        history.append(event)
+        past.append(device)
+        return (outcome, problem)
+    }
+
+    /// What happens to a device while no app is running.
+    private mutating func change(by event: SmallEvent) throws {
+        switch event {
+        case .oldInstall:
+            device.hasOldFile = true
+            device.files.values = WorldDevice.oldValues
+            for number in device.databases.keys {
+                if app.has(.database(number), in: 1) { device.databases[number] = try oldDatabase() }
+            }
+        case .lose(.files): (device.store, device.isDamaged) = (StoreState(), false)
+        case .lose(.database(let number)): device.databases[number] = try newDatabase()
         case .replace(.database(let number)): device.databases[number] = try oldDatabase()
-        case .replace(.files): break
+        case .damage(.files): device.isDamaged = true
+        case .damage(.database(let number)): try device.databases[number]?.damage()
         case .restore(let place, let event):
             let old = past[event - 1]
             if place == .files || app.storeInDatabase && place == .database(0) {
                 (device.store, device.files, device.hasOldFile) = (old.store, old.files, old.hasOldFile)
+                device.isDamaged = old.isDamaged
             }
             if case .database(let number) = place { device.databases[number] = old.databases[number] }
+        default: break
         }
-        let problem = promises.observe(event, outcome, try device.data(of: app))
-        history.append(event)
-        past.append(device)
-        return (outcome, problem)
+    }
+
+    /// Plays a launch, what then happens to a database, and a second round of calls of the same managers, as three events.
+    private func playTwice(
+        _ release: SmallRelease, _ loss: SmallEvent.Loss, _ scene: WorldScene, _ promises: inout Promises
+    ) throws -> String? {
+        let process = scene.process
+        func found() throws -> [SmallApp.Place: SmallData] {
+            var device = process.device
+            for (number, database) in scene.databases { device.databases[number] = try database.close() }
+            return try device.data(of: app)
+        }
+        var managers: [Int: WorldManager] = [:]
+        try scene.launch(.whole, with: &managers)
+        if let problem = promises.observe(.launch(release), process.outcome, try found()) { return problem }
+        switch loss {
+        case .lose(let number): try scene.databases[number]?.become(newDatabase())
+        case .replace(let number): try scene.databases[number]?.become(oldDatabase())
+        }
+        process.beginAgain()
+        if let problem = promises.observe(loss.event, process.outcome, try found()) { return problem }
+        try scene.launch(.whole, with: &managers)
+        return promises.observe(.launch(release), process.outcome, try found())
+    }
+
+    private func newDatabase() throws -> any WorldDatabase {
+        inSQLite ? try SQLiteWorldDatabase() : MemoryWorldDatabase()
     }
 
     private func oldDatabase() throws -> any WorldDatabase {
@@ -74,16 +130,20 @@ package struct World {
     }
 
     private mutating func run(
-        _ release: Int, _ fault: SmallEvent.Fault?, failing: Set<Int>, batches: Int? = nil,
-        _ body: (WorldScene) throws -> Void
+        _ release: SmallRelease, _ fault: SmallEvent.Fault?, failing: Set<Int>, postponing: Set<Int> = [],
+        batches: Int? = nil, build: String? = nil, _ body: (WorldScene) throws -> Void
     ) throws -> SmallOutcome {
         let process = WorldProcess(
-            app, device, release: release, fault: fault, failing: failing, batches: batches)
+            app, device, release: release, fault: fault, failing: failing, postponing: postponing,
+            batches: batches)
         var scene = WorldScene(app: app, release: release, process: process)
         for (number, database) in device.databases {
             scene.databases[number] = try database.open(number, by: process)
         }
-        try SimulatedLaunch.$observer.withValue(process) { try body(scene) }
+        let build = build ?? "\(release.build)"
+        try SimulatedLaunch.$observer.withValue(process) {
+            try SimulatedLaunch.$build.withValue(build) { try body(scene) }
+        }
         device = process.device
         for (number, database) in scene.databases { device.databases[number] = try database.close() }
         return process.outcome
@@ -93,17 +153,30 @@ package struct World {
 /// Everything that a process of a small world works with.
 struct WorldScene {
     let app: SmallApp
-    let release: Int
+    let release: SmallRelease
     let process: WorldProcess
     var databases: [Int: any OpenWorldDatabase] = [:]
 
-    /// Calls every manager that the release has, and then makes the tables that the app needs.
+    /// The databases that the release has.
+    var ownDatabases: [any OpenWorldDatabase] {
+        databases.filter { app.has(.database($0.key), in: release) }.map(\.value)
+    }
+
     func launch(_ launch: SmallEvent.Launch) throws {
-        for index in app.managers(in: release) {
-            let isDone = call(index) {
-                let manager = try manager(index, waits: launch == .fromExtension)
+        var managers: [Int: WorldManager] = [:]
+        try self.launch(launch, with: &managers)
+    }
+
+    /// Calls every manager that the release has, and then makes the tables that the app needs.
+    ///
+    /// - Parameter managers: those that the process has made.
+    func launch(_ launch: SmallEvent.Launch, with managers: inout [Int: WorldManager]) throws {
+        for index in app.managers(in: release) where launch != .without(manager: index) {
+            let isDone = call(index, &managers[index], waits: launch == .fromExtension) { manager in
                 switch launch {
-                case .whole, .fromExtension: try migrate(manager)
+                case .whole, .fromExtension, .without: try migrate(manager)
+                case .retrying(let work):
+                    try migrate(manager, retrying: app.manager(of: work) == index ? work : nil)
                 case .through(let version): try migrate(manager, through: version)
                 case .inTwo(let version):
                     try migrate(manager, through: version)
@@ -113,53 +186,78 @@ struct WorldScene {
             guard isDone else { return }
         }
         guard launch.isComplete else { return }
-        for database in databases.values { try database.makeTables() }
+        for database in ownDatabases { try database.makeTables() }
     }
 
-    func runDeferred() throws {
+    func runDeferred(retrying work: SmallWork?) throws {
         for index in app.managers(in: release) {
-            let isDone = call(index) {
-                let manager = try manager(index)
+            let work = work.flatMap { app.manager(of: $0) == index ? $0 : nil }
+            var made: WorldManager?
+            let isDone = call(index, &made) { manager in
                 if isAsynchronous {
-                    try wait { _ = try await manager.runDeferred() }
+                    try wait { try await manager.runDeferred(retrying: work) }
                 } else {
-                    _ = try manager.runDeferred()
+                    try manager.runDeferred(retrying: work)
                 }
             }
             guard isDone else { return }
         }
     }
 
-    private func call(_ manager: Int, _ body: () throws -> Void) -> Bool {
-        process.manager = manager
+    /// Calls a function for the recovery screen.
+    func call(_ call: SmallEvent.Call) {
+        var made: WorldManager?
+        _ = self.call(app.manager(of: call), &made) { try $0.call(call) }
+    }
+
+    private func call(
+        _ number: Int, _ manager: inout WorldManager?, waits: Bool = false,
+        _ body: (WorldManager) throws -> Void
+    ) -> Bool {
+        process.manager = number
         do {
-            try body()
+            let made = try manager ?? self.manager(number, waits: waits)
+            manager = made
+            // Nobody else uses it while a change is made.
+            process.cancel = {
+                made.manager.progress.cancel()
+                made.manager.deferredProgress.cancel()
+            }
+            try body(made)
             process.end(with: .finished)
         } catch let error as MigrationError {
-            process.end(with: .stopped(error.code.description))
+            process.end(
+                with: .stopped(error.code.description), culprit: manager?.work(of: error, in: release))
+        } catch is CancellationError {
+            process.end(with: .stopped("cancelled"))
         } catch {
             process.end(with: .stopped("\(error)"))
         }
-        return process.outcome.results[manager] == .finished
+        process.cancel = nil
+        return process.outcome.results[number] == .finished
     }
 
     private var isAsynchronous: Bool { app.steps.contains { $0.work == .deferredClosure } }
 
-    private func migrate(_ manager: MigrationManager, through stop: Int? = nil) throws {
-        let stop = stop.map(Self.version)
+    private func migrate(
+        _ manager: WorldManager, through stop: Int? = nil, retrying work: SmallWork? = nil
+    ) throws {
         guard isAsynchronous else {
-            try manager.migrate(through: stop)
+            try manager.migrate(through: stop, retrying: work)
             return
         }
-        try wait { _ = try await manager.migrate(through: stop) }
+        try wait { try await manager.migrate(through: stop, retrying: work) }
     }
 
     /// Waits for work that may suspend, on this thread.
     private func wait(_ body: @escaping () async throws -> Void) throws {
         nonisolated(unsafe) let body = body
         let process = process
+        let build = SimulatedLaunch.build
         try CallingThread.run {
-            try await SimulatedLaunch.$observer.withValue(process) { try await body() }
+            try await SimulatedLaunch.$observer.withValue(process) {
+                try await SimulatedLaunch.$build.withValue(build) { try await body() }
+            }
         }
     }
 
@@ -173,7 +271,7 @@ struct WorldScene {
         10: "1.0", 20: "2.0", 21: "2.0-1", 30: "3.0",
     ]
 
-    private func manager(_ index: Int, waits: Bool = false) throws -> MigrationManager {
+    private func manager(_ index: Int, waits: Bool = false) throws -> WorldManager {
         let description = app.managers[index]
         let adoption: Adoption =
             switch description.adopting {
@@ -187,7 +285,7 @@ struct WorldScene {
             maximumAttempts: Promises.maximumAttempts, lockTimeout: .zero)
         let store = app.storeInDatabase ? databases[0]?.store : nil
         let manager = try MigrationManager(
-            name: "\(index)", currentVersion: Self.version(release * 10), adopting: adoption,
+            name: "\(index)", currentVersion: Self.version(release.version), adopting: adoption,
             store: store ?? WorldStore(process: process), options: options)
         let steps = app.steps(of: index, in: release)
         var move = index == 0 ? app.move(in: release) : nil
@@ -201,11 +299,13 @@ struct WorldScene {
         if let move { register(move, in: manager) }
         if description.hasVersionChanges {
             manager.whenVersionChanges { [process, release] _, _ in
-                try process.willChange(.files)
-                process.device.files.changes[index, default: []].append(release)
+                try process.run(SmallWork.versionChange(index).id) {
+                    try process.willChange(.files)
+                    process.device.files.changes[index, default: []].append(release.number)
+                }
             }
         }
-        return manager
+        return WorldManager(manager: manager, app: app)
     }
 
     private func register(_ move: SmallApp.Move, in manager: MigrationManager) {
@@ -238,23 +338,31 @@ struct WorldScene {
             ) { [process, app, release] context in
                 for key in process.device.files.values.keys.sorted()
                 where key > (try context.lastCheckpoint(as: Int.self) ?? 0) {
-                    try process.mayFail(step.version)
-                    try process.willChange(.files)
-                    process.device.files.change(key, by: step.version, of: app, in: release)
-                    process.didRun(step.version)
+                    try process.run(step.id) {
+                        try process.mayFail(step.id)
+                        try process.willChange(.files)
+                        process.device.files.change(key, by: step.id, of: app, in: release)
+                        process.didRun(step.id)
+                    }
                     try await context.checkpoint(key)
                 }
-                process.device.files.runs[step.version, default: 0] += 1
+                process.device.files.runs[step.id, default: 0] += 1
             }
         } else {
             manager.whenMigratingToVersion(
                 arguments.version, finishing: arguments.finishing,
                 onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
             ) { [process, app, release] in
-                try process.mayFail(step.version)
-                try process.willChange(.files)
-                process.device.files.changeAll(by: step.version, of: app, in: release)
-                process.didRun(step.version)
+                try process.run(step.id) {
+                    try process.mayFail(step.id)
+                    try process.willChange(.files)
+                    if step.work == .removal {
+                        process.device.files.removeImported(by: step.id, of: app)
+                    } else {
+                        process.device.files.changeAll(by: step.id, of: app, in: release)
+                    }
+                    process.didRun(step.id)
+                }
             }
         }
     }

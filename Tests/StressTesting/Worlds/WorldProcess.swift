@@ -10,9 +10,10 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
     struct StepFailed: Error {}
 
     let app: SmallApp
-    let release: Int
+    let release: SmallRelease
     private let fault: SmallEvent.Fault?
     private let failing: Set<Int>
+    private let postponing: Set<Int>
     /// The number of batches of deferred work that there is time for; nil for all.
     private var batchesLeft: Int?
 
@@ -22,16 +23,23 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
     private(set) var outcome: SmallOutcome
     private(set) var isDead = false
     private var isImmortal = false
+    /// The work whose body is running.
+    private var running: Int?
+    /// True if that is so until a change has been made.
+    private var endsWithChange = false
+    /// Cancels the calls of the manager that is being called.
+    var cancel: (() -> Void)?
 
     init(
-        _ app: SmallApp, _ device: WorldDevice, release: Int, fault: SmallEvent.Fault?, failing: Set<Int>,
-        batches: Int? = nil
+        _ app: SmallApp, _ device: WorldDevice, release: SmallRelease, fault: SmallEvent.Fault?,
+        failing: Set<Int>, postponing: Set<Int> = [], batches: Int? = nil
     ) {
         self.app = app
         self.device = device
         self.release = release
         self.fault = fault
         self.failing = failing
+        self.postponing = postponing
         batchesLeft = batches
         outcome = SmallOutcome(managers: app.managers.count)
     }
@@ -43,13 +51,41 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
         try checkAlive()
         guard !isImmortal else { return }
         outcome.changes += 1
-        guard case .dies(before: outcome.changes) = fault else {
-            outcome.changed[manager, default: []].insert(place)
-            return
+        switch fault {
+        case .dies(before: outcome.changes):
+            outcome.changes -= 1
+            throw die()
+        case .diesIn(let work) where work == running:
+            outcome.changes -= 1
+            throw die()
+        case .cancels(before: outcome.changes):
+            outcome.wasCancelled = true
+            cancel?()
+        default: break
         }
-        (isDead, outcome.died) = (true, true)
-        outcome.changes -= 1
-        throw Dead()
+        outcome.changed[manager, default: []].insert(place)
+        if endsWithChange { (running, endsWithChange) = (nil, false) }
+    }
+
+    private func die() -> Dead {
+        (isDead, outcome.died, outcome.diedIn) = (true, true, running)
+        return Dead()
+    }
+
+    /// Begins the body of a work, which ends with the change that it makes.
+    func enter(_ work: Int) throws {
+        try checkAlive()
+        outcome.entered.append(work)
+        (running, endsWithChange) = (work, true)
+    }
+
+    /// Runs the body of a work.
+    func run<Result>(_ work: Int, _ body: () throws -> Result) throws -> Result {
+        try checkAlive()
+        outcome.entered.append(work)
+        running = work
+        defer { running = nil }
+        return try body()
     }
 
     func checkAlive() throws {
@@ -64,22 +100,33 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
     }
 
     /// Ends the calls of the manager that is being called.
-    func end(with result: SmallOutcome.Result) {
-        if !isDead { outcome.results[manager] = result }
+    func end(with result: SmallOutcome.Result, culprit: SmallWork? = nil) {
+        guard !isDead else { return }
+        outcome.results[manager] = result
+        outcome.culprits[manager] = culprit
     }
+
+    /// Begins a second round of calls in the same process.
+    func beginAgain() { outcome = SmallOutcome(managers: app.managers.count) }
 
     /// Throws if a step is to fail now, or asks to wait.
     func mayFail(_ step: Int) throws {
         try checkAlive()
-        if fault == .postpones(step) {
+        let (before, endedWithChange) = (running, endsWithChange)
+        if endedWithChange { running = nil }
+        if fault == .postpones(step) || fault == .postponesAlways(step) || postponing.contains(step) {
             outcome.postponed.insert(step)
             throw MigrationPostponed(reason: "not yet")
         }
-        if fault == .fails(step) || failing.contains(step) {
+        if fault == .fails(step) || fault == .failsAlways(step) || failing.contains(step) {
             outcome.failed[step, default: 0] += 1
             throw StepFailed()
         }
+        running = before
     }
+
+    /// Notes that a work has got further.
+    func didAdvance(_ work: Int) { outcome.advanced.insert(work) }
 
     /// Notes that the body of a step has come to its end.
     func didRun(_ step: Int) { outcome.ran.append(step) }
@@ -106,10 +153,18 @@ struct WorldStore: MigrationStore {
 
     func read(_ manager: String) throws -> StoreState {
         try process.checkAlive()
+        if process.device.isDamaged { throw MigrationError.damaged(name) }
         return process.device.store
     }
 
+    func setAside(replacingWith state: StoreState) throws {
+        try process.willChange(.files)
+        process.device.store = state
+        process.device.isDamaged = false
+    }
+
     func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        if process.device.isDamaged { throw MigrationError.damaged(name) }
         var state = process.device.store
         try change(&state)
         state.newHistory = []
@@ -130,5 +185,12 @@ extension WorldProcess {
         return .acquired(wasReleased: wasReleased) { [self] in
             if !isDead { device.locks[key] = true }
         }
+    }
+}
+
+extension MigrationError {
+    /// As a store reports what it cannot understand.
+    static func damaged(_ store: String) -> MigrationError {
+        MigrationError(.damagedStore, "\(store) is damaged", remedy: "Replace the record.")
     }
 }

@@ -14,6 +14,9 @@ struct WorldSearch: Sendable {
 
         var weight: Int { app.weight + history.reduce(0) { $0 + $1.weight } }
 
+        /// The problem without its numbers: worlds of one kind probably have one cause.
+        var kind: String { problem.replacing(/[0-9]+/, with: "") }
+
         /// The world as the code of a test.
         var code: String {
             let events = history.map { "    #expect(try world.play(\($0.code)).problem == nil)" }
@@ -28,17 +31,28 @@ struct WorldSearch: Sendable {
         }
     }
 
-    /// The longest history, in events.
+    /// The lightest world of a kind in which a promise does not hold, and how many there are.
+    struct Kind: Sendable {
+        var lightest: Failure
+        var count = 1
+
+        mutating func add(_ other: Self) {
+            count += other.count
+            if other.lightest.weight < lightest.weight { lightest = other.lightest }
+        }
+    }
+
+    /// The longest history of all, in events.
     static let longest = 4
     /// How many continuations of a world a sample has, after each event.
-    private static let branches = [4, 3, 2, 2]
+    private static let branches = [4, 3, 2, 2, 1, 1, 1, 1]
 
     let inSQLite: Bool
     private(set) var apps = 0
     private(set) var worlds = 0
     /// The worlds that were not played, because the event before has changed nothing.
     private(set) var pairs = FeaturePairs()
-    private(set) var failures: [Failure] = []
+    private(set) var kinds: [String: Kind] = [:]
     private var features: Set<Feature> = []
 
     init(inSQLite: Bool) { self.inSQLite = inSQLite }
@@ -80,12 +94,14 @@ struct WorldSearch: Sendable {
     }
 
     private mutating func playSome(_ world: World, _ numbers: inout RandomNumbers) throws {
-        guard world.history.count < Self.longest else { return }
-        // Most of what happens to an app is that it is launched.
+        guard world.history.count < Self.branches.count else { return }
+        // Most of what happens to an app is that it is launched, and most launches are whole.
         let events = world.next
         let launches = events.filter(\.isLaunch)
+        let whole = launches.filter { if case .launch(_, .whole, _) = $0 { true } else { false } }
         for _ in 0..<Self.branches[world.history.count] {
-            var event = numbers.pick(numbers.chance(50) ? launches : events)
+            var event = numbers.pick(
+                numbers.chance(50) ? numbers.chance(60) ? whole : launches : events)
             guard var (next, outcome) = try play(event, in: world) else { continue }
             let faults = event.faults(after: outcome, in: world.app)
             if !faults.isEmpty, numbers.chance(50) {
@@ -101,6 +117,17 @@ struct WorldSearch: Sendable {
         }
     }
 
+    private mutating func add(_ kind: Kind) {
+        kinds[kind.lightest.kind, default: Kind(lightest: kind.lightest, count: 0)].add(kind)
+    }
+
+    /// Adds what another search has found.
+    mutating func add(_ other: WorldSearch) {
+        (apps, worlds) = (apps + other.apps, worlds + other.worlds)
+        pairs.add(other.pairs)
+        for kind in other.kinds.values { add(kind) }
+    }
+
     /// Plays an event.
     ///
     /// - Returns: what it has led to, without a world if that goes on like the one before; nil if a promise does not hold.
@@ -112,8 +139,9 @@ struct WorldSearch: Sendable {
         worlds += 1
         features.formUnion(event.features)
         if let problem {
-            failures.append(
-                Failure(app: world.app, history: world.history, problem: problem, inSQLite: inSQLite))
+            let failure = Failure(
+                app: world.app, history: world.history, problem: problem, inSQLite: inSQLite)
+            add(Kind(lightest: failure))
             return nil
         }
         let isAlike = outcome.changes == 0 && world.promises.isEqual(to: before.promises)
@@ -153,11 +181,12 @@ extension WorldSearch.Failure {
             copy.history.remove(at: index)
             return copy
         }
-            + history.indices.compactMap { index in
-                guard let event = history[index].withoutFault else { return nil }
-                var copy = self
-                copy.history[index] = event
-                return copy
+            + history.indices.flatMap { index in
+                history[index].simpler.map { event in
+                    var copy = self
+                    copy.history[index] = event
+                    return copy
+                }
             }
             + app.smaller.map { app in
                 var copy = self

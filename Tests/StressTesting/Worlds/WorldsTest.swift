@@ -41,30 +41,28 @@ public struct WorldsTest: StressTest {
         let known = try KnownWorld.all.flatMap { world in
             try [false, true].compactMap { try world.problem(inSQLite: $0) }
         }
-        let failures = searches.flatMap { $0.flatMap(\.failures) }.sorted { $0.weight < $1.weight }
         // A world of each kind, without what does not matter.
-        let kinds = Dictionary(grouping: failures) { $0.problem.replacing(/[0-9]+/, with: "") }
-        let shown = kinds.values.map { $0[0].shrunk() }.sorted { $0.weight < $1.weight }.map(\.code)
+        let kinds = searches.flatMap(\.kinds.values).sorted { $0.lightest.weight < $1.lightest.weight }
+        let shown = kinds.prefix(20).map { kind in
+            "\(kind.lightest.shrunk().code)\n\(kind.count) such worlds"
+        }
         var pairs = FeaturePairs()
-        for search in searches.joined() { pairs.add(search.pairs) }
-        let notes = zip(["in memory", "in SQLite"], searches).map { place, searches in
-            "\(searches.reduce(0) { $0 + $1.worlds }) worlds of \(searches.reduce(0) { $0 + $1.apps }) apps \(place)"
+        for search in searches { pairs.add(search.pairs) }
+        let notes = zip(["in memory", "in SQLite"], searches).map { place, search in
+            "\(search.worlds) worlds of \(search.apps) apps \(place), \(search.kinds.values.reduce(0) { $0 + $1.count }) wrong"
         }
         let missing = pairs.missing().map { "no app has both \($0[0].rawValue) and \($0[1].rawValue)" }
         return StressOutcome(
-            tried: searches.joined().reduce(0) { $0 + $1.worlds }, unit: "worlds",
-            failures: missing + known + shown + failures.dropFirst(shown.count).map(\.problem), notes: notes)
+            tried: searches.reduce(0) { $0 + $1.worlds }, unit: "worlds",
+            failures: missing + known + shown, notes: notes)
     }
 
     /// Plays worlds on all cores; always the same ones.
-    private func search(_ selection: Selection) throws -> [WorldSearch] {
+    private func search(_ selection: Selection) throws -> WorldSearch {
         let all = (1...max(1, selection.weight - 1)).flatMap { SmallApp.all(weighing: $0) }
         let (count, part) = (all.count + selection.sample, 50)
-        let parts = Locked<[Int: Result<WorldSearch, any Error>]>([:])
-        let failures = Locked(0)
+        let found = Locked<Result<WorldSearch, any Error>>(.success(WorldSearch(inSQLite: selection.inSQLite)))
         DispatchQueue.concurrentPerform(iterations: (count + part - 1) / part) { number in
-            // The smallest of these say enough.
-            guard failures.withLock({ $0 }) < 20 else { return }
             let result = Result {
                 var search = WorldSearch(inSQLite: selection.inSQLite)
                 for index in number * part..<min(count, number * part + part) {
@@ -75,11 +73,27 @@ public struct WorldsTest: StressTest {
                     var numbers = RandomNumbers(seed: UInt64(index))
                     try search.playSome(SmallApp.random(using: &numbers), &numbers)
                 }
-                failures.withLock { $0 += search.failures.count }
                 return search
             }
-            parts.withLock { $0[number] = result }
+            found.withLock { found in
+                found = Result {
+                    var sum = try found.get()
+                    sum.add(try result.get())
+                    return sum
+                }
+            }
         }
-        return try parts.withLock { $0 }.sorted { $0.key < $1.key }.map { try $0.value.get() }
+        return try found.withLock { try $0.get() }
+    }
+
+    /// Plays a sample in memory, and returns a world of each kind that is wrong; for looking closer.
+    package static func sample(_ seeds: Range<UInt64>, inSQLite: Bool = false) throws -> (worlds: Int, wrong: [String]) {
+        var search = WorldSearch(inSQLite: inSQLite)
+        for seed in seeds {
+            var numbers = RandomNumbers(seed: seed)
+            try search.playSome(SmallApp.random(using: &numbers), &numbers)
+        }
+        let kinds = search.kinds.values.sorted { $0.count > $1.count }
+        return (search.worlds, kinds.map { "\($0.count) such worlds: \($0.lightest.shrunk().code)" })
     }
 }

@@ -1,0 +1,167 @@
+// Where a manager begins, by what has happened to a device.
+
+extension Promises {
+    /// How a manager goes on in a place.
+    enum Start: Hashable, Sendable {
+        /// It has been here before.
+        case goesOn
+        case begins(Beginning)
+        /// A newer release has been here, and none before that: nothing is done.
+        case notAtAll
+        /// There are tables, and nothing says how old they are.
+        case undecided
+    }
+
+    /// Where a manager begins in a place in which nothing of it has run.
+    struct Beginning: Hashable, Sendable {
+        /// The version at which the data is taken to be: no step of it or below is ever needed here.
+        var floor: Int
+        /// The same for deferred steps outside databases, of which no database knows whether they are done.
+        var deferredFloor: Int?
+        /// False if it may as well begin below.
+        var isCertain = true
+        /// True if none of the steps that there are now is needed.
+        var isFresh = false
+        /// Whether the steps are owed that run on new installs too; nil if both would do.
+        var owesRun: Bool? = false
+        /// Whether the steps are owed that are for new installs alone; nil if both would do.
+        var owesOnly: Bool? = false
+        /// True if the app has said so.
+        var isAnswer = false
+    }
+
+    /// How a manager goes on in a place, in a launch: the first line that applies.
+    ///
+    /// | what has happened to the place | the manager |
+    /// | --- | --- |
+    /// | the manager has been here | goes on |
+    /// | the app has removed what was known of the manager, with its data | is new here |
+    /// | newer releases were launched here, and none before them | does nothing |
+    /// | the store has forgotten the manager, and a database of its own has not | begins at what it has completed there |
+    /// | what was known here was damaged, and the app has named a version instead | begins at that version |
+    /// | nothing is here, or nothing but this build has been | begins in a database where it stands elsewhere |
+    /// | the app names the version of the data | begins at it |
+    /// | the app names the lowest version that it can have | begins there, or where this place has been launched first |
+    /// | older releases were launched here, or this one in another build | begins at the earliest that was no visit |
+    /// | there is a ledger, and no release was launched here | begins before all versions |
+    /// | there are tables | cannot decide |
+    /// | nothing | is new |
+    func start(of manager: Int, in place: Place, _ release: SmallRelease) -> Start {
+        let place = recordPlace(place)
+        guard let memory = places[place] else { return fresh(release) }
+        let life = memory.managers[manager]
+        if life?.floor != nil { return .goesOn }
+        if life?.isRemoved == true {
+            return .begins(Beginning(floor: release.version, isFresh: true, owesRun: true, owesOnly: nil))
+        }
+        let databases = app.places.filter { $0 != .files && $0 != place && uses($0, manager, release) }
+        let line = line(manager)
+        let own = memory.seen[line] ?? []
+        // Only a store that knows nothing at all lets the databases say how old the install is: none that has rows itself.
+        let isBlank = place == store && !isUnknown(store, line)
+        let knowsNothing = isBlank && own.isEmpty
+        let seen = knowsNothing ? databases.flatMap { places[$0]?.seen[line] ?? [] } : own
+        if isDowngrade(seen, release) { return .notAtAll }
+        if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own) {
+            let lowest = databases.compactMap { places[$0]?.managers[manager]?.floor }.min()
+            return floor > release.ceiling
+                ? .notAtAll
+                : .begins(Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten))
+        }
+        if let floor = memory.replaced[line] {
+            return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
+        }
+        if place != store, isNew(place, release) { return startInNewDatabase(place, of: manager, release) }
+        if let answer = answer(of: manager, seen: own, isAnswered: memory.answered.contains(line)) {
+            return .begins(answer)
+        }
+        if let earliest = earliest(of: seen, before: release) {
+            return .begins(Beginning(floor: earliest, owesRun: true))
+        }
+        if place != store, isUnknown(place, line) {
+            return hasMove(place, manager, release) ? .begins(Beginning(floor: 0)) : .undecided
+        }
+        if place == store, ([store] + databases).contains(where: { isUnknown($0, line) }) { return .undecided }
+        return fresh(release)
+    }
+
+    private func fresh(_ release: SmallRelease) -> Start {
+        .begins(Beginning(floor: release.version, isFresh: true, owesRun: true, owesOnly: true))
+    }
+
+    private func isDowngrade(_ seen: [Seen], _ release: SmallRelease) -> Bool {
+        seen.firstIndex { $0.release.number > release.number } == 0
+    }
+
+    private func earliest(of seen: [Seen], before release: SmallRelease) -> Int? {
+        seen.filter { !$0.isVisit && $0.release != release && $0.release.number <= release.number }
+            .map(\.release.version).min()
+    }
+
+    /// What the manager has completed in databases of its own, while the store has forgotten it.
+    ///
+    /// A store that has come back from a backup knows older releases: it is as old as they are.
+    private func floorKept(
+        by manager: Int, in databases: [Place], _ release: SmallRelease, _ own: [Seen]
+    ) -> Int? {
+        let lives = databases.compactMap { places[$0]?.managers[manager] }.filter { $0.floor != nil }
+        guard let lowest = lives.compactMap(\.floor).min() else { return nil }
+        let kept = lives.compactMap(\.finished).max().map { $0 * 10 } ?? lowest
+        return min(kept, earliest(of: own, before: release) ?? kept)
+    }
+
+    /// True for a database in which there is nothing, or in which only this build has been.
+    private func isNew(_ place: Place, _ release: SmallRelease) -> Bool {
+        guard let memory = places[place] else { return true }
+        let seen = memory.seen.values.joined()
+        return hasTables(place) ? !seen.isEmpty && seen.allSatisfy { $0.release == release } : seen.isEmpty
+    }
+
+    private func startInNewDatabase(_ place: Place, of manager: Int, _ release: SmallRelease) -> Start {
+        func begins(_ floor: Int, isFresh: Bool = false, owesOnly: Bool? = false) -> Start {
+            .begins(Beginning(floor: floor, isFresh: isFresh, owesRun: true, owesOnly: owesOnly))
+        }
+        switch start(of: manager, in: store, release) {
+        case .undecided: return .undecided
+        case .notAtAll: return begins(release.version, isFresh: true)
+        case .begins(let beginning):
+            return begins(beginning.floor, isFresh: beginning.isFresh, owesOnly: beginning.owesOnly)
+        case .goesOn: break
+        }
+        guard let life = places[store]?.managers[manager], let floor = life.floor else { return fresh(release) }
+        if life.highest > release.number || life.databases.contains(place) {
+            return begins(release.version, isFresh: true)
+        }
+        if let finished = life.finished {
+            return begins(min(finished, release.number) * 10, isFresh: finished >= release.number)
+        }
+        // Its first launch has not been completed.
+        return life.newIn == release ? begins(floor, isFresh: true, owesOnly: true) : begins(floor)
+    }
+
+    private func answer(of manager: Int, seen: [Seen], isAnswered: Bool) -> Beginning? {
+        let hasEvidence =
+            switch app.managers[manager].adopting {
+            case .newApp: false
+            case .version: true
+            case .file: places[.files]?.isOld ?? false
+            case .tables: hasTables(.database(0))
+            }
+        guard hasEvidence else { return nil }
+        let isExact = app.managers[manager].adopting == .version
+        let launched = isExact || isAnswered ? nil : seen.first { !$0.isNamed }?.release.version
+        // Tables that an app with this package has made mean nothing to a line of versions of its own.
+        return Beginning(
+            floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine, owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
+            isAnswer: true)
+    }
+
+    /// True for tables of which nothing says how old they are.
+    ///
+    /// Where the app itself has had one version, and found nothing older, no older plug-in has been.
+    private func isUnknown(_ place: Place, _ line: Line) -> Bool {
+        guard let memory = places[place], hasTables(place), memory.seen[line] == nil else { return false }
+        let versions = memory.seen[.app] ?? []
+        return Set(versions.map(\.release.number)).count != 1 || versions.contains(where: \.isNamed)
+    }
+}

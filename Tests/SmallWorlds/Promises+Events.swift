@@ -1,0 +1,291 @@
+// What an event changes in what is promised.
+
+extension Promises {
+    mutating func begin(_ release: SmallRelease, _ outcome: SmallOutcome, _ found: [Place: SmallData]) {
+        self.release = release
+        blind = nil
+        let mark = SmallApp.Move.mark
+        let hasMoved = found[.database(0)]?.runs[mark] != places[.database(0)]?.data.runs[mark]
+        for manager in app.managers(in: release) where outcome.changed[manager]?.isEmpty == false {
+            let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
+            for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
+                let isBlind = start == .undecided && places[place]?.seen.isEmpty == true
+                if isBlind, outcome.results[manager] == .finished { blind = place }
+                meet(place, manager, start)
+            }
+            for id in outcome.ran where app.manager(of: id) == manager {
+                switch app.step(id)?.work {
+                case nil, .transaction, .imports: places[app.place(of: id)]?.hasTables = true
+                default: break
+                }
+            }
+            if manager == 0, hasMoved { places[.database(0)]?.hasTables = true }
+        }
+    }
+
+    mutating func meet(_ place: Place, _ manager: Int, _ start: Start) {
+        guard var memory = places[place] else { return }
+        var life = memory.managers[manager] ?? Life()
+        let line = line(manager)
+        if case .begins(let beginning) = start { begin(beginning, manager, at: place, &life, &memory) }
+        let seen = memory.seen[line] ?? []
+        if !seen.contains(where: { $0.release == release && !$0.isNamed }) {
+            let isVisit = seen.contains { $0.release.number > release.number }
+            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit))
+        }
+        memory.newest = max(memory.newest ?? release, release)
+        life.begun.insert(release.number)
+        if life.floor != nil { life.highest = max(life.highest, release.number) }
+        memory.managers[manager] = life
+        places[place] = memory
+        if place != store { places[store]?.managers[manager]?.databases.insert(place) }
+    }
+
+    private mutating func begin(
+        _ beginning: Beginning, _ manager: Int, at place: Place, _ life: inout Life, _ memory: inout Memory
+    ) {
+        life = Life(
+            floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases)
+        if beginning.isFresh { life.newIn = release }
+        life.hasFound = beginning.owesOnly == false
+        // The first launch has come to the version at which the data is taken to be.
+        life.highest = beginning.floor / 10
+        for step in app.steps(of: manager, in: release) where step.place == place {
+            let rule = step.onFreshInstall
+            if rule == .run && beginning.owesRun == true || rule == .only && beginning.owesOnly == true {
+                life.owed[step.id] = memory.data.runs[step.id] ?? 0
+            }
+            if beginning.isCertain, life.owed[step.id] == nil, rule != .only, rule == .skip || beginning.owesRun == false,
+                beginning.isFresh || step.version <= beginning.floor
+            {
+                life.unneeded.insert(step.id)
+            }
+            if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
+        }
+        if beginning.isFresh, place == .database(0), manager == 0 {
+            memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
+        }
+        guard beginning.isAnswer else { return }
+        let named = Seen(release: SmallRelease(beginning.floor / 10), isNamed: true)
+        memory.answered.insert(line(manager))
+        if memory.seen[line(manager)]?.contains(where: { $0.release == named.release }) != true {
+            memory.seen[line(manager), default: []].insert(named, at: 0)
+        }
+    }
+
+    /// Notes failures and deaths.
+    mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
+        for id in outcome.advanced.union(outcome.ran) { places[app.place(of: id)]?.fatal[id] = nil }
+        for place in places.keys {
+            for (step, count) in outcome.failed where app.place(of: step) == place {
+                places[place]?.failures[step, default: 0] += app.step(step)?.isDeferred == true ? count : 1
+            }
+            guard outcome.died else { continue }
+            places[place]?.deaths[release, default: 0] += 1
+            places[place]?.mayRepeat = true
+        }
+        if let retried { places[app.place(of: retried.id)]?.fatal[retried.id] = nil }
+        guard let id = outcome.diedIn else { return }
+        let place = id < 0 ? store : app.place(of: id)
+        var fatal = places[place]?.fatal[id] ?? Fatal(release: release)
+        if fatal.release != release { fatal = Fatal(release: release) }
+        fatal.count += 1
+        places[place]?.fatal[id] = fatal
+    }
+
+    /// Notes what has happened to the places besides launches.
+    mutating func apply(_ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]) {
+        switch event {
+        case .launch, .twice, .runDeferred: return
+        case .oldInstall:
+            for (place, data) in found { places[place] = Memory(old: data) }
+        case .write(let write): noteWritten(write, found)
+        case .call(let call, _):
+            if outcome.died { places[store]?.mayRepeat = true }
+            apply(call, outcome)
+        case .damage(let place): places[place]?.isDamaged = true
+        case .lose(let place):
+            let memory = places[place]
+            places[place] = place == .files ? memory?.withoutRecord : Memory()
+            if place == store { places[.files] = places[.files]?.withoutRecord }
+        case .restore(let place, let event):
+            for part in parts(place) { places[part] = past[event - 1][part] }
+        case .replace(let place):
+            places[place] = found[place].map { Memory(old: $0) }
+            if place == store { places[.files] = places[.files]?.withoutRecord }
+        }
+        switch event {
+        case .lose, .restore, .replace, .damage:
+            // Whether the process has died in what is running there is known no more.
+            for place in places.keys { places[place]?.fatal = [:] }
+        default: break
+        }
+    }
+
+    private mutating func noteWritten(_ write: SmallEvent.Write, _ found: [Place: SmallData]) {
+        for (place, data) in found {
+            let new = data.values.keys.filter { places[place]?.data.values[$0] == nil }
+            if isDowngrade(place) || (places[place]?.newest).map({ $0 > release }) == true {
+                places[place]?.late.formUnion(new)
+            }
+            guard write == .insert else { continue }
+            for step in app.steps where step.work == .rows && step.place == place {
+                places[place]?.between[step.id, default: []].formUnion(new)
+            }
+        }
+    }
+
+    mutating func end(_ event: SmallEvent, _ outcome: SmallOutcome) {
+        guard case .launch(_, let launch, let fault) = event else {
+            switch event {
+            case .write: break
+            case .lose, .restore, .replace, .damage, .call: (isRunning, isSettled) = (false, false)
+            default:
+                isSettled = false
+                if outcome.died { isRunning = false }
+            }
+            culprits = [:]
+            return
+        }
+        culprits = outcome.culprits
+        isRunning = !outcome.died
+        isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty
+        for manager in app.managers(in: release) where outcome.results[manager] != .finished {
+            (isRunning, isSettled) = (false, false)
+        }
+        if case .through = launch {
+            (isRunning, isSettled) = (false, false)
+            return
+        }
+        for (manager, result) in outcome.results.enumerated() where result == .finished {
+            for place in placesUsed(by: manager) {
+                guard var life = places[place]?.managers[manager] else { continue }
+                life.launched = release.number
+                life.begun = []
+                if !isDowngrade(place, manager) { life.finished = release.number }
+                for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {
+                    life.owed[step] = nil
+                }
+                places[place]?.managers[manager] = life
+                for (step, count) in places[place]?.reruns ?? [:]
+                where (places[place]?.data.runs[step] ?? 0) > count { places[place]?.reruns[step] = nil }
+            }
+        }
+    }
+}
+
+// The functions for an app's recovery screen.
+extension Promises {
+    private mutating func apply(_ call: SmallEvent.Call, _ outcome: SmallOutcome) {
+        let manager = app.manager(of: call)
+        if case .skip = call {
+            // It may be the first call of the manager.
+            let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
+            for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
+                if start != .goesOn { meet(place, manager, start) }
+            }
+        }
+        func hasChanged(_ place: Place) -> Bool { outcome.hasChanged(recordPlace(place), manager) }
+        switch call {
+        case .skip(let work):
+            let place = self.place(of: work)
+            guard hasChanged(place) else { return }
+            if case .versionChange = work {
+                places[store]?.managers[manager]?.launched = release.number
+            } else {
+                places[place]?.skipped.insert(work.id)
+            }
+            places[place]?.fatal[work.id] = nil
+            places[place]?.managers[manager]?.owed[work.id] = nil
+            places[place]?.reruns[work.id] = nil
+        case .rerun(let work):
+            guard case .step(let id) = work, let step = app.step(id) else {
+                if case .versionChange = work { places[store]?.managers[manager]?.launched = nil }
+                return
+            }
+            if hasChanged(step.place) { rerun(step) }
+        case .rerunAllSteps:
+            for place in placesUsed(by: manager) where hasChanged(place) {
+                for step in app.steps(of: manager, in: release) where step.place == place { rerun(step) }
+                if places[place]?.managers[manager]?.floor != nil { places[place]?.managers[manager]?.floor = 0 }
+            }
+        case .removeRecord:
+            for place in placesUsed(by: manager) where hasChanged(place) {
+                var life = Life()
+                life.isRemoved = true
+                places[place]?.managers[manager] = life
+                forget(place, manager)
+                for step in app.steps where step.manager == manager && step.onFreshInstall != .skip {
+                    places[place]?.repeats[step.id, default: 0] += 1
+                }
+            }
+        case .replaceRecord(_, let version):
+            for place in placesUsed(by: manager) where hasChanged(place) {
+                guard places[recordPlace(place)]?.isDamaged == true else { continue }
+                replace(place, manager, at: version)
+            }
+            for place in placesUsed(by: manager) where hasChanged(place) {
+                places[recordPlace(place)]?.isDamaged = false
+            }
+        }
+    }
+
+    private mutating func rerun(_ step: Step) {
+        let place = step.place
+        guard var memory = places[place], memory.managers[step.manager]?.floor != nil else { return }
+        memory.skipped.remove(step.id)
+        memory.failures[step.id] = nil
+        memory.fatal[step.id] = nil
+        memory.managers[step.manager]?.owed[step.id] = nil
+        memory.managers[step.manager]?.unneeded.remove(step.id)
+        if step.onFreshInstall != .only {
+            memory.notNeeded[step.id] = nil
+            memory.repeats[step.id, default: 0] += 1
+            if !step.isDeferred { memory.reruns[step.id] = memory.data.runs[step.id] ?? 0 }
+        }
+        places[place] = memory
+    }
+
+    private mutating func replace(_ place: Place, _ manager: Int, at version: Int) {
+        let line = line(manager)
+        places[place]?.managers = [:]
+        places[place]?.seen = [line: [Seen(release: SmallRelease(version / 10), isNamed: true)]]
+        places[place]?.answered = [line]
+        places[place]?.replaced = [line: version]
+        places[place]?.mayRepeat = true
+        places[place]?.deaths = [:]
+        for step in app.steps where step.place == place {
+            places[place]?.repeats[step.id, default: 0] += 1
+        }
+        for other in app.managers.indices { forget(place, other) }
+        var life = Life(floor: version)
+        life.hasFound = true
+        life.highest = version / 10
+        places[place]?.managers[manager] = life
+    }
+
+    /// Forgets what was remembered of a manager's steps.
+    private mutating func forget(_ place: Place, _ manager: Int) {
+        for step in app.steps where step.manager == manager && step.place == place {
+            places[place]?.skipped.remove(step.id)
+            places[place]?.failures[step.id] = nil
+            places[place]?.fatal[step.id] = nil
+            places[place]?.reruns[step.id] = nil
+        }
+        if place == .database(0), manager == 0 { places[place]?.skipped.remove(SmallApp.Move.mark) }
+    }
+
+    func place(of work: SmallWork) -> Place {
+        if case .versionChange = work { store } else { app.place(of: work.id) }
+    }
+}
+
+extension SmallApp {
+    /// The manager that a function is called of.
+    package func manager(of call: SmallEvent.Call) -> Int {
+        switch call {
+        case .skip(let work), .rerun(let work): manager(of: work)
+        case .rerunAllSteps(let manager), .removeRecord(let manager), .replaceRecord(let manager, _): manager
+        }
+    }
+}
