@@ -234,7 +234,7 @@ struct WorldScene {
             process.end(with: .stopped("\(error)"))
         }
         process.cancel = nil
-        return process.outcome.results[number] == .finished
+        return !process.isDead && process.outcome.results[number] == .finished
     }
 
     private var isAsynchronous: Bool { app.steps.contains { $0.work == .deferredClosure } }

@@ -135,7 +135,10 @@ struct WorldSearch: Sendable {
         _ event: SmallEvent, in before: World
     ) throws -> (next: World?, outcome: SmallOutcome)? {
         var world = before
-        let (outcome, problem) = try world.play(event)
+        let outcome: SmallOutcome, problem: String?
+        do { (outcome, problem) = try world.play(event) } catch {
+            throw PlayFailed(description: "\(error) in \(before.app.code): \(before.history.map(\.code).joined(separator: ", ")), \(event.code)")
+        }
         worlds += 1
         features.formUnion(event.features)
         if let problem {
@@ -194,4 +197,9 @@ extension WorldSearch.Failure {
                 return copy
             }
     }
+}
+
+/// An event that could not be played.
+private struct PlayFailed: Error, CustomStringConvertible {
+    let description: String
 }
