@@ -62,7 +62,8 @@ extension Promises {
         let knowsNothing = isBlank && own.isEmpty
         let seen = knowsNothing ? databases.flatMap { places[$0]?.seen[line] ?? [] } : own
         if isDowngrade(seen, release) { return .notAtAll }
-        if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own) {
+        if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
+        {
             let lowest = databases.compactMap { places[$0]?.managers[manager]?.floor }.min()
             return floor > release.ceiling
                 ? .notAtAll
@@ -81,7 +82,9 @@ extension Promises {
         if place != store, isUnknown(place, line) {
             return hasMove(place, manager, release) ? .begins(Beginning(floor: 0)) : .undecided
         }
-        if place == store, ([store] + databases).contains(where: { isUnknown($0, line) }) { return .undecided }
+        if place == store, ([store] + databases).contains(where: { isUnknown($0, line) }) {
+            return .undecided
+        }
         return fresh(release)
     }
 
@@ -128,7 +131,9 @@ extension Promises {
             return begins(beginning.floor, isFresh: beginning.isFresh, owesOnly: beginning.owesOnly)
         case .goesOn: break
         }
-        guard let life = places[store]?.managers[manager], let floor = life.floor else { return fresh(release) }
+        guard let life = places[store]?.managers[manager], let floor = life.floor else {
+            return fresh(release)
+        }
         if life.highest > release.number || life.databases.contains(place) {
             return begins(release.version, isFresh: true)
         }
@@ -152,7 +157,8 @@ extension Promises {
         let launched = isExact || isAnswered ? nil : seen.first { !$0.isNamed }?.release.version
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
         return Beginning(
-            floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine, owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
+            floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine,
+            owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
             isAnswer: true)
     }
 

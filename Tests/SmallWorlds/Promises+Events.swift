@@ -55,7 +55,8 @@ extension Promises {
             if rule == .run && beginning.owesRun == true || rule == .only && beginning.owesOnly == true {
                 life.owed[step.id] = memory.data.runs[step.id] ?? 0
             }
-            if beginning.isCertain, life.owed[step.id] == nil, rule != .only, rule == .skip || beginning.owesRun == false,
+            if beginning.isCertain, life.owed[step.id] == nil, rule != .only,
+                rule == .skip || beginning.owesRun == false,
                 beginning.isFresh || step.version <= beginning.floor
             {
                 life.unneeded.insert(step.id)
@@ -81,7 +82,7 @@ extension Promises {
                 places[place]?.failures[step, default: 0] += app.step(step)?.isDeferred == true ? count : 1
             }
             guard outcome.died else { continue }
-            places[place]?.deaths[release, default: 0] += 1
+            if outcome.diedIn == nil { places[place]?.deaths[release, default: 0] += 1 }
             places[place]?.mayRepeat = true
         }
         if let retried { places[app.place(of: retried.id)]?.fatal[retried.id] = nil }
@@ -117,7 +118,12 @@ extension Promises {
         switch event {
         case .lose, .restore, .replace, .damage:
             // Whether the process has died in what is running there is known no more.
-            for place in places.keys { places[place]?.fatal = [:] }
+            for place in places.keys {
+                for fatal in places[place]?.fatal.values ?? [:].values {
+                    places[place]?.deaths[fatal.release, default: 0] += fatal.count
+                }
+                places[place]?.fatal = [:]
+            }
         default: break
         }
     }
@@ -207,7 +213,9 @@ extension Promises {
         case .rerunAllSteps:
             for place in placesUsed(by: manager) where hasChanged(place) {
                 for step in app.steps(of: manager, in: release) where step.place == place { rerun(step) }
-                if places[place]?.managers[manager]?.floor != nil { places[place]?.managers[manager]?.floor = 0 }
+                if places[place]?.managers[manager]?.floor != nil {
+                    places[place]?.managers[manager]?.floor = 0
+                }
             }
         case .removeRecord:
             for place in placesUsed(by: manager) where hasChanged(place) {

@@ -32,7 +32,7 @@ extension Promises {
         var reruns: [Int: Int] = [:]
         /// How often each step has failed.
         var failures: [Int: Int] = [:]
-        /// How often a process has died, by release.
+        /// How often a process has died between the bodies of works, by release.
         var deaths: [SmallRelease: Int] = [:]
         /// The works in which processes of one build have died, and how often.
         var fatal: [Int: Fatal] = [:]

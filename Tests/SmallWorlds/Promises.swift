@@ -97,7 +97,8 @@ package struct Promises: Sendable {
     private func nothingIsLost(_ found: [Place: SmallData], _ outcome: SmallOutcome) -> String? {
         each(found) { place, key, value in
             guard let old = places[place]?.data.values[key] else {
-                return outcome.ran.contains { app.step($0)?.work == .imports } ? nil : "was made by a migration"
+                return outcome.ran.contains { app.step($0)?.work == .imports }
+                    ? nil : "was made by a migration"
             }
             if value.isLost, !old.isLost, !isDestroyedByTheApp(place, key, value) {
                 return "is gone, and its new form is missing"
@@ -113,7 +114,8 @@ package struct Promises: Sendable {
     }
 
     private func isImported(_ key: Int, _ found: [Place: SmallData], _ outcome: SmallOutcome) -> Bool {
-        guard let removal = app.steps.first(where: { $0.work == .removal }), outcome.entered.contains(removal.id)
+        guard let removal = app.steps.first(where: { $0.work == .removal }),
+            outcome.entered.contains(removal.id)
         else { return false }
         return found[.database(1)]?.values[key + SmallApp.Step.importOffset] != nil
     }
@@ -240,7 +242,8 @@ package struct Promises: Sendable {
                 if let problem { return problem }
             }
             guard manager == 0, deferred == false, let move = app.move(in: release), move.version <= limit,
-                let data = found[.database(0)], let memory = places[.database(0)], !isDowngrade(.database(0), 0)
+                let data = found[.database(0)], let memory = places[.database(0)],
+                !isDowngrade(.database(0), 0)
             else { continue }
             for (key, value) in data.values where !memory.late.contains(key) {
                 let isSkipped =
@@ -312,9 +315,7 @@ package struct Promises: Sendable {
         if step.isDeferred {
             if failed.contains(step.id) { return true }
             // It is not tried again in this build.
-            if places[step.place]?.deaths[release] ?? 0 >= Self.maximumAttempts, !outcome.entered.contains(step.id) {
-                return true
-            }
+            if mayBeGivenUp(step.id, in: step.place), !outcome.entered.contains(step.id) { return true }
         }
         guard let limit = step.givesUpAfter else { return false }
         let failures = places[step.place]?.failures[step.id] ?? 0
@@ -411,7 +412,8 @@ package struct Promises: Sendable {
         }
         return places.lazy.compactMap { place, memory in
             let highest = memory.managers.values.compactMap(\.finished).max() ?? 0
-            guard highest > release.number, app.managers.count == 1, found[place]?.values != memory.data.values
+            guard highest > release.number, app.managers.count == 1,
+                found[place]?.values != memory.data.values
             else {
                 return nil
             }
@@ -448,11 +450,15 @@ package struct Promises: Sendable {
             let isExplained =
                 switch code {
                 case "stepFailed":
-                    outcome.failed.keys.contains(where: isMandatory) || isHeld(manager) || lacksTable(manager, before)
+                    outcome.failed.keys.contains(where: isMandatory) || isHeld(manager)
+                        || lacksTable(manager, before)
                         || app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
                 case "postponed": outcome.postponed.contains(where: isMandatory)
                 case "gaveUp":
-                    used.contains { places[$0]?.deaths[release] ?? 0 >= Self.maximumAttempts }
+                    used.contains { place in
+                        (places[place]?.fatal.keys.map { $0 } ?? [0]).contains { mayBeGivenUp($0, in: place) }
+                            || mayBeGivenUp(0, in: place)
+                    }
                 case "undecided": used.contains { start(of: manager, in: $0, release) == .undecided }
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
@@ -463,6 +469,14 @@ package struct Promises: Sendable {
             if !isExplained { return "stops with \(code), and nothing is the matter" }
         }
         return nil
+    }
+
+    /// True if the process may have died in a work as often as to give up on it.
+    private func mayBeGivenUp(_ id: Int, in place: Place) -> Bool {
+        guard let memory = places[place] else { return false }
+        let fatal = memory.fatal[id].map { $0.release == release ? $0.count : 0 } ?? 0
+        // Where it is known no more in what the process has died, it may have been this.
+        return fatal + (memory.deaths[release] ?? 0) >= Self.maximumAttempts
     }
 
     /// True if the failure of a step stops its manager.
@@ -502,11 +516,13 @@ package struct Promises: Sendable {
         switch (call, result) {
         case (.skip(let work), .stopped("invalidCall")) where culprits[manager] == work:
             return "the launch has stopped at \(work), and it cannot be skipped"
-        case (.skip(let work), .finished) where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
+        case (.skip(let work), .finished)
+        where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
             return "\(work) was skipped, and nothing was written"
         case (_, .stopped("invalidCall")), (_, .finished): return nil
         case (_, .stopped("damagedStore")) where isDamaged: return nil
-        case (.skip, .stopped("undecided")) where used.contains { start(of: manager, in: $0, release) == .undecided }:
+        case (.skip, .stopped("undecided"))
+        where used.contains { start(of: manager, in: $0, release) == .undecided }:
             return nil
         case (_, .stopped(let code)): return "a call stops with \(code), and nothing is the matter"
         }

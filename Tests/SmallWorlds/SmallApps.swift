@@ -179,7 +179,9 @@ extension SmallApp {
                     for rule in [FreshInstall.skip, .run, .only] {
                         for limit in [nil, 1, 2] as [Int?] {
                             let release = version / 10
-                            for since in [SmallRelease(release), .secondBuild(of: release), .init(release + 1)] {
+                            for since in [
+                                SmallRelease(release), .secondBuild(of: release), .init(release + 1),
+                            ] {
                                 let step = Step(
                                     version, work, in: place, manager: manager, since: since,
                                     onFreshInstall: rule, givesUpAfter: limit)
@@ -261,15 +263,18 @@ extension SmallApp {
     private var hasSoundPlaces: Bool {
         for (index, step) in steps.enumerated() {
             for other in steps[..<index] where other.version == step.version {
-                let isOnePlace = storeInDatabase && [step.place, other.place].allSatisfy {
-                    $0 == .files || $0 == .database(0)
-                }
+                let isOnePlace =
+                    storeInDatabase
+                    && [step.place, other.place].allSatisfy {
+                        $0 == .files || $0 == .database(0)
+                    }
                 if other.manager != step.manager || other.place == step.place || isOnePlace { return false }
             }
         }
         let (copy, removal) = (steps.first { $0.work == .imports }, steps.first { $0.work == .removal })
         guard let copy else { return removal == nil }
-        if steps.contains(where: { $0.place == copy.place && $0.id != copy.id && $0.version <= copy.version }) {
+        if steps.contains(where: { $0.place == copy.place && $0.id != copy.id && $0.version <= copy.version })
+        {
             return false
         }
         if let removal, removal.version <= copy.version || removal.manager != copy.manager { return false }

@@ -73,7 +73,7 @@ package enum SmallEvent: Hashable, Sendable {
         case dies(before: Int)
         /// The process dies in this work, before its first change.
         case diesIn(Int)
-        /// The run is cancelled before this change of a place, from 1.
+        /// The run is cancelled before this change of a place, from 1, or before it begins.
         case cancels(before: Int)
         /// The step with this number throws.
         case fails(Int)

@@ -36,7 +36,7 @@ extension SmallEvent {
     package func faults(after outcome: SmallOutcome, in app: SmallApp) -> [Fault] {
         var faults = outcome.changes > 0 ? (1...outcome.changes).map { Fault.dies(before: $0) } : []
         if case .call = self { return faults }
-        faults += outcome.changes > 0 ? (1...outcome.changes).map { Fault.cancels(before: $0) } : []
+        faults += outcome.changes > 0 ? (0...outcome.changes).map { Fault.cancels(before: $0) } : []
         for step in Set(outcome.ran).sorted() {
             guard let known = app.step(step) else { continue }
             faults += [.fails(step), .failsAlways(step), .postpones(step)]

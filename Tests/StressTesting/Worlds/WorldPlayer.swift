@@ -62,7 +62,8 @@ package struct World {
             }
         default: try change(by: event)
         }
-        if case .twice = event {} else {
+        if case .twice = event {
+        } else {
             problem = promises.observe(event, outcome, try device.data(of: app))
         }
         promises.keep()
@@ -223,6 +224,7 @@ struct WorldScene {
                 made.manager.progress.cancel()
                 made.manager.deferredProgress.cancel()
             }
+            process.beginCalls()
             try body(made)
             process.end(with: .finished)
         } catch let error as MigrationError {

@@ -68,6 +68,10 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
     }
 
     private func die() -> Dead {
+        // What was not committed has not run.
+        if endsWithChange, let running, let index = outcome.ran.lastIndex(of: running) {
+            outcome.ran.remove(at: index)
+        }
         (isDead, outcome.died, outcome.diedIn) = (true, true, running)
         return Dead()
     }
@@ -104,6 +108,13 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
         guard !isDead else { return }
         outcome.results[manager] = result
         outcome.culprits[manager] = culprit
+    }
+
+    /// Cancels calls that are cancelled before they begin.
+    func beginCalls() {
+        guard fault == .cancels(before: 0) else { return }
+        outcome.wasCancelled = true
+        cancel?()
     }
 
     /// Begins a second round of calls in the same process.

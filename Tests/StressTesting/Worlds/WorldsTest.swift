@@ -61,7 +61,8 @@ public struct WorldsTest: StressTest {
     private func search(_ selection: Selection) throws -> WorldSearch {
         let all = (1...max(1, selection.weight - 1)).flatMap { SmallApp.all(weighing: $0) }
         let (count, part) = (all.count + selection.sample, 50)
-        let found = Locked<Result<WorldSearch, any Error>>(.success(WorldSearch(inSQLite: selection.inSQLite)))
+        let found = Locked<Result<WorldSearch, any Error>>(
+            .success(WorldSearch(inSQLite: selection.inSQLite)))
         DispatchQueue.concurrentPerform(iterations: (count + part - 1) / part) { number in
             let result = Result {
                 var search = WorldSearch(inSQLite: selection.inSQLite)
@@ -87,7 +88,9 @@ public struct WorldsTest: StressTest {
     }
 
     /// Plays a sample in memory, and returns a world of each kind that is wrong; for looking closer.
-    package static func sample(_ seeds: Range<UInt64>, inSQLite: Bool = false) throws -> (worlds: Int, wrong: [String]) {
+    package static func sample(_ seeds: Range<UInt64>, inSQLite: Bool = false) throws -> (
+        worlds: Int, wrong: [String]
+    ) {
         var search = WorldSearch(inSQLite: inSQLite)
         for seed in seeds {
             var numbers = RandomNumbers(seed: seed)
