@@ -75,7 +75,13 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
     var store: any MigrationStore { SQLiteStore(queue) }
     var adoption: Adoption { .databaseHasTables(queue, means: "1.0") }
 
-    func close() -> any WorldDatabase { SQLiteWorldDatabase(queue) }
+    func close() throws -> any WorldDatabase {
+        guard process.isDead else { return SQLiteWorldDatabase(queue) }
+        // Without the observer, which rolls back what a dead process commits.
+        let copy = try DatabaseQueue()
+        try queue.backup(to: copy)
+        return SQLiteWorldDatabase(copy)
+    }
 
     func makeTables() throws {
         guard try !queue.read({ try $0.tableExists("value") }) else { return }
