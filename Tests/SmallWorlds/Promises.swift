@@ -143,8 +143,9 @@ package struct Promises: Sendable {
         return version <= life?.floor ?? version
     }
 
-    /// In a database, a step changes a value exactly once, and its body is committed once. A step is tried once in a launch.
+    /// In a database, a step changes a value exactly once, and its body is committed once.
     ///
+    /// A step is tried once in a launch, and what is not needed where its manager has begun does not run.
     /// A closure does so again only if a process has died, or its record was lost. Any step runs once more when the app
     /// asks for that; what it has skipped does not run.
     private func onceOnly(
@@ -389,7 +390,9 @@ package struct Promises: Sendable {
     }
 
     /// An extension changes nothing, an older release leaves the values as a newer one has left them, and tables that are
-    /// refused stay as they are, at every launch. No manager goes on where its records cannot be understood.
+    /// refused stay as they are, at every launch.
+    ///
+    /// No manager goes on where its records cannot be understood, or where nothing says how old the data is.
     private func untouched(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]
     ) -> String? {
@@ -497,8 +500,9 @@ package struct Promises: Sendable {
         app.steps(of: manager, in: release).contains { $0.work == .rows && !before.hasTables($0.place) }
     }
 
-    /// A call for the recovery screen changes no value. What a launch has stopped at can be skipped, and what is not damaged
-    /// is not replaced.
+    /// A call for the recovery screen changes no value.
+    ///
+    /// What a launch has stopped at can be skipped, and what is not damaged is not replaced.
     private func called(
         _ call: SmallEvent.Call, _ outcome: SmallOutcome, _ found: [Place: SmallData], _ before: Promises
     ) -> String? {

@@ -69,6 +69,9 @@ extension SmallApp {
         steps.append(Step(20, .imports, in: .database(1), manager: manager))
         steps.append(Step(21, .removal, manager: manager))
         if Bool.random(using: &numbers), move == nil { move = Move(30) }
+        if Int.random(in: 0..<3, using: &numbers) == 0, !steps.contains(where: { $0.version == 10 }) {
+            steps.append(Step(10, .transaction, in: .database(0), manager: manager, onFreshInstall: .only))
+        }
         steps.sort { $0.version < $1.version }
     }
 

@@ -21,11 +21,15 @@ struct SQLiteWorldDatabase: WorldDatabase {
         return database
     }
 
-    func damage() throws {
-        try queue.write { db in
+    mutating func damage() throws {
+        // Other worlds go on from the database as it is.
+        let copy = try DatabaseQueue()
+        try queue.backup(to: copy)
+        try copy.write { db in
             guard try db.tableExists("app_migrations") else { return }
             try db.execute(sql: "UPDATE app_migrations SET value = '{'")
         }
+        self = Self(copy)
     }
 
     func data() throws -> SmallData { try queue.read(ValueTable.data) }

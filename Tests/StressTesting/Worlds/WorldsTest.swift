@@ -11,6 +11,11 @@ public struct WorldsTest: StressTest {
     public let promise =
         "Small apps with short histories, all of them: every value gets each step once, in order, and none is lost"
 
+    /// Why no app has two features together.
+    private static let reasons: [Set<Feature>: String] = [
+        [.imports, .deferredClosure]: "what changes the files that are imported would have to be in each copy"
+    ]
+
     /// Makes the test.
     public init() {}
 
@@ -23,18 +28,18 @@ public struct WorldsTest: StressTest {
         let inSQLite: Bool
     }
 
-    /// Plays five million worlds, or a hundred thousand.
+    /// Plays ten million worlds, the larger half of them random and deep, or a hundred thousand.
     public func run(_ size: StressSize) throws -> StressOutcome {
         let searches =
             switch size {
             case .short:
                 [
-                    try search(Selection(weight: 4, sample: 900, inSQLite: false)),
+                    try search(Selection(weight: 3, sample: 700, inSQLite: false)),
                     try search(Selection(weight: 2, sample: 40, inSQLite: true)),
                 ]
             case .long:
                 [
-                    try search(Selection(weight: 5, sample: 45_000, inSQLite: false)),
+                    try search(Selection(weight: 5, sample: 72_000, inSQLite: false)),
                     try search(Selection(weight: 3, sample: 2000, inSQLite: true)),
                 ]
             }
@@ -51,7 +56,9 @@ public struct WorldsTest: StressTest {
         let notes = zip(["in memory", "in SQLite"], searches).map { place, search in
             "\(search.worlds) worlds of \(search.apps) apps \(place), \(search.kinds.values.reduce(0) { $0 + $1.count }) wrong"
         }
-        let missing = pairs.missing().map { "no app has both \($0[0].rawValue) and \($0[1].rawValue)" }
+        let missing = pairs.missing(except: Self.reasons).map {
+            "no app has both \($0[0].rawValue) and \($0[1].rawValue)"
+        }
         return StressOutcome(
             tried: searches.reduce(0) { $0 + $1.worlds }, unit: "worlds",
             failures: missing + known + shown, notes: notes)
