@@ -74,7 +74,9 @@ struct RedefineTests {
                 """), "\(run.output)")
         #expect(run.status == 0)
         let corrected = try Tool(
-            Self.migrations.merging(["2_b.sql": "-- allow: orphans\n\(Self.migrations["2_b.sql"] ?? "")"]) { $1 })
+            Self.migrations.merging(["2_b.sql": "-- allow: orphans\n\(Self.migrations["2_b.sql"] ?? "")"]) {
+                $1
+            })
         #expect(try await corrected("check").output == "✓ 3 migrations checked: nothing found\n")
     }
 
