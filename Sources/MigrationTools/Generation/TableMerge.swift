@@ -235,7 +235,7 @@ struct TableMerge {
                 title(after.name),
                 """
                 It becomes NOT NULL, and has no default for rows in which it is NULL. Give it a DEFAULT in the schema, or \
-                rebuild the table by hand.
+                fill it in a file of your own, and redefine the table in the next one (`-- migrations: redefine`).
                 """))
         return true
     }

@@ -129,7 +129,10 @@ struct MigrationRun {
         if outline.script.settings.redefines {
             return ReviewRule.newConstraint(error.message).map { rule in
                 let sentence = error.diagnostic.sentence
-                return finding(rule, outline, error.line, "Over generated rows: \(sentence) \(rule.remedy)")
+                // A file of definitions holds nothing that could correct a row.
+                let remedy =
+                    "Correct such rows in a file before it; where one does, `-- allow: \(rule.name)` says so."
+                return finding(rule, outline, error.line, "Over generated rows: \(sentence) \(remedy)")
             }
         }
         guard let code = error.sqliteCode else {

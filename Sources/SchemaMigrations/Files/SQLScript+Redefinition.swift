@@ -14,7 +14,8 @@ extension SQLScript {
             } catch var error as SchemaMigrationError {
                 error.diagnostic.place = .file(fileName, line: statement.line)
                 error.statement = text(of: statement)
-                if error.code == .migrationFailed {
+                // An error of SQLite's has a remedy of its own.
+                if error.code == .migrationFailed, error.underlyingError == nil {
                     error.remedy =
                         "Correct the rows in a file before it. It was rolled back; earlier migrations are applied."
                 }

@@ -16,7 +16,7 @@ extension TableChange {
     ///
     /// It takes half as long as `quick_check`, which also looks at the pages of the indexes.
     func rowsHold(_ db: Database) throws -> Bool? {
-        guard new.text.hasOnlyKnownChecks else { return nil }
+        guard new.text.hasOnlyKnownChecks, !newChecks.contains(where: \.mayNotBePure) else { return nil }
         let conditions =
             newlyRequired.map { "\($0.name.sql) IS NULL" } + newChecks.map { "NOT (\($0.text)\n)" }
         do {
@@ -40,10 +40,12 @@ extension TableChange {
         var total = 0
         func look(_ condition: String, _ description: (String) -> String) throws {
             let rows = "main.\(table.sql) NOT INDEXED WHERE \(condition)"
-            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(rows)") ?? 0
-            guard count > 0 else { return }
-            total += count
-            problems.append(description(try "\(count.rows)\(keys(of: rows, db))"))
+            try checking {
+                let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(rows)") ?? 0
+                guard count > 0 else { return }
+                total += count
+                problems.append(description(try "\(count.rows)\(keys(of: rows, db))"))
+            }
         }
         for column in newlyRequired {
             try look("\(column.name.sql) IS NULL") { "column \(column.name) is NULL in \($0)" }
@@ -52,6 +54,22 @@ extension TableChange {
             try look("NOT (\(check.text)\n)") { "CHECK (\(check.text)) fails in \($0)" }
         }
         if !problems.isEmpty { throw broken(problems.joined(separator: "; "), count: total) }
+    }
+
+    /// Runs the body, and names the table if SQLite cannot evaluate a condition, be it for one of the rows.
+    func checking<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw SchemaMigrationError(
+                .migrationFailed,
+                """
+                SQLite cannot check the rows of table \(table) under its new definition: \(error.message ?? "no reason given")
+                """,
+                remedy:
+                    "Correct the condition of the CHECK, or the rows that it cannot be asked of. Nothing was changed.",
+                underlyingError: error)
+        }
     }
 
     /// Returns the keys of the first rows that a query finds, in words.

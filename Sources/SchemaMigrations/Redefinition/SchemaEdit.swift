@@ -58,10 +58,11 @@ extension Database {
             // "table sqlite_master may not be modified".
             return false
         }
-        // Other connections, and the statements that are compiled, learn of the change from the version. This one
-        // has to read its schema again.
+        // This connection has to read its schema again. Others, and the statements that are compiled, learn of the change from
+        // the version. It comes last: RESET makes SQLite forget that the transaction changes the schema, and after a
+        // ROLLBACK, the connection would go on with the schema that was undone.
         let next = Int32(truncatingIfNeeded: version + 1)
-        try execute(sql: "PRAGMA main.schema_version = \(next); PRAGMA writable_schema = RESET")
+        try execute(sql: "PRAGMA writable_schema = RESET; PRAGMA main.schema_version = \(next)")
         let stored = try String.fetchOne(
             self, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
             arguments: [table])

@@ -5,8 +5,9 @@ import GRDB
 private struct ShortRows {
     /// The key of one of them.
     let key: Row
+    let count: Int
     /// Their row ids, if the table has these.
-    var rowIDs: ClosedRange<Int64>?
+    let rowIDs: ClosedRange<Int64>?
 }
 
 extension TableChange {
@@ -43,18 +44,18 @@ extension TableChange {
 
     private func shortRows(_ rows: String, _ db: Database) throws -> ShortRows? {
         let names = old.rowID.map { [$0] } ?? old.keyNames
+        let rowID = old.rowID?.sql ?? "NULL"
         // Without a key that can be named, every row is written.
         guard
             let key = try Row.fetchOne(
-                db, sql: "SELECT \(names.isEmpty ? "1" : names.sql) FROM \(rows) LIMIT 1")
+                db, sql: "SELECT \(names.isEmpty ? "1" : names.sql) FROM \(rows) LIMIT 1"),
+            let found = try Row.fetchOne(
+                db, sql: "SELECT count(*), min(\(rowID)), max(\(rowID)) FROM \(rows)")
         else { return nil }
-        var found = ShortRows(key: names.isEmpty ? Row() : key)
-        if let rowID = old.rowID?.sql,
-            let ends = try Row.fetchOne(db, sql: "SELECT min(\(rowID)), max(\(rowID)) FROM \(rows)")
-        {
-            found.rowIDs = (ends[0] as Int64)...(ends[1] as Int64)
-        }
-        return found
+        let (first, last): (Int64?, Int64?) = (found[1], found[2])
+        return ShortRows(
+            key: names.isEmpty ? Row() : key, count: found[0],
+            rowIDs: first.flatMap { first in last.map { first...$0 } })
     }
 
     /// Writes the value that short rows show, which triggers and foreign keys are not to notice.
@@ -66,7 +67,9 @@ extension TableChange {
             let isIt = (old.rowID.map { [$0] } ?? old.keyNames).map { "\($0.sql) IS ?" }
             let shown = try DatabaseValue.fetchOne(
                 db,
-                sql: "SELECT \(column.sql) FROM \(table.inMain) WHERE \(isIt.joined(separator: " AND "))",
+                sql: """
+                    SELECT \(column.sql) FROM \(table.inMain) \(old.withoutIndexes) WHERE \(isIt.joined(separator: " AND "))
+                    """,
                 arguments: StatementArguments(rows.key.databaseValues))
             conditions.append("\(column.sql) IS ?")
             arguments.append(shown ?? .null)
@@ -75,13 +78,14 @@ extension TableChange {
             conditions.append("\(rowID) BETWEEN ? AND ?")
             arguments += [rowIDs.lowerBound.databaseValue, rowIDs.upperBound.databaseValue]
         }
+        // UPDATE writes a row with all its columns, whatever it sets. An index may hold what no row shows.
+        let update = "UPDATE \(table.inMain) \(old.withoutIndexes) SET \(column.sql) = \(column.sql)"
         let filter = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        // UPDATE writes a row with all its columns, whatever it sets.
         try db.with(pragma: "ignore_check_constraints", 1) {
             try db.with([(.triggers, false), (.foreignKeys, false)]) {
-                try db.execute(
-                    sql: "UPDATE \(table.inMain) NOT INDEXED SET \(column.sql) = \(column.sql)\(filter)",
-                    arguments: StatementArguments(arguments))
+                try db.execute(sql: "\(update)\(filter)", arguments: StatementArguments(arguments))
+                // A value that is not equal to itself must not be lost.
+                if db.changesCount < rows.count { try db.execute(sql: update) }
             }
         }
     }

@@ -70,21 +70,21 @@ struct TableChange {
         var finding: String?
         try db.inSavepoint {
             isEdited = try db.edit(table, to: sql)
-            finding = try isEdited ? Self.quickCheck(table, db) : nil
+            finding = try isEdited ? checking { try quickCheck(db) } : nil
             return finding == nil ? .commit : .rollback
         }
         guard let finding else { return isEdited }
         db.clearSchemaCache()
         try refuseRows(db)
         // Nothing breaks a new constraint: what SQLite finds was there before.
-        guard try Self.quickCheck(table, db) != nil else {
+        guard try quickCheck(db) != nil else {
             throw broken("it finds: \(finding)", count: nil)
         }
         return try db.edit(table, to: sql)
     }
 
-    /// Returns the first problem of a table that SQLite finds.
-    private static func quickCheck(_ table: SQLName, _ db: Database) throws -> String? {
+    /// Returns the first problem of the table that SQLite finds.
+    private func quickCheck(_ db: Database) throws -> String? {
         try db.with(pragma: "ignore_check_constraints", 0) {
             let first = try String.fetchOne(db, sql: "PRAGMA main.quick_check(\(table.sql))")
             return first == "ok" ? nil : first

@@ -94,6 +94,14 @@ extension TableText {
         }
 
         func hash(into hasher: inout Hasher) { hasher.combine(tokens.count) }
+
+        /// True if the expression may ask for the time, which SQLite allows in a query and not in a `CHECK`.
+        var mayNotBePure: Bool { tokens.contains { Self.dateFunctions.contains(SQLName(token: $0)) } }
+
+        /// The functions that take 'now' (lang_datefunc.html).
+        private static let dateFunctions: Set<SQLName> = [
+            "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff",
+        ]
     }
 
     private func expression(_ tokens: ArraySlice<SQLLexer.Token>, _ names: Set<SQLName>) -> Expression {

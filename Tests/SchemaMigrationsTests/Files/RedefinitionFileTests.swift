@@ -132,6 +132,22 @@ struct RedefinitionFileTests {
             ])
     }
 
+    @Test("leaves the remedy to what SQLite cannot check")
+    func unanswered() throws {
+        let sql = """
+            -- migrations: redefine
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT CHECK (title < date('now')), album INTEGER);
+            """
+        let error = try #require(throws: SchemaMigrationError.self) { try migrator(sql).migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(
+            error.description == """
+                2_b.sql:2: SQLite cannot check the rows of table photo under its new definition: non-deterministic use of \
+                date() in a CHECK constraint. Correct the condition of the CHECK, or the rows that it cannot be asked of. \
+                Nothing was changed.
+                """)
+    }
+
     @Test("is refused if it is more than constraints, or names no table")
     func more() throws {
         for (table, problem) in [

@@ -105,6 +105,32 @@ struct RedefinitionConnectionTests {
         #expect(try table.database.read { try $0.columns(in: "t")[1].isNotNull } == false)
     }
 
+    @Test(
+        "reads the schema again after that, whatever another connection makes of it",
+        arguments: [true, false])
+    func undoneAndOvertaken(inSavepoint: Bool) throws {
+        let table = try RedefinedTable("\(Self.setUp); ALTER TABLE t ADD COLUMN b")
+        let other = try table.folder.queue("redefined.sqlite")
+        try table.database.inTransaction { db in
+            let definition = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL, b)"
+            guard inSavepoint else {
+                try db.redefine(table: "t", as: definition)
+                return .rollback
+            }
+            try db.inSavepoint {
+                try db.redefine(table: "t", as: definition)
+                return .rollback
+            }
+            return .commit
+        }
+        // The schema gets the version that it had before the rollback.
+        try other.execute("ALTER TABLE t DROP COLUMN b")
+        #expect(try table.message(of: "INSERT INTO t VALUES (2, NULL)") == nil)
+        #expect(try other.strings("SELECT name FROM pragma_table_info('t')") == ["id", "a"])
+        #expect(try table.rows() == [#"1, "a""#, "2, NULL"])
+        try table.expectIntact()
+    }
+
     @Test("has a failure undone alone, in a savepoint")
     func savepoint() throws {
         let table = try RedefinedTable(Self.setUp)

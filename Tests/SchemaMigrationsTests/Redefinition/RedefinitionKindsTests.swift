@@ -133,15 +133,21 @@ struct RedefinitionKindsTests {
         }
     }
 
-    @Test("keep what an index holds of short rows in a WITHOUT ROWID table")
-    func indexedShortRows() throws {
+    @Test(
+        "keep what an index holds of short rows in a WITHOUT ROWID table",
+        arguments: [
+            ("DEFAULT 1", "1"), ("REAL DEFAULT 9223372036854775807", "9.223372036854776e+18"),
+            ("TEXT DEFAULT TRUE", "\"1\""),
+        ])
+    func indexedShortRows(column: String, value: String) throws {
         let table = try RedefinedTable(
             """
             CREATE TABLE t(id PRIMARY KEY) WITHOUT ROWID; INSERT INTO t VALUES (1), (2);
-            ALTER TABLE t ADD COLUMN b DEFAULT 1; CREATE INDEX t_b ON t(b);
+            ALTER TABLE t ADD COLUMN b \(column); CREATE INDEX t_b ON t(b);
             """)
-        try table.redefine("CREATE TABLE t(id PRIMARY KEY, b NOT NULL DEFAULT 2) WITHOUT ROWID")
-        #expect(try table.rows("SELECT id, b FROM t ORDER BY id") == ["1, 1", "2, 1"])
+        let type = column.prefix { $0 != " " }.replacing("DEFAULT", with: "")
+        try table.redefine("CREATE TABLE t(id PRIMARY KEY, b \(type) NOT NULL DEFAULT 2) WITHOUT ROWID")
+        #expect(try table.rows("SELECT id, b FROM t ORDER BY id") == ["1, \(value)", "2, \(value)"])
         try table.expectIntact()
     }
 

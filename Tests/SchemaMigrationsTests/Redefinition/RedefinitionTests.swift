@@ -62,6 +62,23 @@ struct RedefinitionTests {
                 """)
     }
 
+    @Test(
+        "names the table if SQLite cannot check a condition, as when a query may ask for the time",
+        arguments: [
+            ("a < date('now')", "non-deterministic use of date() in a CHECK constraint"),
+            ("a < \"strftime\"('%s', 'now')", "non-deterministic use of strftime() in a CHECK constraint"),
+            ("a <> 'b' AND json_extract(a, '$') > 0", "malformed JSON"),
+        ])
+    func unanswered(condition: String, problem: String) throws {
+        let table = try RedefinedTable("CREATE TABLE t(a); INSERT INTO t VALUES ('b'), ('{')")
+        #expect(
+            try table.refusal(of: "CREATE TABLE t(a CHECK (\(condition)))", afterWriting: true) == """
+                SQLite cannot check the rows of table t under its new definition: \(problem). Correct the condition of the \
+                CHECK, or the rows that it cannot be asked of. Nothing was changed.
+                """)
+        #expect(try table.redefine("CREATE TABLE t(a CHECK (date(a) IS NULL))") == .edited)
+    }
+
     @Test("keeps the value that a short row showed")
     func shortRow() throws {
         let table = try RedefinedTable(
