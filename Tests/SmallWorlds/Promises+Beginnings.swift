@@ -117,7 +117,8 @@ extension Promises {
     private func isNew(_ place: Place, _ release: SmallRelease) -> Bool {
         guard let memory = places[place] else { return true }
         let seen = memory.seen.values.joined()
-        return hasTables(place) ? !seen.isEmpty && seen.allSatisfy { $0.release == release } : seen.isEmpty
+        guard seen.allSatisfy({ $0.release == release && !$0.isNamed }) else { return false }
+        return !hasTables(place) || !seen.isEmpty
     }
 
     private func startInNewDatabase(_ place: Place, of manager: Int, _ release: SmallRelease) -> Start {
@@ -150,7 +151,7 @@ extension Promises {
             case .newApp: false
             case .version: true
             case .file: places[.files]?.isOld ?? false
-            case .tables: hasTables(.database(0))
+            case .tables: hasTables(.database(0)) && !hasOwnTables(.database(0), line(manager))
             }
         guard hasEvidence else { return nil }
         let isExact = app.managers[manager].adopting == .version
@@ -160,6 +161,12 @@ extension Promises {
             floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine,
             owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
             isAnswer: true)
+    }
+
+    /// True for tables that this build has made, as far as its line of versions is known there.
+    private func hasOwnTables(_ place: Place, _ line: Line) -> Bool {
+        let seen = places[place]?.seen[line] ?? []
+        return !seen.isEmpty && seen.allSatisfy { $0.release == release && !$0.isNamed }
     }
 
     /// True for tables of which nothing says how old they are.

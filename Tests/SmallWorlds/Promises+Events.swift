@@ -66,9 +66,10 @@ extension Promises {
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
         }
-        guard beginning.isAnswer else { return }
+        // Data of unknown age is older than any version.
+        guard beginning.isAnswer || beginning.floor == 0 else { return }
         let named = Seen(release: SmallRelease(beginning.floor / 10), isNamed: true)
-        memory.answered.insert(line(manager))
+        if beginning.isAnswer { memory.answered.insert(line(manager)) }
         if memory.seen[line(manager)]?.contains(where: { $0.release == named.release }) != true {
             memory.seen[line(manager), default: []].insert(named, at: 0)
         }

@@ -322,7 +322,9 @@ package struct Promises: Sendable {
         let failures = places[step.place]?.failures[step.id] ?? 0
         if failed.contains(step.id) || failures >= limit { return true }
         return app.finished(by: step.id).contains { deferred in
+            // It waits alone for the deferred step.
             failed.contains(deferred.id) || isDowngrade(deferred.place, deferred.manager)
+                || deferred.work == .deferredClosure
                 || isDone(deferred, SmallOutcome(managers: 0), found) != nil
         }
     }
@@ -409,7 +411,9 @@ package struct Promises: Sendable {
         }
         if case .launch = event {
             for (manager, result) in outcome.results.enumerated() where result == .finished {
-                let damaged = placesUsed(by: manager).first { places[recordPlace($0)]?.isDamaged == true }
+                let damaged = placesUsed(by: manager).first {
+                    places[recordPlace($0)]?.isDamaged == true && !isBestEffort($0, manager)
+                }
                 if let damaged { return "a launch has succeeded although \(damaged) is damaged" }
             }
         }
@@ -495,6 +499,18 @@ package struct Promises: Sendable {
         }
     }
 
+    /// True for a database in which all that a manager has to do is best-effort, so that nothing there stops it.
+    private func isBestEffort(_ place: Place, _ manager: Int) -> Bool {
+        let steps = app.steps(of: manager, in: release).filter { $0.place == place }
+        return place != store && place != .files && !hasMove(place, manager, release) && !steps.isEmpty
+            && steps.allSatisfy(\.isBestEffort)
+    }
+
+    /// True if a process has died, which whoever comes next may write down.
+    private func mayFindDeath(in place: Place) -> Bool {
+        places.values.contains { !$0.deaths.isEmpty || !$0.fatal.isEmpty }
+    }
+
     /// True if a step goes over the rows of a table that the app has not made.
     private func lacksTable(_ manager: Int, _ before: Promises) -> Bool {
         app.steps(of: manager, in: release).contains { $0.work == .rows && !before.hasTables($0.place) }
@@ -512,6 +528,7 @@ package struct Promises: Sendable {
         if case .replaceRecord = call {
             let healthy = used.first {
                 outcome.hasChanged(recordPlace($0), manager) && places[recordPlace($0)]?.isDamaged != true
+                    && !mayFindDeath(in: recordPlace($0))
             }
             if let healthy { return "the record of \(healthy) was replaced, and nothing is wrong with it" }
         }

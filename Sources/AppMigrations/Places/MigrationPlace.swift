@@ -159,6 +159,8 @@ package enum Evidence: Sendable {
     case empty
     /// There is data and a ledger of schema migrations, but no step was ever recorded here.
     case ledgerOnly
+    /// There is data without a ledger, of which a migrator has found out the schema version.
+    case adopted
     /// There is data, and nothing says which version it belongs to.
     case unmanaged
     /// There were records, which were damaged and have been replaced.

@@ -63,7 +63,7 @@ struct Beginnings {
         let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
         return removed(store)
             ?? downgrade(seen)
-            ?? (store.evidence == .empty ? witness(databases) : nil)
+            ?? (store.evidence == .empty ? witness(databases, store.seen(in: request.line)) : nil)
             ?? store.splitRecord.map { .split($0) }
             ?? assumption(store)
             ?? answered(seen)
@@ -94,6 +94,7 @@ struct Beginnings {
             ?? answered(seen)
             ?? self.seen(seen)
             ?? ledger(place)
+            ?? adopted(place)
             ?? (place.isExplained(in: request.line) ? asTheStore : .undecided(at: index))
     }
 
@@ -110,10 +111,13 @@ struct Beginnings {
         return .downgrade(from: latest)
     }
 
-    private func witness(_ databases: ArraySlice<PlaceState>) -> Beginning? {
+    private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
         let records = databases.compactMap(\.record)
-        let version = records.compactMap(\.completed).max() ?? records.compactMap(\.start).min()
-        return version.map { .at($0, .lost) }
+        guard let kept = records.compactMap(\.completed).max() ?? records.compactMap(\.start).min() else {
+            return nil
+        }
+        // A store that has come back from a backup knows older versions: it is as old as they are.
+        return .at(older(seen).map { min($0, kept) } ?? kept, .lost)
     }
 
     private func assumption(_ place: PlaceState) -> Beginning? {
@@ -123,6 +127,11 @@ struct Beginnings {
     /// A step in a database commits together with its record: no record means that none has run here.
     private func ledger(_ place: PlaceState) -> Beginning? {
         place.evidence == .ledgerOnly && !place.isExplained(in: request.line) ? .at(.zero, .seen) : nil
+    }
+
+    /// The tables are older than the ledger that its migrator is about to begin.
+    private func adopted(_ place: PlaceState) -> Beginning? {
+        place.evidence == .adopted && !place.isExplained(in: request.line) ? .at(.zero, .seen) : nil
     }
 
     private func isNew(_ place: PlaceState) -> Bool {
@@ -151,13 +160,16 @@ struct Beginnings {
         return .at(launched, .seen)
     }
 
-    private func seen(_ seen: [SeenVersion]) -> Beginning? {
+    private func seen(_ seen: [SeenVersion]) -> Beginning? { older(seen).map { .at($0, .seen) } }
+
+    /// Returns the earliest version before this build that was no visit.
+    private func older(_ seen: [SeenVersion]) -> AppVersion? {
         let older = seen.withoutVisits.filter {
             $0.version < request.current
                 || $0.version == request.current
                     && ($0.isAdopted || $0.isEarlierBuild(than: request.buildNumber))
         }
-        return older.map(\.version).min().map { .at($0, .seen) }
+        return older.map(\.version).min()
     }
 }
 

@@ -75,7 +75,7 @@ extension SQLiteStore: MigrationPlace {
         if try Ledger(db).exists || db.hasTable(Ledger.tableOfGRDB) { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
         // A migrator that could not find out which migrations the tables hold has refused them in `pending`.
-        return schemaSteps.contains { $0 is SQLSchemaStep } ? .ledgerOnly : .unmanaged
+        return schemaSteps.contains { $0 is SQLSchemaStep } ? .adopted : .unmanaged
     }
 
     package func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake] {

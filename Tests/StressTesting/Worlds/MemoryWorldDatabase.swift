@@ -69,7 +69,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
                 .empty
             } else if moves
                 .isEmpty
-            { .unmanaged } else { .ledgerOnly }
+            { .unmanaged } else { .adopted }
         return try PlaceState(
             of: manager, in: database.state, evidence: evidence,
             pending: moves.map { _ in PendingSchema(apply: pendingMigrations.map(String.init)) })

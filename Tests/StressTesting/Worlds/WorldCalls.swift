@@ -7,6 +7,8 @@ import SmallWorlds
 struct WorldManager {
     let manager: MigrationManager
     let app: SmallApp
+    /// The databases that the process has opened, by their numbers.
+    var places: [Int: PlaceID] = [:]
 
     /// Makes a call for the recovery screen.
     func call(_ call: SmallEvent.Call) throws {
@@ -48,15 +50,14 @@ struct WorldManager {
             let number = Int(manager.name) ?? 0
             return app.steps(of: number, in: release).first {
                 WorldScene.version($0.version) == work.version
-                    && (work.database == nil) == ($0.place == .files)
-                    && (work.database.map { "\($0)".last } == nil || isIn($0.place, work.database))
+                    && isIn($0.place, work)
             }.map { SmallWork.step($0.id) }
         }
     }
 
-    private func isIn(_ place: SmallApp.Place, _ name: String?) -> Bool {
-        guard case .database(let number) = place else { return name == nil }
-        return name?.contains("\(number)") ?? false
+    private func isIn(_ place: SmallApp.Place, _ work: MigrationWork) -> Bool {
+        guard case .database(let number) = place else { return work.database == nil }
+        return work.database != nil && work.place == places[number]
     }
 
     /// Returns the work that a name of the world stands for.
@@ -64,22 +65,24 @@ struct WorldManager {
         switch work {
         case .versionChange:
             guard let change = try manager.pending().first(where: { $0.work.kind == .versionChange }) else {
-                throw NoWork()
+                throw Self.noWork
             }
             return change.work
         case .move: return try found { $0.kind == .schemaStep }
         case .step(let id):
             let version = WorldScene.version(app.version(of: id))
             let place = app.step(id)?.place ?? .files
-            return try found { $0.kind == .step && $0.version == version && isIn(place, $0.database) }
+            return try found { $0.kind == .step && $0.version == version && isIn(place, $0) }
         }
     }
 
-    /// The app knows no such work.
-    struct NoWork: Error {}
+    /// The error of a call that names work of another release.
+    private static var noWork: MigrationError {
+        MigrationError(.invalidCall, "there is no such work", remedy: "Ask pending().")
+    }
 
     private func found(_ isWanted: (MigrationWork) -> Bool) throws -> MigrationWork {
-        guard let work = manager.work.first(where: isWanted) else { throw NoWork() }
+        guard let work = manager.work.first(where: isWanted) else { throw Self.noWork }
         return work
     }
 }

@@ -307,7 +307,8 @@ struct WorldScene {
                 }
             }
         }
-        return WorldManager(manager: manager, app: app)
+        let places = databases.compactMapValues { ($0.store as? any MigrationPlace)?.id }
+        return WorldManager(manager: manager, app: app, places: places)
     }
 
     private func register(_ move: SmallApp.Move, in manager: MigrationManager) {
