@@ -73,12 +73,13 @@ extension Promises {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
         }
         if place != store, isNew(place, release) { return startInNewDatabase(place, of: manager, release) }
-        if let answer = answer(of: manager, seen: own, isAnswered: memory.answered.contains(line)) {
+        if let answer = answer(of: manager, seen: own, isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed)) {
             return .begins(answer)
         }
         if let earliest = earliest(of: seen, before: release) {
             return .begins(Beginning(floor: earliest, owesRun: true))
         }
+        if !memory.replaced.isEmpty, own.isEmpty { return .undecided }
         if place != store, isUnknown(place, line) {
             return hasMove(place, manager, release) ? .begins(Beginning(floor: 0)) : .undecided
         }
@@ -97,7 +98,9 @@ extension Promises {
     }
 
     private func earliest(of seen: [Seen], before release: SmallRelease) -> Int? {
-        seen.filter { !$0.isVisit && $0.release != release && $0.release.number <= release.number }
+        seen.filter {
+            !$0.isVisit && ($0.isNamed || $0.release != release) && $0.release.number <= release.number
+        }
             .map(\.release.version).min()
     }
 

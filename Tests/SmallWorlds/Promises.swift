@@ -321,12 +321,8 @@ package struct Promises: Sendable {
         guard let limit = step.givesUpAfter else { return false }
         let failures = places[step.place]?.failures[step.id] ?? 0
         if failed.contains(step.id) || failures >= limit { return true }
-        return app.finished(by: step.id).contains { deferred in
-            // It waits alone for the deferred step.
-            failed.contains(deferred.id) || isDowngrade(deferred.place, deferred.manager)
-                || deferred.work == .deferredClosure
-                || isDone(deferred, SmallOutcome(managers: 0), found) != nil
-        }
+        // It waits alone for the deferred step, which may be pending again.
+        return !app.finished(by: step.id).isEmpty
     }
 
     /// A new install gets the steps that are for new installs, however often its first launch is cut short.
@@ -535,7 +531,9 @@ package struct Promises: Sendable {
         guard let result = outcome.results[manager] else { return nil }
         let isDamaged = used.contains { places[recordPlace($0)]?.isDamaged == true }
         switch (call, result) {
-        case (.skip(let work), .stopped("invalidCall")) where culprits[manager] == work:
+        // The app's code relies on its tables.
+        case (.skip(.move), .finished): return "a schema step was skipped"
+        case (.skip(let work), .stopped("invalidCall")) where culprits[manager] == work && work != .move:
             return "the launch has stopped at \(work), and it cannot be skipped"
         case (.skip(let work), .finished)
         where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):

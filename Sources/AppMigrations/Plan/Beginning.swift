@@ -59,11 +59,12 @@ struct Beginnings {
     func inStore() -> Beginning {
         let (store, databases) = (places[0], places.dropFirst())
         // No database is believed about the rows of another one, and none if the store knows the install.
-        let bearWitness = store.evidence == .empty && store.seen(in: request.line).isEmpty
+        let isExplained = store.isExplained(in: request.line)
+        let bearWitness = isExplained && store.seen(in: request.line).isEmpty
         let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
         return removed(store)
             ?? downgrade(seen)
-            ?? (store.evidence == .empty ? witness(databases, store.seen(in: request.line)) : nil)
+            ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
             ?? store.splitRecord.map { .split($0) }
             ?? assumption(store)
             ?? answered(seen)
@@ -97,6 +98,9 @@ struct Beginnings {
             ?? adopted(place)
             ?? (place.isExplained(in: request.line) ? asTheStore : .undecided(at: index))
     }
+
+    /// The line of versions of the app itself.
+    static let appLine = "app"
 
     // MARK: Lines of the table
 
@@ -136,8 +140,11 @@ struct Beginnings {
 
     private func isNew(_ place: PlaceState) -> Bool {
         let seen = place.seen(in: request.line)
-        return seen.isEmpty
-            ? place.evidence == .empty : seen.areOnly(request.current, build: request.buildNumber)
+        if !seen.isEmpty { return seen.areOnly(request.current, build: request.buildNumber) }
+        guard place.evidence != .empty, request.line != Self.appLine else { return place.evidence == .empty }
+        // The tables are those of the app's first version here.
+        let app = place.seen(in: Self.appLine)
+        return app.count == 1 && app.areOnly(app[0].version, build: request.buildNumber)
     }
 
     private func beginning(asIn launch: Launch, isKnown: Bool) -> Beginning {
@@ -235,7 +242,7 @@ extension PlaceState {
     /// here either.
     fileprivate func isExplained(in line: String) -> Bool {
         if record != nil || evidence == .empty || !seen(in: line).isEmpty { return true }
-        let versions = seen(in: "app")
+        let versions = seen(in: Beginnings.appLine)
         return evidence != .replaced && versions.count == 1 && !versions[0].isAdopted
     }
 }

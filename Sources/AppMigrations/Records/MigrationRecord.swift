@@ -116,10 +116,7 @@ extension MigrationRecord {
 
     /// Marks all steps as not run, except those for new installs alone.
     mutating func rerunAll(_ steps: [MigrationStep]) {
-        let owed = steps.filter { $0.onFreshInstall == .only && open($0.id)?.isOwed == true }.map(\.id)
-        start = nil
-        work = [:]
-        for id in owed { work[id] = .open(OpenWork(isOwed: true)) }
+        for step in steps where step.onFreshInstall != .only { rerun(step.version) }
     }
 
     /// Notes that a step has come to its end, or is not needed.

@@ -56,7 +56,9 @@ extension KnownWorld {
         KnownWorld(
             "a plug-in of its own line meets a database that is new in this upgrade",
             SmallApp(
-                steps: [.init(20, .cursor, in: .database(0), manager: 1)], move: .init(20),
+                steps: [
+                    .init(20, .imports, in: .database(0)), .init(120, .cursor, in: .database(0), manager: 1),
+                ],
                 managers: [.init(), .init(since: 2, hasOwnLine: true)]),
             [.launch(1), .launch(2)]),
     ]

@@ -22,20 +22,20 @@ struct WorldManager {
     }
 
     func migrate(through stop: Int?, retrying work: SmallWork?) throws {
-        try manager.migrate(through: stop.map(WorldScene.version), retrying: try work.map(self.work))
+        try manager.migrate(through: stop.map(WorldScene.version), retrying: work.flatMap { try? self.work($0) })
     }
 
     func migrate(through stop: Int?, retrying work: SmallWork?) async throws {
         _ = try await manager.migrate(
-            through: stop.map(WorldScene.version), retrying: try work.map(self.work), isolation: nil)
+            through: stop.map(WorldScene.version), retrying: work.flatMap { try? self.work($0) }, isolation: nil)
     }
 
     func runDeferred(retrying work: SmallWork?) throws {
-        _ = try manager.runDeferred(retrying: try work.map(self.work))
+        _ = try manager.runDeferred(retrying: work.flatMap { try? self.work($0) })
     }
 
     func runDeferred(retrying work: SmallWork?) async throws {
-        _ = try await manager.runDeferred(retrying: try work.map(self.work), isolation: nil)
+        _ = try await manager.runDeferred(retrying: work.flatMap { try? self.work($0) }, isolation: nil)
     }
 
     /// The work that an error names; nil if it is more than one.
