@@ -28,6 +28,8 @@ extension Promises {
         var owesOnly: Bool? = false
         /// True if the app has said so.
         var isAnswer = false
+        /// True if a database has kept it while the store has forgotten it.
+        var isKept = false
     }
 
     /// How a manager goes on in a place, in a launch: the first line that applies.
@@ -67,7 +69,7 @@ extension Promises {
             let lowest = databases.compactMap { places[$0]?.managers[manager]?.floor }.min()
             return floor > release.ceiling
                 ? .notAtAll
-                : .begins(Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten))
+                : .begins(Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten, isKept: true))
         }
         if let floor = memory.replaced[line] {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))

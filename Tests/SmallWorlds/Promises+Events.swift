@@ -38,7 +38,6 @@ extension Promises {
         if life.floor != nil { life.highest = max(life.highest, release.number) }
         memory.managers[manager] = life
         places[place] = memory
-        if place != store { places[store]?.managers[manager]?.databases.insert(place) }
     }
 
     private mutating func begin(
@@ -67,7 +66,7 @@ extension Promises {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
         }
         // Data of unknown age is older than any version.
-        guard beginning.isAnswer || beginning.floor == 0 else { return }
+        guard beginning.isAnswer || beginning.isKept || beginning.floor == 0 else { return }
         let named = Seen(release: SmallRelease(beginning.floor / 10), isNamed: true)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         if memory.seen[line(manager)]?.contains(where: { $0.release == named.release }) != true {
@@ -169,7 +168,10 @@ extension Promises {
                 guard var life = places[place]?.managers[manager] else { continue }
                 life.launched = release.number
                 life.begun = []
-                if !isDowngrade(place, manager) { life.finished = release.number }
+                if !isDowngrade(place, manager) {
+                    life.finished = release.number
+                    if place != store { places[store]?.managers[manager]?.databases.insert(place) }
+                }
                 for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {
                     life.owed[step] = nil
                 }
@@ -196,9 +198,9 @@ extension Promises {
         switch call {
         case .skip(let work):
             let place = self.place(of: work)
-            guard hasChanged(place) else { return }
+            guard hasChanged(place), work != .move else { return }
             if case .versionChange = work {
-                places[store]?.managers[manager]?.launched = release.number
+                places[store]?.managers[manager]?.launched = outcome.died ? nil : release.number
             } else {
                 places[place]?.skipped.insert(work.id)
             }
@@ -224,7 +226,8 @@ extension Promises {
                 life.isRemoved = true
                 places[place]?.managers[manager] = life
                 forget(place, manager)
-                for step in app.steps where step.manager == manager && step.onFreshInstall != .skip {
+                places[place]?.mayRepeat = true
+                for step in app.steps where step.manager == manager {
                     places[place]?.repeats[step.id, default: 0] += 1
                 }
             }

@@ -111,7 +111,7 @@ extension MigrationRecord {
 
     /// Notes that a step is to run, whether it has run or not.
     mutating func rerun(_ version: AppVersion) {
-        self[WorkID(version)] = .open(OpenWork(isOwed: start.map { version <= $0 } ?? false))
+        self[WorkID(version)] = .open(OpenWork(isOwed: true))
     }
 
     /// Marks all steps as not run, except those for new installs alone.
@@ -152,6 +152,8 @@ extension MigrationRecord {
         case .downgrade(let higher):
             raiseHighest(to: higher)
             downgradedTo = current
+            // The way back is another change.
+            forgetVersionChanges()
         case .adoption, .upgrade, .relaunch: break
         }
         raiseHighest(to: current)
@@ -162,7 +164,11 @@ extension MigrationRecord {
         if case .downgrade = launch { return }
         completed = current
         (freshBuild, downgradedTo) = (nil, nil)
-        // It runs again when the version changes again.
+        forgetVersionChanges()
+    }
+
+    /// The closures for a version change run again when the version changes again.
+    private mutating func forgetVersionChanges() {
         for id in work.keys where id.kind == .versionChange { work[id] = nil }
     }
 

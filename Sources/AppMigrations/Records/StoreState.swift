@@ -232,7 +232,7 @@ extension StoreState {
 
     private func hasSeen(_ version: AppVersion, in line: String, isAdopted: Bool) -> Bool {
         // The version of an answer may also be launched.
-        seen[line]?.contains { $0.version == version && (isAdopted || !$0.isAdopted) } ?? false
+        seen[line]?.contains { $0.version == version && $0.isAdopted == isAdopted } ?? false
     }
 
     private var managers: JSONField { JSONField(value: root["managers"], path: "managers") }

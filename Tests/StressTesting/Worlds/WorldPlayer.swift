@@ -305,6 +305,7 @@ struct WorldScene {
                     try process.willChange(.files)
                     process.device.files.changes[index, default: []].append(release.number)
                 }
+                process.didAdvance(SmallWork.versionChange(index).id)
             }
         }
         let places = databases.compactMapValues { ($0.store as? any MigrationPlace)?.id }
