@@ -130,13 +130,15 @@ struct Beginnings {
 
     /// A step in a database commits together with its record: no record means that none has run here.
     private func ledger(_ place: PlaceState) -> Beginning? {
-        // Versions that another line has seen say nothing of this one's age.
-        place.evidence == .ledgerOnly && place.hasSeenNothing ? .at(.zero, .seen) : nil
+        // Where the app has launched versions, the ledger says nothing of how old a plug-in's data is.
+        let isUnseen = request.line == Self.appLine || place.seen(in: Self.appLine).isEmpty
+        guard place.evidence == .ledgerOnly, isUnseen else { return nil }
+        return place.isExplained(in: request.line) ? nil : .at(.zero, .seen)
     }
 
     /// The tables are older than the ledger that its migrator is about to begin.
     private func adopted(_ place: PlaceState) -> Beginning? {
-        place.evidence == .adopted && place.hasSeenNothing ? .at(.zero, .seen) : nil
+        place.evidence == .adopted && !place.isExplained(in: request.line) ? .at(.zero, .seen) : nil
     }
 
     private func isNew(_ place: PlaceState) -> Bool {
@@ -236,9 +238,6 @@ extension MigrationStep {
 extension PlaceState {
     /// The app versions that the place has seen, in the order in which they came.
     func seen(in line: String) -> [SeenVersion] { seen[line] ?? [] }
-
-    /// True if no version was seen here, in any line.
-    fileprivate var hasSeenNothing: Bool { seen.values.allSatisfy(\.isEmpty) }
 
     /// Returns true if the place is new, or its data is that of a version that it has seen.
     ///

@@ -31,7 +31,7 @@ final class LaunchPlan: Sendable {
     /// Names a step among all of a plan.
     struct StepKey: Hashable, Sendable {
         let place: Int
-        let version: AppVersion
+        let id: WorkID
     }
 
     /// Work that is pending.
@@ -45,7 +45,7 @@ final class LaunchPlan: Sendable {
         /// The deferred steps that must be done before it.
         fileprivate(set) var prerequisites: [StepKey] = []
 
-        var key: StepKey { StepKey(place: place, version: step.version) }
+        var key: StepKey { StepKey(place: place, id: step.id) }
 
         /// The number of migrations that a schema step still has to undo or apply.
         var remaining: Int? { step.isSchemaStep ? schema.count : nil }

@@ -37,6 +37,9 @@ extension LaunchPlan {
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost): named = version
             case .at(.zero, _): named = .zero
+            // A database has told a store that knows nothing.
+            case .downgrade(let later):
+                named = state.seen(in: request.line).contains { $0.version == later } ? nil : later
             default: named = nil
             }
             try checkSupport(request)

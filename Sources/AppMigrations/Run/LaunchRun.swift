@@ -160,8 +160,8 @@ extension RunState {
             .stepFailed,
             "\(pending.step.titleAndSource) was not run: "
                 + (isHeld
-                    ? "a newer app has used a database in which deferred step \(missing.version) is not done"
-                    : "deferred step \(missing.version) is not done"),
+                    ? "a newer app has used a database in which deferred step \(missing.id.version) is not done"
+                    : "deferred step \(missing.id.version) is not done"),
             remedy: isHeld ? "Update the app, or restore that database." : "The next launch tries it again.",
             work: plan.work(of: pending))
     }

@@ -121,8 +121,8 @@ struct LaunchPlanTests {
         ]
         let plan = try plan(steps, record(completed: "1.0"))
         #expect(plan.pending.map(\.step.version) == ["1.5"])
-        #expect(plan.pending[0].prerequisites == [.init(place: 0, version: "1.2")])
+        #expect(plan.pending[0].prerequisites == [.init(place: 0, id: WorkID("1.2"))])
         #expect(plan.deferred.map(\.step.version) == ["1.2"])
-        #expect(plan.unfinished == [.init(place: 0, version: "1.2")])
+        #expect(plan.unfinished == [.init(place: 0, id: WorkID("1.2"))])
     }
 }
