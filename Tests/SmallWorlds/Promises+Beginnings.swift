@@ -67,15 +67,17 @@ extension Promises {
         if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
         {
             let lowest = databases.compactMap { places[$0]?.managers[manager]?.floor }.min()
-            return floor > release.ceiling
-                ? .notAtAll
-                : .begins(Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten, isKept: true))
+            return .begins(
+                Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten, isKept: true))
         }
         if let floor = memory.replaced[line] {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
         }
         if place != store, isNew(place, release) { return startInNewDatabase(place, of: manager, release) }
-        if let answer = answer(of: manager, seen: own, isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed)) {
+        if let answer = answer(
+            of: manager, seen: own,
+            isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed))
+        {
             return .begins(answer)
         }
         if let earliest = earliest(of: seen, before: release) {
@@ -88,7 +90,7 @@ extension Promises {
         if place == store, ([store] + databases).contains(where: { isUnknown($0, line) }) {
             return .undecided
         }
-        return fresh(release)
+        return place == store ? fresh(release) : startInNewDatabase(place, of: manager, release)
     }
 
     private func fresh(_ release: SmallRelease) -> Start {
@@ -103,7 +105,7 @@ extension Promises {
         seen.filter {
             !$0.isVisit && ($0.isNamed || $0.release != release) && $0.release.number <= release.number
         }
-            .map(\.release.version).min()
+        .map(\.release.version).min()
     }
 
     /// What the manager has completed in databases of its own, while the store has forgotten it.

@@ -28,6 +28,11 @@ extension Promises {
         var life = memory.managers[manager] ?? Life()
         let line = line(manager)
         if case .begins(let beginning) = start { begin(beginning, manager, at: place, &life, &memory) }
+        if start == .notAtAll, place == store, memory.seen[line] == nil {
+            // Its databases have told that a newer release was there.
+            let newest = app.places.compactMap { places[$0]?.seen[line]?.map(\.release).max() }.max()
+            memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true)] }
+        }
         let seen = memory.seen[line] ?? []
         if !seen.contains(where: { $0.release == release && !$0.isNamed }) {
             let isVisit = seen.contains { $0.release.number > release.number }
@@ -56,7 +61,9 @@ extension Promises {
             }
             if beginning.isCertain, life.owed[step.id] == nil, rule != .only,
                 rule == .skip || beginning.owesRun == false,
-                beginning.isFresh || step.version <= beginning.floor
+                beginning.isFresh
+                    || step.version <= (step.work == .deferredClosure ? beginning.deferredFloor : nil)
+                        ?? beginning.floor
             {
                 life.unneeded.insert(step.id)
             }
@@ -76,7 +83,10 @@ extension Promises {
 
     /// Notes failures and deaths.
     mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
-        for id in outcome.advanced.union(outcome.ran) { places[app.place(of: id)]?.fatal[id] = nil }
+        // Where the process has died after a body, its end may not have been written.
+        for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
+            places[app.place(of: id)]?.fatal[id] = nil
+        }
         for place in places.keys {
             for (step, count) in outcome.failed where app.place(of: step) == place {
                 places[place]?.failures[step, default: 0] += app.step(step)?.isDeferred == true ? count : 1
@@ -212,10 +222,12 @@ extension Promises {
                 if case .versionChange = work { places[store]?.managers[manager]?.launched = nil }
                 return
             }
-            if hasChanged(step.place) { rerun(step) }
+            if hasChanged(step.place) { rerun(step, isCertain: !outcome.died) }
         case .rerunAllSteps:
             for place in placesUsed(by: manager) where hasChanged(place) {
-                for step in app.steps(of: manager, in: release) where step.place == place { rerun(step) }
+                for step in app.steps(of: manager, in: release) where step.place == place {
+                    rerun(step, isCertain: !outcome.died)
+                }
                 if places[place]?.managers[manager]?.floor != nil {
                     places[place]?.managers[manager]?.floor = 0
                 }
@@ -242,7 +254,7 @@ extension Promises {
         }
     }
 
-    private mutating func rerun(_ step: Step) {
+    private mutating func rerun(_ step: Step, isCertain: Bool) {
         let place = step.place
         guard var memory = places[place], memory.managers[step.manager]?.floor != nil else { return }
         memory.skipped.remove(step.id)
@@ -253,7 +265,7 @@ extension Promises {
         if step.onFreshInstall != .only {
             memory.notNeeded[step.id] = nil
             memory.repeats[step.id, default: 0] += 1
-            if !step.isDeferred { memory.reruns[step.id] = memory.data.runs[step.id] ?? 0 }
+            if !step.isDeferred, isCertain { memory.reruns[step.id] = memory.data.runs[step.id] ?? 0 }
         }
         places[place] = memory
     }

@@ -320,7 +320,9 @@ package struct Promises: Sendable {
         }
         guard let limit = step.givesUpAfter else { return false }
         let failures = places[step.place]?.failures[step.id] ?? 0
-        if failed.contains(step.id) || failures >= limit || places[step.place]?.isDamaged == true { return true }
+        if failed.contains(step.id) || failures >= limit || places[step.place]?.isDamaged == true {
+            return true
+        }
         // It waits alone for the deferred step, which may be pending again.
         return !app.finished(by: step.id).isEmpty
     }

@@ -86,7 +86,7 @@ struct Beginnings {
     {
         let place = places[index]
         let seen = place.seen(in: request.line)
-        let asTheStore = beginning(asIn: launch, isKnown: record?.databases.contains(name) ?? false)
+        let asTheStore = beginning(asIn: launch, record, isKnown: record?.databases.contains(name) ?? false)
         return removed(place)
             ?? downgrade(seen)
             ?? place.splitRecord.map { .split($0) }
@@ -150,13 +150,15 @@ struct Beginnings {
         return app.count == 1 && app.areOnly(app[0].version, build: request.buildNumber)
     }
 
-    private func beginning(asIn launch: Launch, isKnown: Bool) -> Beginning {
+    private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
         switch launch {
-        case .freshInstall: .fresh(.install)
-        case .adoption(let version), .upgrade(let version):
+        case .freshInstall: return .fresh(.install)
+        case .adoption, .upgrade:
+            // A lower version that was launched for a while has not made the data older.
+            let stands = record?.completed ?? record?.start ?? .zero
             // A known database was made anew: what was in it is gone.
-            isKnown ? .fresh(.database) : .at(version, .newDatabase)
-        case .relaunch, .downgrade: .fresh(.database)
+            return isKnown || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
+        case .relaunch, .downgrade: return .fresh(.database)
         }
     }
 

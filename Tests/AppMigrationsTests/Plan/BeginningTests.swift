@@ -54,7 +54,7 @@ struct BeginningTests {
         _ current: AppVersion, _ place: PlaceState, in launch: Launch = .upgrade(from: "1.9"),
         knowing names: Set<String> = [], build: String? = "7", answer: AppVersion? = nil, line: String = "app"
     ) -> Beginning {
-        var record = MigrationRecord(start: "1.0")
+        var record = MigrationRecord(start: launch.previousVersion ?? current)
         record.databases = names
         return Beginnings(
             request: request(current, build: build, line: line), places: [self.place(record: record), place],

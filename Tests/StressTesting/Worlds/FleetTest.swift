@@ -46,7 +46,9 @@ public struct FleetTest: StressTest {
         while world.history.count < longest {
             let events = world.next
             let launches = events.filter(\.isLaunch)
-            guard var event = (numbers.chance(50) && !launches.isEmpty ? launches : events).randomElement(using: &numbers)
+            guard
+                var event = (numbers.chance(50) && !launches.isEmpty ? launches : events).randomElement(
+                    using: &numbers)
             else { break }
             if numbers.chance(30) {
                 // To know which faults the event can have, it is played on a copy.

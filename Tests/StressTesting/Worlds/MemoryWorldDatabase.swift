@@ -62,7 +62,9 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
 
     func mistakes(in moves: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
 
-    func look(manager: String, schemaSteps moves: [any SchemaStepWork], waitingUpTo limit: Duration?) throws -> PlaceState {
+    func look(manager: String, schemaSteps moves: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+        -> PlaceState
+    {
         try checkReadable()
         let evidence: Evidence =
             if !database.ledger.isEmpty { .ledgerOnly } else if !database.hasTables {

@@ -22,12 +22,14 @@ struct WorldManager {
     }
 
     func migrate(through stop: Int?, retrying work: SmallWork?) throws {
-        try manager.migrate(through: stop.map(WorldScene.version), retrying: work.flatMap { try? self.work($0) })
+        try manager.migrate(
+            through: stop.map(WorldScene.version), retrying: work.flatMap { try? self.work($0) })
     }
 
     func migrate(through stop: Int?, retrying work: SmallWork?) async throws {
         _ = try await manager.migrate(
-            through: stop.map(WorldScene.version), retrying: work.flatMap { try? self.work($0) }, isolation: nil)
+            through: stop.map(WorldScene.version), retrying: work.flatMap { try? self.work($0) },
+            isolation: nil)
     }
 
     func runDeferred(retrying work: SmallWork?) throws {

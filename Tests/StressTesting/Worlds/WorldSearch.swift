@@ -135,9 +135,13 @@ struct WorldSearch: Sendable {
         _ event: SmallEvent, in before: World
     ) throws -> (next: World?, outcome: SmallOutcome)? {
         var world = before
-        let outcome: SmallOutcome, problem: String?
+        let outcome: SmallOutcome
+        let problem: String?
         do { (outcome, problem) = try world.play(event) } catch {
-            throw PlayFailed(description: "\(error) in \(before.app.code): \(before.history.map(\.code).joined(separator: ", ")), \(event.code)")
+            throw PlayFailed(
+                description:
+                    "\(error) in \(before.app.code): \(before.history.map(\.code).joined(separator: ", ")), \(event.code)"
+            )
         }
         worlds += 1
         features.formUnion(event.features)
