@@ -53,8 +53,11 @@ extension Promises {
         guard let memory = places[place] else { return fresh(release) }
         let life = memory.managers[manager]
         if life?.floor != nil { return .goesOn }
-        if life?.isRemoved == true {
-            return .begins(Beginning(floor: release.version, isFresh: true, owesRun: true, owesOnly: nil))
+        if let life, life.isRemoved {
+            return .begins(
+                Beginning(
+                    floor: release.version, isCertain: !life.isDoubtful, isFresh: true,
+                    owesRun: life.isDoubtful ? nil : true, owesOnly: nil))
         }
         let databases = app.places.filter { $0 != .files && $0 != place && uses($0, manager, release) }
         let line = line(manager)

@@ -212,7 +212,11 @@ extension Promises {
             if case .versionChange = work {
                 places[store]?.managers[manager]?.launched = outcome.died ? nil : release.number
             } else {
-                places[place]?.skipped.insert(work.id)
+                if outcome.died {
+                    places[place]?.maybeSkipped.insert(work.id)
+                } else {
+                    places[place]?.skipped.insert(work.id)
+                }
             }
             places[place]?.fatal[work.id] = nil
             places[place]?.managers[manager]?.owed[work.id] = nil
@@ -236,6 +240,7 @@ extension Promises {
             for place in placesUsed(by: manager) where hasChanged(place) {
                 var life = Life()
                 life.isRemoved = true
+                life.isDoubtful = outcome.died
                 places[place]?.managers[manager] = life
                 forget(place, manager)
                 places[place]?.mayRepeat = true

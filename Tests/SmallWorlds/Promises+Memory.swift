@@ -26,6 +26,8 @@ extension Promises {
         var notNeeded: [Int: Set<Int>] = [:]
         /// The works that the app has skipped.
         var skipped: Set<Int> = []
+        /// The works of which it is not known whether they have been skipped: the process has died.
+        var maybeSkipped: Set<Int> = []
         /// How often the app has asked for a step once more.
         var repeats: [Int: Int] = [:]
         /// How often each step had run when the app has asked for it once more.
@@ -75,6 +77,8 @@ extension Promises {
         var databases: Set<Place> = []
         /// True if the app has removed what was known of it.
         var isRemoved = false
+        /// True if the process has died while the app removed it, so that it may have stayed.
+        var isDoubtful = false
     }
 
     /// A release that a place knows of.

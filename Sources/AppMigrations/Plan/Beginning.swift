@@ -278,9 +278,8 @@ extension [SeenVersion] {
     package var withoutVisits: [SeenVersion] {
         var highest = AppVersion.zero
         return filter { seen in
-            if seen.isAdopted { return true }
             defer { highest = Swift.max(highest, seen.version) }
-            return seen.version >= highest
+            return seen.isAdopted || seen.version >= highest
         }
     }
 }

@@ -16,6 +16,8 @@ struct Journal {
         var changes: [Change] = []
         var history: [SettledStep] = []
         var hasSeenCurrent: Bool
+        /// True until the place has its first record.
+        var isFirstRecord: Bool
         /// The record with all changes so far; nil where the manager does not begin.
         var record: MigrationRecord?
 
@@ -39,7 +41,7 @@ struct Journal {
         pages = plan.places.map { place in
             Page(
                 plan: place, hasSeenCurrent: place.state.hasLaunched(request.current, in: request.line),
-                record: place.record)
+                isFirstRecord: place.state.record == nil, record: place.record)
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
             let place = pages[index].plan
@@ -163,7 +165,7 @@ struct Journal {
     ///   another place cannot be written, the work is not started, and must not look as if the process had died in it.
     func saving(last: Int? = nil) -> Save {
         var order = pages.indices.filter { $0 != last } + (last.map { [$0] } ?? [])
-        if pages[0].plan.state.record == nil {
+        if pages[0].isFirstRecord {
             // A database with a record beside a store without one would say that the store has lost it.
             order = [0] + order.filter { $0 != 0 }
         }
@@ -196,6 +198,7 @@ struct Journal {
             pages[index].changes = []
             pages[index].history = []
             pages[index].hasSeenCurrent = true
+            pages[index].isFirstRecord = false
         }
     }
 }

@@ -116,7 +116,8 @@ final class LaunchRun {
     private func prepare(_ unprepared: ArraySlice<LaunchPlan.PendingStep>) -> Action {
         guard let pending = unprepared.first else {
             run.journal.finish()
-            return .elsewhere(run.journal.saving()) { result in
+            // The store last: as long as it is not complete, a database that is lost is made anew as before.
+            return .elsewhere(run.journal.saving(last: 0)) { result in
                 if case .failure(let error) = result { .end(error) } else { .end(nil) }
             }
         }
