@@ -152,7 +152,10 @@ extension Promises {
             return begins(min(finished, release.number) * 10, isFresh: finished >= release.number)
         }
         // Its first launch has not been completed.
-        return life.newIn == release ? begins(floor, isFresh: true, owesOnly: true) : begins(floor)
+        guard life.newIn == release else { return begins(floor) }
+        // After a visit of another release, the database may be as new, or older.
+        let isAlone = life.launched.map { $0 == release.number } ?? true
+        return begins(floor, isFresh: true, owesOnly: isAlone ? true : nil)
     }
 
     private func answer(of manager: Int, seen: [Seen], isAnswered: Bool) -> Beginning? {

@@ -142,6 +142,8 @@ struct Beginnings {
     }
 
     private func isNew(_ place: PlaceState) -> Bool {
+        // What was noted before the contents were replaced is lost.
+        guard place.evidence != .replaced else { return false }
         let seen = place.seen(in: request.line)
         if !seen.isEmpty { return seen.areOnly(request.current, build: request.buildNumber) }
         guard place.evidence != .empty, request.line != Self.appLine else { return place.evidence == .empty }

@@ -14,9 +14,9 @@ extension Benchmark {
                     name: "Plan", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
                 for version in versions { manager.whenMigratingToVersion(version) {} }
                 // A manager that is never asked says so when it is released.
-                _ = try manager.pendingVersions()
+                _ = try manager.pending()
                 return .init {
-                    guard try manager.pendingVersions().count == versions.count else {
+                    guard try manager.pending().count == versions.count else {
                         throw CocoaError(.featureUnsupported)
                     }
                 }

@@ -7,4 +7,4 @@ let manager = try MigrationManager(
     adopting: .newApp,
     store: try JSONStore(at: FileManager.default.temporaryDirectory.appendingPathComponent("linked.json")))
 manager.whenMigratingToVersion("1.1") {}
-print(try manager.pendingVersions().isEmpty)
+print(try manager.pending().isEmpty)
