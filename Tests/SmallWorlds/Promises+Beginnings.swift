@@ -76,7 +76,7 @@ extension Promises {
         if let floor = memory.replaced[line] {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
         }
-        if place != store, isNew(place, release) { return startInNewDatabase(place, of: manager, release) }
+        if place != store, isNew(place, line, release) { return startInNewDatabase(place, of: manager, release) }
         if let answer = answer(
             of: manager, seen: own,
             isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed))
@@ -124,8 +124,11 @@ extension Promises {
     }
 
     /// True for a database in which there is nothing, or in which only this build has been.
-    private func isNew(_ place: Place, _ release: SmallRelease) -> Bool {
+    private func isNew(_ place: Place, _ line: Line, _ release: SmallRelease) -> Bool {
         guard let memory = places[place] else { return true }
+        guard memory.replaced.isEmpty else { return false }
+        // Records of other lines are nothing that this one could migrate.
+        if !hasTables(place), memory.seen[line, default: []].isEmpty { return true }
         let seen = memory.seen.values.joined()
         guard seen.allSatisfy({ $0.release == release && !$0.isNamed }) else { return false }
         return !hasTables(place) || !seen.isEmpty

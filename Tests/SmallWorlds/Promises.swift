@@ -467,7 +467,9 @@ package struct Promises: Sendable {
                 case "undecided": used.contains { start(of: manager, in: $0, release) == .undecided }
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
-                case "damagedStore": used.contains { places[recordPlace($0)]?.isDamaged == true }
+                case "damagedStore":
+                    used.contains { places[recordPlace($0)]?.isDamaged == true }
+                        || app.managers[manager].adopting == .tables && places[.database(0)]?.isDamaged == true
                 case "cancelled": outcome.wasCancelled
                 default: false
                 }
