@@ -3,8 +3,8 @@ package enum Feature: String, CaseIterable, Comparable, Sendable {
     // Kinds of work.
     case closure
     case step = "in:"
-    case move
-    case rebuildingMove = "move that rebuilds a parent"
+    case move = "schema step"
+    case rebuildingMove = "schema step that rebuilds a parent"
     case deferredRows = "deferred rows"
     case deferredCursor = "deferred cursor"
     case deferredClosure = "deferred closure"

@@ -19,7 +19,9 @@ struct Pairs: ParsableCommand {
     /// Why no scenario has a feature, or a pair of them.
     static let reasons: [Set<Feature>: String] = {
         var reasons: [Set<Feature>: String] = [
-            [.line]: "A line only says which versions are compared, which the fleet tries in memory.",
+            [.line]: "A line only says which versions are compared, which the fleet tries.",
+            [.laterBuild]: "A build only says which versions are compared, which the fleet tries.",
+            [.imports]: "What the app writes into a new database is its own; the fleet has such apps.",
             [.secondDatabase]:
                 "Each file multiplies the calls at which launches are disturbed; the fleet has two databases.",
             [.newApp, .adoptsByFile]: "A scenario is one install, and both managers know it as old.",
