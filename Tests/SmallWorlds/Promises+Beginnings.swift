@@ -76,7 +76,9 @@ extension Promises {
         if let floor = memory.replaced[line] {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
         }
-        if place != store, isNew(place, line, release) { return startInNewDatabase(place, of: manager, release) }
+        if place != store, isNew(place, line, release) {
+            return startInNewDatabase(place, of: manager, release)
+        }
         if let answer = answer(
             of: manager, seen: own,
             isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed))

@@ -136,7 +136,9 @@ package struct Promises: Sendable {
     private func isNotNeeded(
         _ id: Int, version: Int, of manager: Int, _ key: Int, _ memory: Memory
     ) -> Bool {
-        if memory.late.contains(key) || memory.skipped.contains(id) || memory.maybeSkipped.contains(id) { return true }
+        if memory.late.contains(key) || memory.skipped.contains(id) || memory.maybeSkipped.contains(id) {
+            return true
+        }
         if memory.notNeeded[id]?.contains(key) == true { return true }
         let life = memory.managers[manager]
         if app.step(id)?.work == .deferredClosure, let floor = life?.deferredFloor { return version <= floor }
@@ -469,7 +471,8 @@ package struct Promises: Sendable {
                 case "notYetMigrated": !before.isSettled || before.release != release
                 case "damagedStore":
                     used.contains { places[recordPlace($0)]?.isDamaged == true }
-                        || app.managers[manager].adopting == .tables && places[.database(0)]?.isDamaged == true
+                        || app.managers[manager].adopting == .tables
+                            && places[.database(0)]?.isDamaged == true
                 case "cancelled": outcome.wasCancelled
                 default: false
                 }

@@ -152,7 +152,7 @@ extension MigrationRecord {
         case .downgrade(let higher):
             raiseHighest(to: higher)
             downgradedTo = current
-            // The way back is another change.
+            // Returning is another version change.
             forgetVersionChanges()
         case .adoption, .upgrade, .relaunch: break
         }
