@@ -32,7 +32,7 @@ extension SchemaMigrationError {
 
 extension SchemaMigrationError.Code {
     /// The code of what an obstacle has caused.
-    init?(_ obstacle: Obstacle?) {
+    package init?(_ obstacle: Obstacle?) {
         switch obstacle {
         case .deviceLocked: self = .deviceLocked
         case .diskFull: self = .diskFull

@@ -31,8 +31,11 @@ package struct Ledger: Sendable {
     /// The tables that this package keeps in a database.
     static let tables: Set<SQLName> = [
         "schema_migrations", "schema_migrations_details", SQLName(SQLiteStore.table),
-        SQLName(SQLiteStore.historyTable), MoveMark.table,
+        SQLName(SQLiteStore.historyTable), tableOfMoves,
     ]
+
+    /// The table in which a database that was moved notes it.
+    package static let tableOfMoves: SQLName = "app_migrations_moved"
 
     /// The table in which GRDB's own migrator records its applied migrations.
     package static let tableOfGRDB: SQLName = "grdb_migrations"

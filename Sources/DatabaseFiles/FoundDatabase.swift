@@ -1,6 +1,7 @@
 public import AppMigrations
 public import Foundation
 import GRDB
+public import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -32,7 +33,7 @@ public struct FoundDatabase: Sendable {
 
     /// Looks at a file through a connection of its own.
     ///
-    /// - Throws: `POSIXError`; `DatabaseError`; ``SchemaMigrationError`` and `MigrationError` for a ledger and a record that
+    /// - Throws: `POSIXError`; `DatabaseError`; `SchemaMigrationError` and `MigrationError` for a ledger and a record that
     ///   cannot be understood.
     init(at url: URL, _ configuration: Configuration, waitingFor limit: Duration) throws {
         path = url.path
@@ -91,38 +92,7 @@ extension FoundDatabase: CustomStringConvertible {
     }
 }
 
-extension URL {
-    /// Returns the URL of a file whose name has one more end, such as `-wal`.
-    func appending(end: String) -> URL {
-        deletingLastPathComponent().appendingPathComponent(lastPathComponent + end)
-    }
-
-    /// Returns true if both are names of one file.
-    func isSameFile(as other: URL) -> Bool {
-        guard let status = try? status(), let others = try? other.status() else { return false }
-        return status.st_ino == others.st_ino && status.st_dev == others.st_dev
-    }
-
-    /// Returns the status of the file, or of what it links to.
-    ///
-    /// - Throws: `POSIXError`.
-    func status() throws -> stat {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw POSIXError.current }
-        return status
-    }
-}
-
 extension stat {
-    /// The time at which the contents were changed last.
-    var modified: timespec {
-        #if canImport(Darwin)
-            st_mtimespec
-        #else
-            st_mtim
-        #endif
-    }
-
     fileprivate var changed: Date {
         Date(timeIntervalSince1970: Double(modified.tv_sec) + Double(modified.tv_nsec) / 1e9)
     }

@@ -3,6 +3,7 @@ import CMigrationSystem
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -17,9 +18,9 @@ import MigrationDiagnostics
 extension DatabaseFile {
     /// Returns the files at the database's path and its old paths that exist, with what they hold.
     ///
-    /// For the app's recovery screen, after the error ``SchemaMigrationError/Code/twoDatabases``. Changes nothing.
+    /// For the app's recovery screen, after the error `SchemaMigrationError.Code.twoDatabases`. Changes nothing.
     ///
-    /// - Throws: ``SchemaMigrationError``, when one of them cannot be read.
+    /// - Throws: `SchemaMigrationError`, when one of them cannot be read.
     public func foundDatabases() throws -> [FoundDatabase] {
         try mappingErrors { try found(try places()).map(\.database) }
     }
@@ -30,7 +31,7 @@ extension DatabaseFile {
     /// ``openPool()`` opens the one that is kept, and moves it here if it is at an old path.
     ///
     /// - Parameter kept: the path of one of the ``foundDatabases()``.
-    /// - Throws: ``SchemaMigrationError``, when there is no such database, or another one cannot be set aside.
+    /// - Throws: `SchemaMigrationError`, when there is no such database, or another one cannot be set aside.
     public func keep(_ kept: String) throws {
         try moving { interrupter in
             let places = try places()

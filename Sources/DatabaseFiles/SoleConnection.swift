@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// A connection that keeps all others out of a database, which is one whole file meanwhile.
 ///
