@@ -44,6 +44,11 @@ public struct DatabaseFile: Sendable {
         case ignored(String)
     }
 
+    /// A change of a file in a move.
+    package enum MoveChange: Sendable, CaseIterable {
+        case mark, setAside, rename, copy, nameCopy, removeOld
+    }
+
     let path: String
     let oldPaths: [String]
     private let rule: MissingFileRule
@@ -52,6 +57,9 @@ public struct DatabaseFile: Sendable {
     let onEvent: (@Sendable (Event) -> Void)?
     /// True to copy the database also on one volume: for tests.
     package var copiesAlways = false
+    /// Is called before each change of a file: for tests, in which it throws where a process dies, and makes what another
+    /// process makes between two changes.
+    package var willChange: @Sendable (MoveChange) throws -> Void = { _ in }
 
     /// Creates a description of a file, without opening it.
     ///
