@@ -59,7 +59,7 @@ extension DatabaseFile {
         let places = places()
         guard let here = places.first, here.url.path == DatabasePlace(path)?.url.path else { return false }
         let look = try look(at: places)
-        guard look[0].state == .marked else { return false }
+        guard [.marked, .markedEmpty].contains(look[0].state) else { return false }
         removeSecondNames(of: places)
         finish(MoveDecision(look.map(\.state)), places)
         return true
@@ -76,7 +76,7 @@ extension DatabaseFile {
         case .unreadable(let indices):
             throw try unreadable(indices.map { (places[$0], look[$0].problem) }, places)
         case .keep(let kept, let empty, _, _):
-            for index in empty { try setAside(places[index], interrupter, if: .empty) }
+            for index in empty { try setAside(places[index], interrupter, if: look[index].state) }
             let new = try newPlace()
             if places[kept].url.path != new.path {
                 let old = places[kept].url

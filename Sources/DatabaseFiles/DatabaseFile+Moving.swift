@@ -134,7 +134,7 @@ extension DatabaseFile {
                 let found = try connection.queue.inDatabase { try DatabasePlace.Contents($0).state }
                 guard found == state else { throw ChangedMeanwhile() }
             }
-            let aside = url.appending(end: Self.asideEnd)
+            let aside = Self.asideName(of: url)
             try setSideFilesAside(of: url, as: aside)
             guard app_migrations_rename(url.path, aside.path) == 0 else { throw POSIXError.current }
             try DurableFile(at: url).syncName()
@@ -150,7 +150,7 @@ extension DatabaseFile {
         let hasOrphans = Self.sideFileEnds.contains { lstat(url.path + $0, &status) == 0 }
         guard hasOrphans else { return }
         guard lstat(url.path, &status) != 0 else { throw ChangedMeanwhile() }
-        let aside = url.appending(end: Self.asideEnd)
+        let aside = Self.asideName(of: url)
         try setSideFilesAside(of: url, as: aside)
         guard lstat(url.path, &status) == 0 else { return }
         try setSideFilesAside(of: aside, as: url)
@@ -170,9 +170,11 @@ extension DatabaseFile {
 
     static let sideFileEnds = ["-journal", "-wal", "-shm"]
 
-    /// The end of the name of what is set aside.
-    static var asideEnd: String {
-        ".aside-\(Date().inFileName)-\(UUID().uuidString.prefix(4))"
+    /// Returns the name of what is set aside, after which the end of a journal's may follow.
+    static func asideName(of url: URL) -> URL {
+        let end = ".aside-\(Date().inFileName)-\(UUID().uuidString.prefix(4))"
+        return url.deletingLastPathComponent().appendingPathComponent(
+            url.lastPathComponent.shortenedFileName(leaving: end.utf8.count + 8) + end)
     }
 
     /// Removes a database that has been copied.

@@ -70,7 +70,14 @@ extension DatabasePlace {
         /// True if it has no table, no ledger and no record.
         let isEmpty: Bool
 
-        var state: PlaceState { mark != nil ? .marked : isEmpty ? .empty : .data }
+        var state: PlaceState {
+            switch (mark != nil, isEmpty) {
+            case (true, false): .marked
+            case (true, true): .markedEmpty
+            case (false, true): .empty
+            case (false, false): .data
+            }
+        }
 
         init(_ db: Database) throws {
             mark = try MoveMark(db)

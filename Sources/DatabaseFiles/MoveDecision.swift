@@ -6,8 +6,10 @@ enum PlaceState: Equatable, CaseIterable {
     case empty
     /// A database with any of them, with rows or without.
     case data
-    /// A database that carries the mark of a move, whatever else it holds.
+    /// A database that carries the mark of a move, and holds something else.
     case marked
+    /// A database that carries the mark of a move alone.
+    case markedEmpty
     /// Something that cannot be read: damage, a folder, a link that leads nowhere.
     case unreadable
     /// The file that was copied to a place before this one, as it was then.
@@ -24,7 +26,7 @@ enum PlaceState: Equatable, CaseIterable {
 /// | places | decision |
 /// | --- | --- |
 /// | the first one has the mark | it is the database; what stands elsewhere is ignored |
-/// | an old one has it | what stands at older places is ignored; it counts as data beside those before it |
+/// | an old one has it | what stands at older places is ignored; beside newer ones only its data counts, as its move may not be complete |
 /// | one cannot be read, beside another | the app has to choose |
 /// | two have data | the app has to choose |
 /// | one has data | it is the database, and those without data give way |
@@ -44,7 +46,7 @@ enum MoveDecision: Equatable {
 
     init(_ states: [PlaceState]) {
         let places = states.indices.filter { states[$0] != .missing }
-        let end = states.firstIndex(of: .marked) ?? states.endIndex
+        let end = states.firstIndex { $0 == .marked || $0 == .markedEmpty } ?? states.endIndex
         let candidates = places.filter { $0 <= end }
         let rest = places.filter { $0 > end }
         let unreadable = candidates.filter { states[$0] == .unreadable }
@@ -53,7 +55,7 @@ enum MoveDecision: Equatable {
             self = .unreadable(unreadable)
         } else if data.count > 1 {
             self = .two(data)
-        } else if let kept = data.first ?? candidates.first {
+        } else if let kept = data.first ?? candidates.last(where: { $0 == end }) ?? candidates.first {
             self = .keep(
                 kept, settingAside: candidates.filter { $0 != kept },
                 removing: rest.filter { states[$0] == .leftover },

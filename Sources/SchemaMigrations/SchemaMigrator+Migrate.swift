@@ -95,6 +95,7 @@ extension SchemaMigrator {
         progress: Progress?, interrupter: Interrupter
     ) throws -> SchemaReport {
         if let target { try check(target) }
+        let target = target.map(knownVersion)
         let plan = try withReader(database) { try self.plan(for: $0, upTo: target) }
         if plan.isSettled {
             progress.map(RunProgress.finish)

@@ -20,6 +20,9 @@ struct MoveDecisionTests {
             ([.marked, .leftover], .keep(0, settingAside: [], removing: [1], ignoring: [])),
             ([.empty, .marked], .keep(1, settingAside: [0], removing: [], ignoring: [])),
             ([.data, .marked], .two([0, 1])),
+            ([.markedEmpty, .ignored], .keep(0, settingAside: [], removing: [], ignoring: [1])),
+            ([.data, .markedEmpty], .keep(0, settingAside: [1], removing: [], ignoring: [])),
+            ([.empty, .markedEmpty, .ignored], .keep(1, settingAside: [0], removing: [], ignoring: [2])),
             ([.missing, .marked, .ignored], .keep(1, settingAside: [], removing: [], ignoring: [2])),
             ([.unreadable, .data], .unreadable([0])),
             ([.data, .unreadable], .unreadable([1])),
@@ -37,17 +40,21 @@ struct MoveDecisionTests {
             for second in PlaceState.allCases {
                 for third in PlaceState.allCases {
                     let states = [first, second, third]
-                    let mark = states.firstIndex(of: .marked) ?? states.endIndex
+                    let mark = states.firstIndex { $0 == .marked || $0 == .markedEmpty } ?? states.endIndex
                     switch MoveDecision(states) {
                     case .keep(let kept, let aside, let removed, let ignored):
                         #expect(kept <= mark)
-                        #expect(aside.allSatisfy { $0 < mark && states[$0] != .data })
+                        #expect(
+                            aside.allSatisfy {
+                                $0 <= mark && [.empty, .markedEmpty].contains(states[$0])
+                                    || states[$0] == .leftover || states[$0] == .ignored
+                            })
                         #expect((removed + ignored).allSatisfy { $0 > mark })
                         #expect(!states[..<min(mark, 3)].contains(.unreadable))
                     case .two(let indices):
                         #expect(indices.allSatisfy { $0 <= mark })
                     case .unreadable(let indices):
-                        #expect(first != .marked && indices.allSatisfy { $0 < mark })
+                        #expect(mark != 0 && indices.allSatisfy { $0 < mark })
                     case .none:
                         #expect(states.allSatisfy { $0 == .missing })
                     }

@@ -298,6 +298,12 @@ package struct Ledger: Sendable {
             sql: "DELETE FROM main.schema_migrations_details WHERE version = ?", arguments: [version])
     }
 
+    static func setDown(_ down: String?, of version: SchemaVersion, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE main.schema_migrations_details SET down = ? WHERE version = ?",
+            arguments: [down, version])
+    }
+
     static func setChecksum(_ checksum: String, of version: SchemaVersion, _ db: Database) throws {
         try db.execute(
             sql: "UPDATE main.schema_migrations_details SET checksum = ? WHERE version = ?",
