@@ -26,13 +26,15 @@ enum PlaceFinding: Hashable, Sendable {
 /// - No row that the app has seen is replaced by an older one, and none that the person has deleted comes back: a launch
 ///   that opens the database shows what the launch before has left, unless the app has chosen another file.
 /// - No row disappears: it is in one of the two places, or in a file set aside that the report names.
-/// - No launch is refused when the file at the new place carries the mark of a move.
+/// - No launch is refused when the file at the new place carries the mark of a move, nor after a launch has moved it there.
 /// - A launch opens the one database with data, and refuses to choose between two, or beside one that it cannot read.
 struct PlacePromises: Hashable, Sendable {
     /// Every row that was ever committed, and not deleted by the person.
     private var rows: Set<Int> = []
     /// What the app's next launch has to show; nil before the first, and after a choice.
     private var shown: Set<Int>?
+    /// True if a launch has brought the database from the old place, and the app has chosen no other since.
+    private var hasMoved = false
 
     init(_ new: PlaceFinding, _ old: PlaceFinding) { rows = new.rows.union(old.rows) }
 
@@ -51,7 +53,7 @@ struct PlacePromises: Hashable, Sendable {
         shown?.subtract(deleted)
     }
 
-    mutating func noteChoice() { shown = nil }
+    mutating func noteChoice() { (shown, hasMoved) = (nil, false) }
 
     /// Checks a launch that has come to its end, with what stood at the places when it decided.
     ///
@@ -70,8 +72,10 @@ struct PlacePromises: Hashable, Sendable {
             let wanted = new.isMarked || new.hasData ? new.rows : old.rows
             if found != wanted { return "shows \(found.sorted()) where there is \(wanted.sorted())" }
             shown = found
+            if !new.hasData, !new.isMarked, old.hasData { hasMoved = true }
         case .failure(let error):
             if new.isMarked { return "is refused with \(error.code), though the database is marked" }
+            if hasMoved { return "is refused with \(error.code), though the database was moved" }
             if !candidates.contains(.unreadable), !(new.hasData && old.hasData) {
                 return "is refused with \(error.code), and nothing is the matter"
             }
