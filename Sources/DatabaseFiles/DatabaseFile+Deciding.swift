@@ -44,11 +44,14 @@ extension DatabaseFile {
         try moving { interrupter in
             try? FileManager.default.removeItem(at: try unfinishedCopy())
             let deadline = ContinuousClock.now + limit
+            var attempts = 0
             while true {
                 do {
                     return try decideAndMove(interrupter)
                 } catch let change as ChangedMeanwhile {
-                    guard ContinuousClock.now < deadline else { throw change.inUse }
+                    // A slow device may take all the time for one attempt, and the next one decides anew.
+                    attempts += 1
+                    guard attempts < 3 || ContinuousClock.now < deadline else { throw change.inUse }
                 }
             }
         }
