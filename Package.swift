@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
+        .library(name: "DatabaseFiles", targets: ["DatabaseFiles"]),
         .library(name: "MigrationTesting", targets: ["MigrationTesting"]),
         .executable(name: "app-migrations", targets: ["app-migrations"]),
         .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
@@ -45,6 +46,18 @@ let package = Package(
                 "CMigrationSystem",
                 "MigrationDiagnostics",
                 "MigrationFiles",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "DatabaseFiles",
+            dependencies: [
+                "AppMigrations",
+                "CMigrationSystem",
+                "MigrationDiagnostics",
+                "SchemaMigrations",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
@@ -124,6 +137,7 @@ let package = Package(
             name: "Accounts",
             dependencies: [
                 "AppMigrations",
+                "DatabaseFiles",
                 "SchemaMigrations",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -179,10 +193,19 @@ let package = Package(
         .testTarget(
             name: "SchemaMigrationsTests",
             dependencies: [
-                "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles", "MigrationTesting",
+                "DatabaseFiles", "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles",
+                "MigrationTesting",
                 "MigrationTools",
                 "SchemaMigrations",
                 "TestSupport", "TestTraits",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DatabaseFilesTests",
+            dependencies: [
+                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "TestTraits",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -195,7 +218,8 @@ let package = Package(
         .testTarget(
             name: "MigrationTestingTests",
             dependencies: [
-                "AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport", "TestTraits",
+                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
@@ -224,6 +248,7 @@ let package = Package(
             name: "Workload",
             dependencies: [
                 "AppMigrations",
+                "DatabaseFiles",
                 "DiskModel",
                 "MigrationTesting",
                 "MigrationTools",
@@ -247,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport", "TestTraits",
+                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "TestTraits",
             ],
             exclude: ["Assumed"],
             swiftSettings: settings),
@@ -256,7 +282,8 @@ let package = Package(
         .target(
             name: "StressTesting",
             dependencies: [
-                "AppMigrations", "FuzzTargets", "MigrationTesting", "MigrationTools", "SchemaMigrations",
+                "AppMigrations", "DatabaseFiles", "FuzzTargets", "MigrationTesting", "MigrationTools",
+                "SchemaMigrations",
                 "SmallWorlds", "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -294,10 +321,10 @@ if Context.environment["ON_SIMULATOR"] != nil {
     // A simulator runs the tests of the libraries that apps link; the rest is for developers' computers.
     let onSimulator: Set = [
         "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations", "MigrationFiles",
-        "SchemaMigrations",
+        "SchemaMigrations", "DatabaseFiles",
         "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
         "DefaultIsolation",
-        "AppMigrationsTests", "SchemaMigrationsTests",
+        "AppMigrationsTests", "SchemaMigrationsTests", "DatabaseFilesTests",
     ]
     package.targets.removeAll { !onSimulator.contains($0.name) }
     package.products.removeAll { ["app-migrations", "EmbedMigrations"].contains($0.name) }

@@ -55,7 +55,7 @@ public struct SchemaMigrationError: Error, Sendable {
         public static let editedMigration = Code("editedMigration", 23)
         /// The schema is not the one that the migrations make; see ``SchemaOptions/differentSchemas``.
         public static let differentSchema = Code("differentSchema", 24)
-        /// The database is in two places, and both hold data; see ``DatabaseFile/keep(_:)``.
+        /// The database is in two places, and both hold data; see `DatabaseFile.keep(_:)`.
         public static let twoDatabases = Code("twoDatabases", 25)
         /// The database does not exist yet, and this process must not create it.
         public static let missingDatabase = Code("missingDatabase", 26)

@@ -72,6 +72,44 @@ extension SchemaMigrator {
         }
     }
 
+    /// Writes down migrations that were corrected after their migrations had been applied into the ledger, which older builds
+    /// and other branches go by.
+    ///
+    /// - Returns: the versions of the migrations.
+    package func correctDownMigrations(_ database: any DatabaseWriter) throws -> [SchemaVersion] {
+        let corrected = try database.readSnapshot(waitingUpTo: options.busyTimeout) { db in
+            try correctedDownMigrations(db, Ledger(db)).keys.sorted()
+        }
+        if !corrected.isEmpty { try changeLedger(database) { try correctDownMigrations($0, Ledger($0)) } }
+        return corrected
+    }
+
+    /// Writes corrected down migrations into the ledger, inside a transaction.
+    func correctDownMigrations(_ db: Database, _ ledger: Ledger) throws {
+        for (version, down) in try correctedDownMigrations(db, ledger) {
+            try Ledger.setDown(down, of: version, db)
+        }
+    }
+
+    /// Returns the down migrations that are not as the ledger keeps them; nil for one that is gone.
+    ///
+    /// What a file that was edited itself would undo is not what was applied.
+    func correctedDownMigrations(_ db: Database, _ ledger: Ledger) throws -> [SchemaVersion: String?] {
+        var corrected: [SchemaVersion: String?] = [:]
+        guard ledger.exists else { return [:] }
+        for applied in try AppliedMigration.fetchAll(db, in: ledger) where applied.origin != .unknown {
+            guard let source = migration(version: applied.version) as? any SQLSource,
+                source.hasDown || applied.canBeUndone
+            else { continue }
+            let down = source.downForLedger
+            guard down != applied.down, let script = try? source.script(), script.baseline == nil,
+                applied.checksum ?? script.checksum == script.checksum
+            else { continue }
+            corrected[applied.version] = .some(down)
+        }
+        return corrected
+    }
+
     private func changeLedger(_ database: any DatabaseWriter, _ change: (Database) throws -> Void) throws {
         try withWriter(database) { db in
             try db.withDurableCommits(waitingUpTo: options.busyTimeout) {

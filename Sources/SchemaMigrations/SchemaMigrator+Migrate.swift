@@ -77,7 +77,7 @@ extension SchemaMigrator {
         waiting.busyMode = .timeout(min(options.busyTimeout.inSeconds, 5))
         let configuration = configuration ?? waiting
         let database = try SchemaMigrationError.mapErrors {
-            try DatabaseFile(path: path, configuration: configuration, waitingFor: options.busyTimeout)
+            try SQLiteFile(path: path, configuration: configuration, waitingFor: options.busyTimeout)
                 .openQueue()
         }
         let result = Result { try migrate(database, upTo: version, progress: progress) }
@@ -95,6 +95,7 @@ extension SchemaMigrator {
         progress: Progress?, interrupter: Interrupter
     ) throws -> SchemaReport {
         if let target { try check(target) }
+        let target = target.map(knownVersion)
         let plan = try withReader(database) { try self.plan(for: $0, upTo: target) }
         if plan.isSettled {
             progress.map(RunProgress.finish)

@@ -8,10 +8,12 @@ import MigrationDiagnostics
 extension SchemaMigrator {
     /// Returns the applied migrations that are unknown, ascending.
     ///
-    /// Those below the lowest known one do not count: their files were removed, or squashed into a baseline. Neither do
-    /// those between known ones that another tool applied.
+    /// Those below the lowest known one, squashed ones included, do not count: their files were removed. Neither do those
+    /// between known ones that another tool applied.
     func newer(_ db: Database, _ ledger: Ledger, _ baseline: Baseline?) throws -> [AppliedMigration] {
-        guard let lowest = versions.first, let latest = versions.last else { return [] }
+        guard let lowest = baseline?.versions.min() ?? versions.first, let latest = versions.last else {
+            return []
+        }
         let unknown = ledger.applied.subtracting(versions).subtracting(baseline?.versions ?? [])
             .filter { $0 > lowest }
         guard !unknown.isEmpty else { return [] }
@@ -52,14 +54,65 @@ extension SchemaMigrator {
     }
 
     /// Reads the header of the lowest migration, unless a database is new or began with that migration.
-    func baseline(for ledger: Ledger) throws -> Baseline? {
-        guard let oldest = ledger.originVersion, oldest != versions.first else { return nil }
+    ///
+    /// One that has had the lowest migration alone may have had the file that was squashed last, without those before it.
+    /// The ledger tells them apart: a database that began with a baseline has a floor there.
+    func baseline(for ledger: Ledger, _ db: Database) throws -> Baseline? {
+        guard let oldest = ledger.originVersion,
+            try oldest != versions.first || ledger.floor == nil && !beganWithLowest(db)
+        else { return nil }
         return try baseline()
+    }
+
+    /// Returns true if the ledger says that a database began with the lowest migration, as it is today.
+    ///
+    /// It says so without a look into the migration, which nearly every launch would have to take otherwise: the database
+    /// began with a baseline or a snapshot, or it has had a file of the same name.
+    func beganWithLowest(_ db: Database) throws -> Bool {
+        guard let lowest = migrations.first else { return false }
+        do {
+            let row = try Row.fetchOne(
+                db, sql: "SELECT origin, name FROM main.schema_migrations_details WHERE version = ?",
+                arguments: [lowest.version])
+            guard let row else { return false }
+            return row[0] == AppliedMigration.Origin.snapshot.rawValue || row[1] == lowest.name
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return false
+        }
+    }
+
+    /// Throws an error if a baseline has lower migrations beside it.
+    ///
+    /// Only those files are read that have another name in the ledger: that of the last migration that was squashed.
+    func checkBaselineIsLowest(_ db: Database, _ ledger: Ledger) throws {
+        guard migrations.dropFirst().contains(where: { ledger.applied.contains($0.version) }) else { return }
+        let history = try AppliedMigration.fetchAll(db, in: ledger)
+        let names = Dictionary(history.map { ($0.version, $0.name) }, uniquingKeysWith: { $1 })
+        for migration in migrations.dropFirst() {
+            guard let name = names[migration.version] ?? nil, name != migration.name,
+                let source = migration as? any SQLSource, Baseline(try source.text()) != nil
+            else { continue }
+            throw SchemaMigrationError(baselineIsNotLowest: migration.title, migrations[0].title)
+        }
+    }
+
+    /// Returns the version that stands for another one: of a migration that was squashed, the baseline's.
+    package func knownVersion(for version: SchemaVersion) -> SchemaVersion {
+        guard let lowest = versions.first, version < lowest, let baseline = try? baseline(),
+            baseline.versions.contains(version)
+        else { return version }
+        return lowest
     }
 
     /// Returns the lowest squashed migration that a database lacks; nil if it has all.
     func lacking(_ ledger: Ledger, _ baseline: Baseline) -> SchemaVersion? {
-        baseline.versions.filter { !ledger.applied.contains($0) && $0 > ledger.floor ?? .min }.min()
+        allLacking(ledger, baseline).first
+    }
+
+    /// Returns the squashed migrations that a database lacks, ascending.
+    func allLacking(_ ledger: Ledger, _ baseline: Baseline) -> [SchemaVersion] {
+        guard ledger.exists || !ledger.applied.isEmpty else { return [] }
+        return baseline.versions.filter { !ledger.applied.contains($0) && $0 > ledger.floor ?? .min }.sorted()
     }
 
     func tooOld(_ state: String, _ baseline: Baseline) -> SchemaMigrationError {
@@ -68,6 +121,16 @@ extension SchemaMigrator {
         return SchemaMigrationError(
             .tooOld, "The database is too old: it is \(state), which was squashed into \(title)",
             remedy: "\(release) of the app can still migrate it: launch that first. Nothing was changed.")
+    }
+}
+
+extension SchemaMigrationError {
+    /// Creates an error for a baseline that is not the lowest migration.
+    init(baselineIsNotLowest title: String, _ lower: String) {
+        self.init(
+            .invalidMigration, at: .file(title),
+            "stands for older migrations, but \(lower) has a lower version",
+            remedy: "Squash again, with this migration among the files. Nothing was changed.")
     }
 }
 

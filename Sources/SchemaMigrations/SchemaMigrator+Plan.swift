@@ -8,6 +8,8 @@ struct SchemaPlan {
     var pending: [SchemaVersion] = []
     /// True if the run has to write the ledger of an adopted database.
     var isAdoption = false
+    /// True if the run has to write corrected down migrations into the ledger.
+    var correctsDownMigrations = false
     /// True if the database has neither a ledger nor tables, and so may start from a snapshot.
     var isForNewDatabase = false
     /// The unknown migrations to undo first, newest first.
@@ -16,7 +18,7 @@ struct SchemaPlan {
     var newer: [SchemaVersion] = []
 
     /// True if the run has nothing to do.
-    var isSettled: Bool { pending.isEmpty && undo.isEmpty && !isAdoption }
+    var isSettled: Bool { pending.isEmpty && undo.isEmpty && !isAdoption && !correctsDownMigrations }
 }
 
 // These methods read and decide. They write nothing.
@@ -27,19 +29,23 @@ extension SchemaMigrator {
     ///
     /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
-        if options.editedMigrations == .allow, let applied = try Ledger.versions(db) {
+        let target = target.map(knownVersion)
+        if options.editedMigrations == .allow, options.newerDatabases != .rollBack,
+            let applied = try Ledger.versions(db), applied.first == versions.first,
+            Set(versions).isSuperset(of: applied), try beganWithLowest(db)
+        {
             if isUpToDate(applied, target) { return SchemaPlan() }
             // A floor matters only where a known migration lies below what the database began with.
-            if applied.first == versions.first, Set(versions).isSuperset(of: applied) {
-                let ledger = Ledger(versions: applied)
-                return SchemaPlan(pending: pending(in: ledger, upTo: target).pending)
-            }
+            return SchemaPlan(pending: pending(in: Ledger(versions: applied), upTo: target).pending)
         }
         return try db.readSnapshot {
             let ledger = try ledger(of: db)
+            try checkBaselineIsLowest(db, ledger)
             let isUndone = undoesNewer(in: ledger)
             return SchemaPlan(
                 pending: pending(in: ledger, upTo: target).pending, isAdoption: !ledger.unmarked.isEmpty,
+                correctsDownMigrations: try options.newerDatabases == .rollBack
+                    && !correctedDownMigrations(db, ledger).isEmpty,
                 isForNewDatabase: ledger.isNew, undo: isUndone ? ledger.newer.reversed() : [],
                 newer: isUndone ? [] : ledger.newer.map(\.version))
         }
@@ -68,7 +74,7 @@ extension SchemaMigrator {
     /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
     func ledger(of db: Database) throws -> Ledger {
         var ledger = try Ledger(db)
-        let baseline = try baseline(for: ledger)
+        let baseline = try baseline(for: ledger, db)
         try checkIsOurs(ledger, baseline)
         ledger.newer = try newer(db, ledger, baseline)
         try checkNewer(in: ledger)
@@ -125,7 +131,7 @@ extension SchemaMigrator {
 
     /// Throws an error if no known migration has the version.
     func check(_ version: SchemaVersion) throws {
-        guard versions.contains(version) else { throw unknown(version) }
+        guard versions.contains(knownVersion(for: version)) else { throw unknown(version) }
     }
 
     func unknown(_ version: SchemaVersion) -> SchemaMigrationError {

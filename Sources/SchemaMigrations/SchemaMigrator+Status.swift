@@ -15,12 +15,17 @@ extension SchemaMigrator {
     public func status(_ db: Database) throws -> SchemaStatus {
         let ledger = try Ledger(db)
         let history = try AppliedMigration.fetchAll(db, in: ledger)
+        let baseline = try baseline(for: ledger, db)
         let plan = pending(in: ledger, upTo: nil)
-        let known = Set(versions).union(try baseline(for: ledger)?.versions ?? [])
+        let known = Set(versions).union(baseline?.versions ?? [])
+        let squashed = baseline.map { allLacking(ledger, $0) } ?? []
         return SchemaStatus(
             hasMigrationsTable: ledger.exists, originVersion: ledger.originVersion,
             currentVersion: ledger.currentVersion, appliedVersions: history.map(\.version),
-            pendingVersions: plan.pending, skippedVersions: plan.belowFloor,
+            pendingVersions: squashed.isEmpty ? plan.pending : [], squashedVersions: squashed,
+            tooOld: baseline.flatMap { baseline in
+                squashed.first.map { tooOld("without migration \($0)", baseline).description }
+            }, skippedVersions: plan.belowFloor,
             editedVersions: try edited(in: history),
             unknownMigrations: history.filter { !known.contains($0.version) },
             history: history)
@@ -92,8 +97,17 @@ public struct SchemaStatus: Sendable, Equatable {
     /// The applied versions, ascending.
     public let appliedVersions: [SchemaVersion]
 
-    /// The versions that a migration to the latest would apply, ascending.
+    /// The versions that a migration to the latest would apply, ascending; none if the database is too old for that.
     public let pendingVersions: [SchemaVersion]
+
+    /// The versions that the database lacks, and that were squashed into a baseline, ascending.
+    ///
+    /// If there are any, the database is too old: migrating throws ``SchemaMigrationError/Code/tooOld``, and only an earlier
+    /// release of the app can migrate it.
+    public let squashedVersions: [SchemaVersion]
+
+    /// The error with which migrating the database is refused as too old; nil if it is not.
+    package let tooOld: String?
 
     /// The known versions that are never applied because the database began above them, ascending.
     public let skippedVersions: [SchemaVersion]

@@ -15,7 +15,7 @@ extension SchemaMigrator {
     }
 
     private func replica(of ledger: Ledger, _ configuration: Configuration) throws -> DatabaseQueue? {
-        let replaced = try baseline(for: ledger)?.versions ?? []
+        let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
         guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
         let queue = try DatabaseQueue(configuration: configuration.forCopying())
         // Migrations up to the floor were applied before the ledger was created.

@@ -81,7 +81,8 @@ extension Document {
     /// The modules that a snippet may use without an import.
     private var modules: Set<String> {
         let all: Set = ["AppMigrations", "Foundation", "GRDB", "SchemaMigrations"]
-        return path.hasPrefix("Sources/MigrationTesting/") ? all.union(["MigrationTesting", "Testing"]) : all
+        if path.hasPrefix("Sources/MigrationTesting/") { return all.union(["MigrationTesting", "Testing"]) }
+        return path.hasPrefix("Sources/DatabaseFiles/") ? all.union(["DatabaseFiles"]) : all
     }
 
     private func wrapped(_ snippet: Snippet) -> [String] {

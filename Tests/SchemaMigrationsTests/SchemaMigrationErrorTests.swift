@@ -35,6 +35,7 @@ struct SchemaMigrationErrorTests {
         "from SQLite has a remedy that depends on its code",
         arguments: [
             (ResultCode.SQLITE_FULL, .diskFull, "The disk is full. Free some space, then retry."),
+            (.SQLITE_IOERR_SHMSIZE, .diskFull, "The disk is full. Free some space, then retry."),
             (.SQLITE_READONLY, .databaseFailed, "Make the file and its folder writable, then retry."),
             (
                 .SQLITE_PROTOCOL, .locked,

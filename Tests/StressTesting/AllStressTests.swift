@@ -9,6 +9,8 @@ public let allStressTests: [any StressTest] = [
     PowerTest(),
     FleetTest(),
     WorldsTest(),
+    PlacesTest(),
+    LedgersTest(),
     FuzzTest(),
     PrivacyTest(),
     ScriptTest(),

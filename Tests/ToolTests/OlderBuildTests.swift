@@ -1,4 +1,6 @@
 import Foundation
+import MigrationTools
+import SchemaMigrations
 import TestSupport
 import Testing
 
@@ -49,6 +51,98 @@ struct OlderBuildTests {
 
                 """)
         #expect(try await tool("drift --database app.sqlite").status == 0)
+    }
+
+    @Test("undoes by the down migration as it was corrected, though nothing else was pending then")
+    func correctedDown() async throws {
+        let tool = try Tool(Self.main)
+        try addBranch(to: tool)
+        try Data("ALTER TABLE book DROP COLUMN title;".utf8).write(
+            to: tool.folder.file("Other/5_mood.down.sql"))
+        _ = try await tool("migrate --database app.sqlite --directory Other")
+        try Data("ALTER TABLE book DROP COLUMN mood;".utf8).write(
+            to: tool.folder.file("Other/5_mood.down.sql"))
+        let corrected = try await tool("migrate --database app.sqlite --directory Other")
+        #expect(
+            corrected.output == """
+                Nothing is pending: app.sqlite is at version 5.
+                The ledger now has the down migration of 5 as it is in its file.
+
+                """)
+        _ = try await tool("migrate --database app.sqlite --undo-unknown")
+        #expect(try tool.strings("SELECT name FROM pragma_table_info('book')") == ["id", "title", "year"])
+    }
+
+    @Test(
+        "does not freeze the day, or what chance has given, for every later install",
+        arguments: [
+            "INSERT INTO book(title) VALUES (date('now'))",
+            "INSERT INTO book(title) VALUES (CURRENT_TIMESTAMP)",
+            "INSERT INTO book(title) VALUES (strftime('%Y'))", "INSERT INTO book(title) VALUES (random())",
+            "INSERT INTO book(title) VALUES (hex(randomblob(8)))",
+            "CREATE TABLE log(x, at DEFAULT (datetime('now'))); INSERT INTO log(x) VALUES (1)",
+        ])
+    func today(_ sql: String) async throws {
+        var files = Self.main
+        files["4_today.sql"] = "\(sql);"
+        let tool = try Tool(files)
+        for arguments in ["squash --before 4", "snapshot write --output schema.sql"] {
+            let run = try await tool(arguments)
+            #expect(run.status == 1)
+            #expect(
+                run.errors.contains("What the migrations make depends on the day or on chance: table"),
+                "\(run)")
+        }
+        #expect(try tool.folder.file("Migrations").contents().count == 4)
+    }
+
+    @Test("squashes what depends on the day only when the app runs, or on a day that a file names")
+    func otherDays() async throws {
+        var files = Self.main
+        files["4_days.sql"] = """
+            CREATE TABLE log(x, at TEXT DEFAULT (datetime('now')), on_ TEXT DEFAULT CURRENT_DATE);
+            INSERT INTO log VALUES (date('2024-02-03', '+1 day'), strftime('%Y', '2001-01-01'), 'now');
+            UPDATE book SET year = strftime('%Y', 'now') WHERE title = 'none';
+            CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM log WHERE at < date('now', '-1 year'); END;
+            CREATE INDEX i ON log(date(x));
+            """
+        let tool = try Tool(files)
+        let run = try await tool("squash --before 4")
+        #expect(run.output.hasPrefix("4_baseline.sql replaces 4 files\n"), "\(run)")
+        let text = try String(contentsOf: tool.folder.file("Migrations/4_baseline.sql"), encoding: .utf8)
+        #expect(text.contains("'2024-02-04'") && !text.contains("'2034"), "\(text)")
+    }
+
+    @Test("removes no file before the one that stands for it has its name")
+    func unnamedBaseline() throws {
+        let tool = try Tool(Self.main)
+        let folder = tool.folder.file("Migrations")
+        let squash = try Squash(directory: folder, before: 3)
+        try tool.write("", to: "Migrations/3_baseline.sql/in the way")
+        let error = try #require(throws: SchemaMigrationError.self) { try squash.write() }
+        #expect(error.message == "3_baseline.sql cannot be written: Is a directory.")
+        #expect(try folder.contents().sorted() == (Self.main.keys + ["3_baseline.sql"]).sorted())
+    }
+
+    @Test("says of a database that lacks what was squashed that it is too old")
+    func statusOfTooOld() async throws {
+        let tool = try Tool(Self.main)
+        _ = try await tool("migrate --database app.sqlite --up-to 1")
+        _ = try await tool("squash --before 2 --last-release 2.4")
+        let status = try await tool("status --database app.sqlite --exit-code")
+        #expect(status.status == 2)
+        #expect(
+            status.output.withoutTimes == """
+                app.sqlite is at version 1, and too old for these migrations
+                ! The database is too old: it is without migration 2, which was squashed into 2_baseline.sql. Version 2.4 of \
+                the app can still migrate it: launch that first. Nothing was changed.
+                  -  2  baseline  not applied: the database is too old
+                  -  3  index     not applied: the database is too old
+
+                """)
+        #expect(
+            try await tool("status --database app.sqlite --json").output.contains(
+                "\"squashed\" : [\n    \"2\"\n  ]"))
     }
 
     @Test("writes the header of a compatible migration where it is true")
@@ -107,5 +201,12 @@ struct OlderBuildTests {
         #expect(try await tool("squash --before 1").errors.contains("there is only 1_book.sql"))
         #expect(try await tool("squash --before 4").errors.contains("4_code.swift is written in Swift"))
         #expect(try await tool("squash --before 3").output.hasSuffix("! Not tried: 4_code.swift\n"))
+    }
+}
+
+extension URL {
+    /// The names of what is in a folder.
+    fileprivate func contents() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path)
     }
 }

@@ -27,6 +27,13 @@ extension JSONStore {
     /// has gone back to.
     func moveHere(from oldURLs: [URL]) throws {
         let old = oldURLs.map { DurableFile(at: $0.resolvingSymlinksInPath()) }.filter { $0.url != file.url }
+        // A record that was moved here is the app's, whatever stands at an old place, readable or not.
+        if old.contains(where: \.mayExist),
+            let origin = (try? file.contents()).flatMap({ try? StoreState(json: $0) })?.origin
+        {
+            for old in old { removeLeftover(old, of: origin) }
+            return
+        }
         guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             for old in old where try old.existsInItsFolder() {
@@ -37,9 +44,19 @@ extension JSONStore {
         }
     }
 
+    /// Removes the old file that a crash has kept after the record was moved; another one is left alone.
+    private func removeLeftover(_ old: DurableFile, of origin: String) {
+        guard let contents = try? old.contents(), Self.origin(contents) == origin else { return }
+        try? remove(old)
+    }
+
+    private static func origin(_ contents: Data) -> String {
+        String(contents.fnv1a(after: FNV1a.start), radix: 16)
+    }
+
     private func move(_ old: DurableFile) throws {
         guard let contents = try old.contents() else { return }
-        let origin = String(contents.fnv1a(after: FNV1a.start), radix: 16)
+        let origin = Self.origin(contents)
         // A damaged record moves as it is: what reads it says so.
         var moved = try? StoreState(json: contents)
         if let here = try file.contents() {
@@ -90,6 +107,9 @@ extension JSONStore {
 extension DurableFile {
     /// The file beside a store's in which its history is.
     var history: DurableFile { DurableFile(at: url.appendingPathExtension("history")) }
+
+    /// True unless there is certainly nothing.
+    fileprivate var mayExist: Bool { (try? existsInItsFolder()) ?? true }
 
     /// Returns true if there is a file; an older version's folder need not exist.
     fileprivate func existsInItsFolder() throws -> Bool {

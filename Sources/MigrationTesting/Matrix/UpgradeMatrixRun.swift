@@ -161,7 +161,7 @@ struct UpgradeMatrixRun {
     /// Returns a copy of a fixture in memory, and only reads the file.
     private func fixture(at url: URL) throws -> DatabaseQueue {
         let copy = try database()
-        let file = try DatabaseFile(path: url.path, configuration: matrix.configuration).openReadOnly()
+        let file = try SQLiteFile(path: url.path, configuration: matrix.configuration).openReadOnly()
         let result = Result { try file.backup(to: copy) }
         try file.close()
         try result.get()

@@ -56,7 +56,7 @@ extension SchemaMigrator {
         showing values: Rehearsal.ShownValues = .none, progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
-            let database = try DatabaseFile(path: path, configuration: configuration).openReadOnly()
+            let database = try SQLiteFile(path: path, configuration: configuration).openReadOnly()
             let result = Result { try rehearse(database, upTo: version, showing: values, progress: progress) }
             try database.close()
             return try result.get()

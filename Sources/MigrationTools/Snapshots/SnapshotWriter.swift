@@ -30,7 +30,11 @@ package struct SnapshotWriter {
     /// - Throws: `SchemaMigrationError`, for instance if the result is not what the migrations make.
     package func write(to url: URL) throws {
         try checkReplaceable(url)
-        let text = try SchemaMigrationError.mapErrors { try replayed().write { try self.text(of: $0) } }
+        let text = try SchemaMigrationError.mapErrors {
+            try DayTrial(migrator.with(snapshot: nil), configuration: configuration, progress: progress)
+                .check()
+            return try replayed().write { try self.text(of: $0) }
+        }
         // The file that a link leads to is replaced, not the link.
         let file = url.resolvingSymlinksInPath()
         let folder = file.deletingLastPathComponent()

@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -51,18 +52,22 @@ package struct Squash {
         let later = migrations.filter { $0.version > version }
         let runnable = later.prefix { $0 is any SQLSource }
         unproved = later.dropFirst(runnable.count).map(\.title)
-        fileName = "\(version)_baseline.sql"
+        // The ledger tells the baseline from the file that it replaces by the name.
+        let name = older.last?.name == "baseline" ? "squashed" : "baseline"
+        fileName = "\(version)_\(name).sql"
         let folder = try MigrationFolder.names(in: directory)
         replaced = older.flatMap { migration in
             [migration.title, "\(migration.title.dropLast(4)).down.sql"].filter(folder.contains)
         }
         let sql = try SchemaMigrationError.mapErrors {
-            try SnapshotWriter(SchemaMigrator(migrations: older)).statements()
+            let migrator = try SchemaMigrator(migrations: older)
+            try DayTrial(migrator).check()
+            return try SnapshotWriter(migrator).statements()
         }
         text = try Self.header(older, lastRelease) + sql
         all = try SchemaMigrator(migrations: older + runnable)
         squashed = try SchemaMigrator(
-            migrations: [SQLMigration(version: version, name: "baseline", sql: text)] + runnable)
+            migrations: [SQLMigration(version: version, name: name, sql: text)] + runnable)
         try SchemaMigrationError.mapErrors { try verify() }
     }
 
@@ -85,11 +90,20 @@ package struct Squash {
     /// Writes the file, and removes those that it replaces.
     package func write() throws {
         let part = directory.appendingPathComponent(".\(fileName)-\(UUID().uuidString)")
-        try Data(text.utf8).write(to: part)
+        let file = directory.appendingPathComponent(fileName)
+        do {
+            try Data(text.utf8).write(to: part)
+            // First, so that whatever happens the folder holds the files or what stands for them.
+            guard rename(part.path, file.path) == 0 else { throw POSIXError.current }
+        } catch {
+            try? FileManager.default.removeItem(at: part)
+            throw Self.refusal(
+                "\(fileName) cannot be written: \((error as? POSIXError)?.reason ?? error.localizedDescription)",
+                remedy: "Make the folder writable, and remove what has the name. Nothing was changed.")
+        }
         for name in replaced {
             try FileManager.default.removeItem(at: directory.appendingPathComponent(name))
         }
-        try FileManager.default.moveItem(at: part, to: directory.appendingPathComponent(fileName))
     }
 
     // MARK: Verification

@@ -8,6 +8,8 @@ struct BackupMaker {
     let folder: URL
     /// The number of copies to keep.
     let keep: Int
+    /// The version of the app that migrates; nil if unknown.
+    var app: AppVersion?
 
     /// Copies the database while its connection keeps others from writing.
     ///
@@ -29,13 +31,15 @@ struct BackupMaker {
             removeUnfinishedCopies(of: file)
             try checkSpace(for: file)
             let copy = try write(file, with: db.configuration)
-            prune(copiesOf: file, like: copy)
+            let attempt = BackupAttempt(of: copy)
+            let first = try attempt?.begin(by: app, with: copy)
+            prune(copiesOf: file, like: copy, except: first)
             return copy
         } catch let error as SchemaMigrationError {
             throw error
         } catch {
             throw Self.failure(
-                "\(file.lastPathComponent) cannot be copied to \(folder.path): \(error)",
+                "\(file.lastPathComponent) cannot be copied to \(folder.path): \((error as? any SystemError)?.reason ?? error.localizedDescription)",
                 remedy: "Free some space or make the folder writable, then migrate again.", underlying: error)
         }
     }
@@ -75,7 +79,7 @@ struct BackupMaker {
         let date = Date().formatted(
             .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
                 .dateSeparator(.omitted).timeSeparator(.omitted))
-        let copy = folder.appendingPathComponent("\(file.lastPathComponent)-\(date).backup")
+        let copy = folder.appendingPathComponent("\(Self.prefix(of: file))\(date).backup")
         let partial = copy.appendingPathExtension("partial")
         do {
             let source = try DatabaseQueue(
@@ -97,17 +101,20 @@ struct BackupMaker {
     }
 
     /// Removes older copies, and ignores failures, which must not stop the migration.
-    private func prune(copiesOf file: URL, like copy: URL) {
-        let prefix = file.lastPathComponent + "-"
+    ///
+    /// - Parameter first: the name of the copy from before everything that the present attempt has changed. It stays.
+    private func prune(copiesOf file: URL, like copy: URL, except first: String?) {
+        let prefix = Self.prefix(of: file)
         // A copy of "app-2" begins like one of "app", and is longer.
         let length = copy.lastPathComponent.count
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         // The clock may have been ahead when an older copy was made.
         let older = names.filter {
             $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length
-                && $0 != copy.lastPathComponent
+                && $0 != copy.lastPathComponent && $0 != first
         }.sorted()
-        for name in older.dropLast(max(1, keep) - 1) {
+        let others = copy.lastPathComponent == first ? 1 : 2
+        for name in older.dropLast(max(others, keep) - others) {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }
@@ -120,13 +127,20 @@ struct BackupMaker {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let unfinished = names.filter { name in
             guard let end = name.range(of: ".backup.partial") else { return false }
-            let date = name[..<end.lowerBound].dropFirst(file.lastPathComponent.count + 1)
+            let prefix = Self.prefix(of: file)
+            let date = name[..<end.lowerBound].dropFirst(prefix.count)
             // A copy of "app-2" begins like one of "app".
-            return name.hasPrefix(file.lastPathComponent + "-") && !date.contains("-")
+            return name.hasPrefix(prefix) && !date.contains("-")
         }
         for name in unfinished {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
+    }
+
+    /// Returns the beginning of the names of a database's copies.
+    private static func prefix(of file: URL) -> String {
+        // After it come the date and the ends of the copy, of its unfinished form and of SQLite's journal beside that.
+        file.lastPathComponent.shortenedFileName(leaving: 48) + "-"
     }
 
     private static func failure(

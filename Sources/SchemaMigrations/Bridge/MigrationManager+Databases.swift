@@ -27,7 +27,8 @@ extension MigrationManager {
         line: UInt = #line
     ) {
         register(
-            SQLSchemaStep(migrator: migrator, target: target, database: database), for: version, in: database,
+            SQLSchemaStep(migrator: migrator, target: target.map(migrator.knownVersion), database: database),
+            for: version, in: database,
             finishing: deferred, source: SourceLocation(fileID: fileID, line: line))
     }
 

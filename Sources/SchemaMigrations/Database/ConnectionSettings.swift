@@ -94,7 +94,7 @@ extension Database {
     /// It restores the foreign key setting as well, so that the body may change it.
     ///
     /// - Parameter limit: the longest time to wait for another connection.
-    func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
+    package func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
         let settings = try raiseDurability(waitingUpTo: limit)
         do {
             try body()
@@ -126,7 +126,7 @@ extension Database {
 extension DatabaseWriter {
     /// Runs the body, which writes by several accesses, with commits that survive a power cut, and then restores the
     /// connection's settings.
-    func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
+    package func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
         let settings = try unsafeReentrantWrite { try $0.raiseDurability(waitingUpTo: limit) }
         do {
             try body()

@@ -49,7 +49,8 @@ extension CopyFile {
     /// Creates a file with the permissions of another one, and opens it as the destination of a copy.
     ///
     /// - Parameter configuration: the app's configuration.
-    static func open(at url: URL, like original: URL, _ configuration: Configuration) throws -> DatabaseQueue
+    package static func open(at url: URL, like original: URL, _ configuration: Configuration) throws
+        -> DatabaseQueue
     {
         try create(at: url, like: original)
         let copy = try DatabaseQueue(path: url.path, configuration: configuration.forCopying())

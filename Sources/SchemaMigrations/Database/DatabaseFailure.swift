@@ -32,7 +32,7 @@ extension SchemaMigrationError {
 
 extension SchemaMigrationError.Code {
     /// The code of what an obstacle has caused.
-    init?(_ obstacle: Obstacle?) {
+    package init?(_ obstacle: Obstacle?) {
         switch obstacle {
         case .deviceLocked: self = .deviceLocked
         case .diskFull: self = .diskFull
@@ -59,6 +59,8 @@ extension DatabaseError: SystemError {
         // How SQLite reports that the system refuses a protected file.
         case .SQLITE_AUTH where isDeviceLockable, .SQLITE_PERM where isDeviceLockable: .deviceLocked
         case .SQLITE_FULL: .diskFull
+        // SQLite reserves the room of the -shm file, and says so only in the extended code.
+        case .SQLITE_IOERR where extendedResultCode == .SQLITE_IOERR_SHMSIZE: .diskFull
         case .SQLITE_READONLY: .readOnly
         // When GRDB suspends a database, it interrupts what is running, and refuses what comes after.
         case .SQLITE_INTERRUPT: .suspended

@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+package import GRDB
 
 extension Database {
     /// Runs the body in a write transaction, which commits when the body returns and rolls back when it
@@ -13,7 +13,7 @@ extension Database {
     /// - Parameters:
     ///   - limit: the longest time to wait before the transaction begins.
     ///   - commitLimit: the longest time to wait before it commits, if that is another one.
-    func withWriteTransaction<Result>(
+    package func withWriteTransaction<Result>(
         waitingUpTo limit: Duration, committingWithin commitLimit: Duration? = nil,
         interrupter: Interrupter? = nil, _ body: () throws -> Result
     ) throws -> Result {
@@ -73,7 +73,7 @@ extension Database {
 
 extension DatabaseReader {
     /// Runs several queries on one state of the database, and waits while another connection blocks them.
-    func readSnapshot<Value>(
+    package func readSnapshot<Value>(
         waitingUpTo limit: Duration, _ body: (Database) throws -> Value
     ) throws -> Value {
         try waitWhileBusy(upTo: limit) {
@@ -85,7 +85,7 @@ extension DatabaseReader {
 extension Duration {
     /// The longest time that stores and steps wait for another connection; migrations use the migrator's
     /// options.
-    static let defaultBusyTimeout: Duration = .seconds(10)
+    package static let defaultBusyTimeout: Duration = .seconds(10)
 }
 
 /// Runs the body again, with short pauses, while another connection is in the way.
@@ -93,7 +93,7 @@ extension Duration {
 /// - Parameters:
 ///   - limit: the longest time to wait, after which the last error is thrown.
 ///   - interrupter: ends the waiting with a `CancellationError` once it is cancelled.
-func waitWhileBusy<Value>(
+package func waitWhileBusy<Value>(
     upTo limit: Duration, interrupter: Interrupter? = nil, _ body: () throws -> Value
 ) throws -> Value {
     let deadline = ContinuousClock.now + limit
@@ -121,7 +121,7 @@ private func pause(
 
 extension DatabaseError {
     /// True if another connection caused the error, so that waiting may help.
-    var isBusy: Bool {
+    package var isBusy: Bool {
         // SQLITE_SCHEMA: others have changed the schema again and again while a statement was compiled.
         [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)
     }

@@ -31,8 +31,11 @@ package struct Ledger: Sendable {
     /// The tables that this package keeps in a database.
     static let tables: Set<SQLName> = [
         "schema_migrations", "schema_migrations_details", SQLName(SQLiteStore.table),
-        SQLName(SQLiteStore.historyTable), MoveMark.table,
+        SQLName(SQLiteStore.historyTable), tableOfMoves,
     ]
+
+    /// The table in which a database that was moved notes it.
+    package static let tableOfMoves: SQLName = "app_migrations_moved"
 
     /// The table in which GRDB's own migrator records its applied migrations.
     package static let tableOfGRDB: SQLName = "grdb_migrations"
@@ -293,6 +296,12 @@ package struct Ledger: Sendable {
         try db.execute(sql: "DELETE FROM main.schema_migrations WHERE version = ?", arguments: [version])
         try db.execute(
             sql: "DELETE FROM main.schema_migrations_details WHERE version = ?", arguments: [version])
+    }
+
+    static func setDown(_ down: String?, of version: SchemaVersion, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE main.schema_migrations_details SET down = ? WHERE version = ?",
+            arguments: [down, version])
     }
 
     static func setChecksum(_ checksum: String, of version: SchemaVersion, _ db: Database) throws {

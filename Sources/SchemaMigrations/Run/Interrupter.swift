@@ -73,7 +73,7 @@ package final class Interrupter: Sendable {
     }
 
     /// Runs the body while the system does not suspend the process, unless its time for that expires.
-    func whileActive<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func whileActive<Result>(_ body: () throws -> Result) rethrows -> Result {
         let end = ExpiringActivity.current.begin("schema migrations", stop: suspend)
         defer { end() }
         return try body()

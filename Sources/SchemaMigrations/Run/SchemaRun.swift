@@ -26,6 +26,8 @@ final class SchemaRun {
     private var commits: SchemaOptions.Commits
     /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
+    /// True once the ledger has the down migrations as they are today.
+    private var hasCorrectedDownMigrations = false
     private var report = SchemaReport()
     /// The settings of the app's connection, with which each migration begins; nil if none changes them.
     private var settings: ConnectionSettings?
@@ -39,7 +41,9 @@ final class SchemaRun {
         let options = migrator.options
         limit = options.busyTimeout
         commits = options.commits
-        backup = options.backupFolder.map { BackupMaker(folder: $0, keep: options.keptBackups) }
+        backup = options.backupFolder.map {
+            BackupMaker(folder: $0, keep: options.keptBackups, app: options.appVersion)
+        }
     }
 
     /// Undoes the unknown migrations that the plan says, and applies the pending ones, up to a version.
@@ -84,6 +88,7 @@ final class SchemaRun {
             try SchemaMigrationError.mapErrors {
                 try db.withDurableCommits(waitingUpTo: limit, body)
             }
+            if let backup = report.backup { BackupAttempt(of: backup)?.finish() }
             progress?.finish()
             return report
         } catch var error as SchemaMigrationError {
@@ -130,10 +135,7 @@ final class SchemaRun {
         guard let baseline = jobs.first(where: \.isBaseline), let lowest = migrator.migrations.first,
             lowest.version < baseline.version
         else { return }
-        throw SchemaMigrationError(
-            .invalidMigration, at: .file(baseline.title),
-            "stands for older migrations, but \(lowest.title) has a lower version",
-            remedy: "Squash again, with this migration among the files. Nothing was changed.")
+        throw SchemaMigrationError(baselineIsNotLowest: baseline.title, lowest.title)
     }
 
     // MARK: Groups
@@ -359,6 +361,8 @@ final class SchemaRun {
         backup = nil
         try Ledger.create(db)
         try mark(ledger.unmarked, as: .marked)
+        if !hasCorrectedDownMigrations { try migrator.correctDownMigrations(db, ledger) }
+        hasCorrectedDownMigrations = true
         return ledger
     }
 

@@ -60,7 +60,7 @@ public struct SQLiteStore: MigrationStore {
     /// - Parameter path: the file.
     /// - Throws: ``SchemaMigrationError``, when it cannot open the file.
     public init(path: String) throws {
-        try self.init(DatabaseFile(path: path).openQueue())
+        try self.init(SQLiteFile(path: path).openQueue())
     }
 
     /// Returns the state of one manager.
@@ -117,7 +117,7 @@ public struct SQLiteStore: MigrationStore {
     }
 
     /// Returns the app versions that a database has seen, by line of versions.
-    static func seenVersions(_ db: Database) throws -> [String: [SeenVersion]] {
+    package static func seenVersions(_ db: Database) throws -> [String: [SeenVersion]] {
         guard try db.hasTable(SQLName(table)) else { return [:] }
         return try StoreAccess.read.of(table) {
             try RecordTable(

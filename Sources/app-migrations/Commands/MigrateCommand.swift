@@ -51,6 +51,8 @@ struct MigrateCommand: ParsableCommand {
             ).run {
                 try migrator.migrate(queue, upTo: upTo, progress: $0)
             }
+            // Another branch undoes by what the ledger keeps, even where nothing was pending here.
+            let corrected = try migrator.correctDownMigrations(queue)
             let status = try queue.read(migrator.status)
             return MigrateOutput(
                 database: database.database, currentVersion: status.currentVersion.map(String.init),
@@ -60,7 +62,9 @@ struct MigrateCommand: ParsableCommand {
                         version: "\(version)", name: note?.name,
                         seconds: note?.duration.map { $0 / .seconds(1) })
                 },
-                undone: report.undone.map(String.init), unknown: report.newer.map(String.init),
+                undone: report.undone.map(String.init),
+                corrected: corrected.isEmpty ? nil : corrected.map(String.init),
+                unknown: report.newer.map(String.init),
                 warnings: report.warnings, edited: status.editedVersions.map(String.init))
         }
         if quiet { return }
@@ -74,6 +78,8 @@ private struct MigrateOutput: Encodable {
     let currentVersion: String?
     let applied: [Step]
     let undone: [String]
+    /// The migrations whose down migrations were corrected after they had been applied.
+    let corrected: [String]?
     let unknown: [String]
     let warnings: [String]
     let edited: [String]
@@ -104,6 +110,9 @@ private struct MigrateOutput: Encodable {
                 "\(style.heading(database)): \(applied.count.counting("migration")) applied, now \(version)")
         }
         table.print()
+        for version in corrected ?? [] {
+            Swift.print("The ledger now has the down migration of \(version) as it is in its file.")
+        }
         for version in unknown {
             Swift.print("\(style.notable("warning:")) \(version) is applied, has no file, and is compatible.")
         }

@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup var format: JSONOption
 
-    @Flag(help: "End with status 2 when something is pending.")
+    @Flag(help: "End with status 2 when something is pending, or the database is too old.")
     var exitCode = false
 
     func run() throws {
@@ -42,7 +42,7 @@ struct StatusCommand: ParsableCommand {
             }
         }
         if format.json { try printJSON(status) } else { status.print() }
-        if exitCode, status.needsMigration { throw ExitCode(2) }
+        if exitCode, status.needsMigration || status.tooOld != nil { throw ExitCode(2) }
     }
 }
 
@@ -54,6 +54,10 @@ private struct StatusOutput: Encodable {
     let currentVersion: String?
     let latestVersion: String?
     let needsMigration: Bool
+    /// The versions that the database lacks, and that were squashed.
+    let squashed: [String]?
+    /// Why the database is too old; nil if it is not.
+    let tooOld: String?
     let migrations: [Line]
     let deferred: [DeferredLine]
 
@@ -77,6 +81,7 @@ private struct StatusOutput: Encodable {
         case edited
         case unknown
         case belowFloor = "below-floor"
+        case refused
     }
 
     init(database: String, migrator: SchemaMigrator, status: SchemaStatus, deferred: [DeferredLine]) {
@@ -87,10 +92,12 @@ private struct StatusOutput: Encodable {
         currentVersion = status.currentVersion.map(String.init)
         latestVersion = (migrator.migrations.last?.version).map(String.init)
         needsMigration = status.needsMigration
+        squashed = status.tooOld.map { _ in status.squashedVersions.map(String.init) }
+        tooOld = status.tooOld
         let applied = Dictionary(status.history.map { ($0.version, $0) }, uniquingKeysWith: { $1 })
         let names = Dictionary(
             migrator.migrations.map { ($0.version, $0.name) }, uniquingKeysWith: { $1 })
-        let states = Self.states(status)
+        let states = Self.states(status, known: migrator.migrations.map(\.version))
         migrations = Set(names.keys).union(status.unknownVersions).sorted().map { version in
             let note = applied[version]
             return Line(
@@ -103,8 +110,14 @@ private struct StatusOutput: Encodable {
     }
 
     /// Returns the state of each version, except those that are simply applied.
-    private static func states(_ status: SchemaStatus) -> [SchemaVersion: State] {
+    private static func states(
+        _ status: SchemaStatus, known: [SchemaVersion]
+    ) -> [SchemaVersion: State] {
         var states: [SchemaVersion: State] = [:]
+        if status.tooOld != nil {
+            let applied = Set(status.appliedVersions)
+            for migration in known where !applied.contains(migration) { states[migration] = .refused }
+        }
         for version in status.pendingVersions { states[version] = .pending }
         for version in status.skippedVersions { states[version] = .belowFloor }
         for version in status.editedVersions { states[version] = .edited }
@@ -117,6 +130,7 @@ private struct StatusOutput: Encodable {
         let pending = migrations.count { $0.state == .pending }
         let rest =
             switch pending {
+            case _ where tooOld != nil: "too old for these migrations"
             case 0: "nothing is pending"
             case 1: "1 migration is pending"
             default: "\(pending.counting("migration")) are pending"
@@ -124,13 +138,14 @@ private struct StatusOutput: Encodable {
         Swift.print(
             "\(style.heading(database)) is at \(currentVersion.map { "version \($0)" } ?? "no version"), and \(rest)"
         )
+        if let tooOld { Swift.print("\(style.bad("!")) \(tooOld)") }
         var table = Table(.left, .right, .left, .left, .right)
         for line in migrations {
             let (mark, highlight): (String, (String) -> String) =
                 switch line.state {
                 case .applied: ("✓", style.good)
                 case .pending: ("·", style.notable)
-                case .belowFloor: ("-", style.faint)
+                case .belowFloor, .refused: ("-", style.faint)
                 case .edited, .unknown: ("!", style.bad)
                 }
             table.add(
@@ -162,6 +177,7 @@ extension StatusOutput.Line {
         case .unknown:
             "applied\(date), no such file; \(isCompatible == true ? "compatible" : "not compatible"), \(canBeUndone == true ? "can be undone" : "cannot be undone")"
         case .belowFloor: "below the floor"
+        case .refused: "not applied: the database is too old"
         }
     }
 }

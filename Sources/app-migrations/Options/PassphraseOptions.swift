@@ -22,8 +22,8 @@ struct PassphraseOptions: ParsableArguments {
     }
 
     /// Returns the database file at a path, with the passphrase of the options.
-    func file(_ path: String) throws -> DatabaseFile {
-        DatabaseFile(path: path, configuration: try configuration(path))
+    func file(_ path: String) throws -> SQLiteFile {
+        SQLiteFile(path: path, configuration: try configuration(path))
     }
 
     private func configuration(_ database: String) throws -> Configuration? {

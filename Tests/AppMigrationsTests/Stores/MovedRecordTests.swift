@@ -57,6 +57,22 @@ struct MovedRecordTests {
         #expect(try names("old").contains("migrations.json"))
     }
 
+    @Test(
+        "that was moved is read, whatever stands at the old place",
+        arguments: ["folder", "dead link", "garbage"])
+    func anything(_ kind: String) throws {
+        try launch("1.0", JSONStore(at: old))
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+        switch kind {
+        case "folder": try FileManager.default.createDirectory(at: old, withIntermediateDirectories: false)
+        case "garbage": try Data("no record".utf8).write(to: old)
+        default:
+            try FileManager.default.createSymbolicLink(at: old, withDestinationURL: folder.file("none/x"))
+        }
+        #expect(try launch("2.0", moved()) == [])
+        #expect(try names("old") == ["migrations.json"])
+    }
+
     @Test("is removed at the old place by the next launch if a crash has kept it there")
     func leftover() throws {
         try launch("1.0", JSONStore(at: old))

@@ -80,6 +80,67 @@ struct BackupTests {
                 == (made.suffix(keep) + [others.lastPathComponent, "app.sqlite-notes.txt"]).sorted())
     }
 
+    @Test("from before an update stays, however often launches fail", arguments: [1, 2])
+    func failingLaunches(keep: Int) throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        func update(_ version: AppVersion?, failing: Bool) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: [
+                    CodeMigration(1, sql: ""), CodeMigration(2, sql: "DELETE FROM t1"),
+                    CodeMigration(3, sql: failing ? "SELECT nothing" : ""),
+                ],
+                options: SchemaOptions(
+                    backupFolder: copies, keptBackups: keep, appVersion: version))
+        }
+        for _ in 0..<4 {
+            #expect(throws: SchemaMigrationError.self) { try update(nil, failing: true).migrate(queue) }
+        }
+        let made = try names().filter { $0.hasSuffix(".backup") }
+        #expect(made.count == 2)
+        func rows(_ name: String) throws -> [Int64] {
+            let copy = try DatabaseQueue(path: copies.appendingPathComponent(name).path)
+            return try copy.integers("SELECT x FROM t1")
+        }
+        #expect(try made.map(rows) == [[1], []])
+        // Once it has succeeded, the next update may replace it.
+        try update(nil, failing: false).migrate(queue)
+        #expect(try names().contains(made[0]))
+        #expect(try names().allSatisfy { $0.hasSuffix(".backup") })
+        let more = try SchemaMigrator(
+            migrations: (1...4).map { CodeMigration(Int64($0), sql: "") },
+            options: SchemaOptions(backupFolder: copies, keptBackups: keep))
+        try more.migrate(queue)
+        #expect(try names().count == keep)
+        #expect(try !names().contains(made[0]))
+    }
+
+    @Test("from before an update stays while the same version of the app makes others")
+    func severalMoves() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        var made: [String] = []
+        for count in 2...4 {
+            var migrator = try migrator(count, keep: 1)
+            migrator.options.appVersion = "2.0"
+            made.append(try #require(try migrator.migrate(queue).backup).lastPathComponent)
+        }
+        #expect(try names().filter { $0.hasSuffix(".backup") } == [made[0], made[2]])
+    }
+
+    @Test("has a shorter name where the database's is too long for it")
+    func longName() throws {
+        let name = String(repeating: "é", count: 118) + ".sqlite"
+        #expect(name.utf8.count == 243)
+        let queue = try folder.queue(name)
+        try migrator(1).migrate(queue)
+        let backup = try #require(try migrator(2).migrate(queue).backup)
+        #expect(backup.lastPathComponent.utf8.count + ".partial-journal".utf8.count <= 255)
+        #expect(try DatabaseQueue(path: backup.path).ledger() == [1])
+        for count in 3...5 { try migrator(count).migrate(queue) }
+        #expect(try names().count == 2)
+    }
+
     @Test("is removed before the next one if a crash left it unfinished")
     func unfinished() throws {
         let queue = try folder.queue()
@@ -197,7 +258,8 @@ struct BackupTests {
         schema.options.backupFolder = copies
         _ = try failure { try schema.migrate(queue) }
         #expect(try queue.integers("SELECT x FROM t1") == [])
-        let backup = copies.appendingPathComponent(try #require(try names().first))
+        let backup = copies.appendingPathComponent(
+            try #require(try names().first { $0.hasSuffix(".backup") }))
         try schema.restore(backup, to: queue)
         #expect(try queue.integers("SELECT x FROM t1") == [1])
         #expect(try queue.ledger() == [1])

@@ -1,3 +1,5 @@
+import AppMigrations
+import Foundation
 import GRDB
 import MigrationTesting
 import SchemaMigrations
@@ -77,6 +79,76 @@ struct BaselineTests {
         try migrator(Self.unsquashed.filter { $0.key != "2_b.sql" }, "gap").migrate(queue, upTo: 3)
         let error = try failure { try after.migrate(queue) }
         #expect(error.message.hasPrefix("The database is too old: it is without migration 2"))
+    }
+
+    @Test("refuses a database that has had only the file whose version the baseline has")
+    func lastFileAlone() throws {
+        try migrator(Self.unsquashed.filter { $0.key == "3_c.sql" }, "alone").migrate(queue)
+        let error = try failure { try after.migrate(queue) }
+        #expect(error.code == .tooOld)
+        #expect(error.message.hasPrefix("The database is too old: it is without migration 1"))
+        #expect(try queue.tables() == ["c"])
+        // One that began with the baseline has the same ledger, and is complete.
+        let fresh = try folder.queue("fresh.sqlite")
+        try after.migrate(fresh, upTo: 3)
+        #expect(try fresh.ledger() == queue.ledger())
+        #expect(try after.migrate(fresh).applied == [4])
+    }
+
+    @Test("names in its status what a database that is too old lacks, and calls nothing pending")
+    func statusOfTooOld() throws {
+        try before.migrate(queue, upTo: 1)
+        let status = try queue.read(after.status)
+        #expect(status.squashedVersions == [2, 3])
+        #expect(status.pendingVersions == [])
+        #expect(!status.needsMigration)
+        #expect(try queue.read(before.status).squashedVersions == [])
+        #expect(try folder.queue("new.sqlite").read(after.status).squashedVersions == [])
+        #expect(try folder.queue("new.sqlite").read(after.status).pendingVersions == [3, 4])
+    }
+
+    @Test("refuses a database that has had a migration of another branch among those squashed")
+    func unknownBelow() throws {
+        func file(_ version: SchemaVersion, _ sql: String = "SELECT 1") -> SQLMigration {
+            SQLMigration(version: version, name: "m\(version)", sql: sql)
+        }
+        let branch = [file(1, "CREATE TABLE a(x)"), file(3), file(4, "DROP TABLE a"), file(5)]
+        try SchemaMigrator(migrations: branch).migrate(queue)
+        let header = "-- replaces: 1 m1\n-- replaces: 3 m3\n-- replaces: 5 m5\n"
+        let baseline = SQLMigration(version: 5, name: "baseline", sql: header + "CREATE TABLE a(x)")
+        let error = try failure { try SchemaMigrator(migrations: [baseline]).migrate(queue) }
+        #expect(error.code == .newerDatabase)
+        #expect(
+            error.message == "The database has had migrations that are unknown and not compatible: 4_m4.")
+    }
+
+    @Test("takes a version that was squashed for the baseline's, in a call and in a manager's move")
+    func squashedTargets() throws {
+        #expect(try after.migrate(queue, upTo: 2).applied == [3])
+        let other = try folder.queue("other.sqlite")
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "3.0", adopting: .newApp, store: SQLiteStore(other))
+        let schema = try SchemaMigrator(directory: folder.folder(Self.squashed, named: "after"))
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: other)
+        manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: other)
+        manager.whenMigratingToVersion("3.0", migrate: schema, upTo: 4, in: other)
+        try manager.migrate()
+        #expect(try other.tables().filter { !$0.hasPrefix("app_") } == ["a", "b", "c", "d"])
+        #expect(try failure { try after.migrate(queue, upTo: 0) }.message == "No migration has version 0.")
+    }
+
+    @Test("is a mistake beside lower files, for databases that have had them too")
+    func notLowest() throws {
+        try before.migrate(queue, upTo: 3)
+        var files = Self.squashed
+        files["2_late.sql"] = "CREATE TABLE late(x)"
+        files["3_baseline.sql"] = files["3_baseline.sql"]?.replacingOccurrences(
+            of: "-- replaces: 2 b\n", with: "")
+        let error = try failure { try migrator(files, "wrong").migrate(queue) }
+        #expect(error.code == .invalidMigration)
+        #expect(
+            error.message
+                == "3_baseline.sql: stands for older migrations, but 2_late.sql has a lower version.")
     }
 
     @Test("accepts a database that began above some of its migrations")

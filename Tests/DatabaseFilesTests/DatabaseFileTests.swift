@@ -1,3 +1,4 @@
+import DatabaseFiles
 import Dispatch
 import Foundation
 import GRDB
@@ -16,12 +17,12 @@ struct DatabaseFileTests {
     @Test("waits for a locked database to open, and times out")
     func opening() throws {
         let queue = try DatabaseFile(path: folder.path("app.sqlite")).openQueue()
-        #expect(try queue.integer("PRAGMA busy_timeout") == 5_000)
+        #expect(try queue.integers("PRAGMA busy_timeout") == [5_000])
         let pool = try DatabaseFile(path: folder.path("pool.sqlite")).openPool()
         #expect(try pool.strings("PRAGMA journal_mode") == ["wal"])
 
         try queue.execute("CREATE TABLE a(x)")
-        let blocker = try folder.queue()
+        let blocker = try DatabaseQueue(path: folder.path("app.sqlite"))
         try blocker.inDatabase { db in
             try db.execute(sql: "BEGIN EXCLUSIVE")
             let error = try #require(throws: SchemaMigrationError.self) {

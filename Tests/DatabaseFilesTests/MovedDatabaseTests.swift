@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseFiles
 import Dispatch
 import Foundation
 import GRDB
@@ -143,7 +144,7 @@ struct MovedDatabaseTests {
         try schema.migrate(path: old)
         let queue = try file().openQueue()
         #expect(try schema.migrate(queue).applied == [])
-        #expect(try queue.ledger() == [1])
+        #expect(try queue.integers("SELECT version FROM schema_migrations") == [1])
         #expect(try schema.migrate(queue).applied == [])
     }
 
@@ -209,17 +210,12 @@ struct MovedDatabaseTests {
 
     // MARK: Two files
 
-    @Test("gets its place from an empty one, which is kept under another name", arguments: [false, true])
-    func emptyFile(isMigrated: Bool) throws {
+    @Test("gets its place from an empty one, which is kept under another name")
+    func emptyFile() throws {
         try makeOld()
         // An extension was launched first.
         let empty = try DatabaseQueue(path: new)
-        if isMigrated {
-            try empty.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
-            try empty.execute("CREATE VIRTUAL TABLE search USING fts5(text)")
-            try empty.execute(
-                "CREATE TABLE grdb_migrations(identifier TEXT); INSERT INTO grdb_migrations VALUES ('v1')")
-        }
+        try empty.execute("PRAGMA user_version = 3")
         try empty.close()
         #expect(try notes(file().openQueue()) == 3)
         #expect(log.events.count == 2)
@@ -229,6 +225,22 @@ struct MovedDatabaseTests {
         }
         #expect(FileManager.default.fileExists(atPath: aside))
         #expect(aside.hasPrefix("\(new).aside-2"))
+    }
+
+    @Test("gets its place only by the app's choice from one that has tables, though no rows")
+    func tablesWithoutRows() throws {
+        try makeOld()
+        let migrated = try DatabaseQueue(path: new)
+        try migrated.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
+        try migrated.execute("CREATE VIRTUAL TABLE search USING fts5(text)")
+        try migrated.close()
+        let error = try refusal(file())
+        #expect(error.code == .twoDatabases)
+        #expect(error.message.contains("no rows)"), "\(error.message)")
+        let withRows = try file().foundDatabases().filter { !$0.isEmpty }
+        #expect(withRows.map(\.path) == [old])
+        try file().keep(withRows[0].path)
+        #expect(try notes(file().openQueue()) == 3)
     }
 
     @Test("is an error where both hold data, which names both; the app chooses", arguments: [false, true])
@@ -354,16 +366,25 @@ struct MovedDatabaseTests {
         try makeOld()
         try Data("this is no database, but some text that fills a page".utf8).write(
             to: URL(fileURLWithPath: new))
-        #expect(try refusal(file()).message == "\(new): file is not a database (SQLite 26).")
+        let error = try refusal(file())
+        #expect(error.code == .twoDatabases)
+        #expect(
+            error.message.hasPrefix(
+                "\(new): file is not a database (SQLite 26), and the database may also be at \(old) ("),
+            "\(error.message)")
+        #expect(error.remedy.contains("call keep(_:) with its path"))
+        let found = try file().foundDatabases()
+        #expect(found.map(\.problem) == ["file is not a database (SQLite 26)", nil])
+        #expect(found.map(\.isEmpty) == [false, false])
         try file().keep(old)
         #expect(try notes(file().openQueue()) == 3)
 
         try makeOld(rows: 1)
         let pool = try DatabasePool(path: old)
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let locked = try #require(throws: SchemaMigrationError.self) {
             try file(waitingFor: .milliseconds(50)).keep(new)
         }
-        #expect(error.code == .locked)
+        #expect(locked.code == .locked)
         try pool.close()
         let missing = try #require(throws: SchemaMigrationError.self) { try file().keep(folder.path("none")) }
         #expect(missing.message == "\(folder.path("none")) is no place of this database with a file.")
@@ -488,7 +509,7 @@ struct MovedDatabaseTests {
     func deadLink() throws {
         try FileManager.default.createSymbolicLink(
             atPath: old, withDestinationPath: folder.path("none/app.sqlite"))
-        #expect(try refusal(file()).message == "\(new): No such file or directory.")
+        #expect(try refusal(file()).message == "\(old): No such file or directory.")
         #expect(try names("new") == [])
     }
 

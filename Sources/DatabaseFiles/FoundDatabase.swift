@@ -1,6 +1,7 @@
 public import AppMigrations
 public import Foundation
 import GRDB
+public import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -16,7 +17,7 @@ import GRDB
 public struct FoundDatabase: Sendable {
     /// The file's path.
     public let path: String
-    /// True if no table has a row, apart from those in which migrations are recorded.
+    /// True if no table has a row, apart from those in which migrations are recorded; false if that cannot be told.
     public let isEmpty: Bool
     /// The highest schema version of its ledger; nil if it has none.
     public let schemaVersion: SchemaVersion?
@@ -26,35 +27,32 @@ public struct FoundDatabase: Sendable {
     public let size: Int64
     /// When the file or its write-ahead log was changed last.
     public let changed: Date
-
-    let mark: MoveMark?
-    let identity: FileIdentity
+    /// The reason for which the file cannot be read, as in `file is not a database (SQLite 26)`; nil if it can.
+    public let problem: String?
 
     /// Looks at a file through a connection of its own.
     ///
-    /// - Throws: `POSIXError`; `DatabaseError`; ``SchemaMigrationError`` and `MigrationError` for a ledger and a record that
-    ///   cannot be understood.
-    init(at url: URL, _ configuration: Configuration, waitingFor limit: Duration) throws {
+    /// - Throws: an error that passes by itself, such as one of a database that is locked.
+    init(at place: DatabasePlace, _ configuration: Configuration, waitingFor limit: Duration) throws {
+        let url = place.url
         path = url.path
-        // First: preparing the connection may change the file, and closing a file gives up locks.
-        identity = try FileIdentity(of: url)
+        // First: preparing the connection may change the file.
         let log = try? url.appending(end: "-wal").status()
-        let status = try url.status()
-        size = Int64(status.st_size) + Int64(log?.st_size ?? 0)
-        changed = max(status.changed, log?.changed ?? .distantPast)
-        guard size > 0 else {
-            (isEmpty, schemaVersion, appVersion, mark) = (true, nil, nil, nil)
-            return
-        }
-        let queue = try waitWhileBusy(upTo: limit) {
-            try DatabaseQueue(path: url.path, configuration: configuration.forCopying())
-        }
-        defer { try? queue.close() }
-        (isEmpty, schemaVersion, appVersion, mark) = try queue.readSnapshot(waitingUpTo: limit) { db in
-            (
-                try !Self.hasRows(db), try Ledger(db).currentVersion,
-                try SQLiteStore.seenVersions(db)["app"]?.map(\.version).max(), try MoveMark(db)
-            )
+        let status = try? url.status()
+        size = Int64(status?.st_size ?? 0) + Int64(log?.st_size ?? 0)
+        changed = max(status?.changed ?? .distantPast, log?.changed ?? .distantPast)
+        do {
+            let facts = try place.reading(configuration, waitingFor: limit) { db in
+                (
+                    isEmpty: try !Self.hasRows(db), schema: try Ledger(db).currentVersion,
+                    app: try SQLiteStore.seenVersions(db)["app"]?.map(\.version).max()
+                )
+            }
+            (isEmpty, schemaVersion, appVersion) = (facts?.isEmpty ?? true, facts?.schema, facts?.app)
+            problem = nil
+        } catch let error where Obstacle(error) == nil {
+            (isEmpty, schemaVersion, appVersion) = (false, nil, nil)
+            problem = (error as? any SystemError)?.reason ?? "\(error)"
         }
     }
 
@@ -85,44 +83,13 @@ extension FoundDatabase: CustomStringConvertible {
         let facts = [
             schemaVersion.map { "schema \($0)" }, appVersion.map { "app \($0)" },
             ByteCountFormatter.string(fromByteCount: size, countStyle: .file),
-            "changed \(changed.formatted(.iso8601))", isEmpty ? "no rows" : nil,
+            "changed \(changed.formatted(.iso8601))", isEmpty ? "no rows" : nil, problem,
         ]
         return "\(path) (\(facts.compactMap(\.self).joined(separator: ", ")))"
     }
 }
 
-extension URL {
-    /// Returns the URL of a file whose name has one more end, such as `-wal`.
-    func appending(end: String) -> URL {
-        deletingLastPathComponent().appendingPathComponent(lastPathComponent + end)
-    }
-
-    /// Returns true if both are names of one file.
-    func isSameFile(as other: URL) -> Bool {
-        guard let status = try? status(), let others = try? other.status() else { return false }
-        return status.st_ino == others.st_ino && status.st_dev == others.st_dev
-    }
-
-    /// Returns the status of the file, or of what it links to.
-    ///
-    /// - Throws: `POSIXError`.
-    func status() throws -> stat {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw POSIXError.current }
-        return status
-    }
-}
-
 extension stat {
-    /// The time at which the contents were changed last.
-    var modified: timespec {
-        #if canImport(Darwin)
-            st_mtimespec
-        #else
-            st_mtim
-        #endif
-    }
-
     fileprivate var changed: Date {
         Date(timeIntervalSince1970: Double(modified.tv_sec) + Double(modified.tv_nsec) / 1e9)
     }

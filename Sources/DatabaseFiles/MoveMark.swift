@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -16,7 +17,7 @@ import GRDB
 /// It moves along with the database, in the file. So a file that an older version of the app creates afterwards, where
 /// it has always had the database, cannot be taken for the database.
 struct MoveMark: Equatable {
-    static let table: SQLName = "app_migrations_moved"
+    static let table = Ledger.tableOfMoves
 
     /// The identity of the file that was copied; nil if the file itself was moved.
     let source: FileIdentity?

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// A connection that keeps all others out of a database, which is one whole file meanwhile.
 ///
 /// The connection recovers what a crash has left, and takes everything in from the write-ahead log, which then does not
 /// exist. Where others have the database open in WAL mode, it waits for them to close it; in rollback mode, for the end of
-/// their transactions.
+/// their transactions. While it waits it has no lock, so that it keeps none of them from ending.
 final class SoleConnection {
     let queue: DatabaseQueue
     /// True if the database was in WAL mode.
@@ -21,8 +22,11 @@ final class SoleConnection {
         _ interrupter: Interrupter
     ) throws {
         self.interrupter = interrupter
+        var configuration = configuration.forCopying()
+        // SQLite may wait with a lock.
+        configuration.busyMode = .immediateError
         queue = try waitWhileBusy(upTo: limit, interrupter: interrupter) {
-            try DatabaseQueue(path: url.path, configuration: configuration.forCopying())
+            try DatabaseQueue(path: url.path, configuration: configuration)
         }
         do {
             try waitWhileBusy(upTo: limit, interrupter: interrupter) { try lock(marking: mark) }
@@ -48,9 +52,11 @@ final class SoleConnection {
                         try db.withWriteTransaction(waitingUpTo: .zero) { try MoveMark.write(db) }
                     }
                 }
-                // The lock outlives the transaction (pragma.html, locking_mode). Nothing was written in it, so there is
-                // no journal.
-                try db.execute(sql: "PRAGMA main.locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK")
+                // In the normal mode, so that a failure leaves no lock behind: in the exclusive mode a shared one
+                // would stay, with which no other connection can commit (pragma.html, locking_mode).
+                try db.execute(sql: "BEGIN EXCLUSIVE")
+                // Now the lock outlives the transaction. Nothing was written in it, so there is no journal.
+                try db.execute(sql: "PRAGMA main.locking_mode = EXCLUSIVE; ROLLBACK")
                 try checkJournal(db)
             }
         }

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 public import GRDB
 import MigrationDiagnostics
+import SchemaMigrations
 
 /// A SQLite database file that several processes may open at the same time, and that may have been elsewhere before.
 ///
@@ -26,7 +27,7 @@ public struct DatabaseFile: Sendable {
     public enum MissingFileRule: Sendable {
         /// Creates it, after looking for it at its old paths.
         case create
-        /// Throws ``SchemaMigrationError/Code/missingDatabase``, also for a file without a table, and moves nothing.
+        /// Throws `SchemaMigrationError.Code.missingDatabase`, also for a file without a table, and moves nothing.
         ///
         /// For app extensions, which the system may launch before the app has created or moved its database.
         case refuse
@@ -43,7 +44,12 @@ public struct DatabaseFile: Sendable {
         case ignored(String)
     }
 
-    package let path: String
+    /// A change of a file in a move.
+    package enum MoveChange: Sendable, CaseIterable {
+        case mark, setAside, rename, copy, nameCopy, removeOld
+    }
+
+    let path: String
     let oldPaths: [String]
     private let rule: MissingFileRule
     let configuration: Configuration
@@ -51,6 +57,9 @@ public struct DatabaseFile: Sendable {
     let onEvent: (@Sendable (Event) -> Void)?
     /// True to copy the database also on one volume: for tests.
     package var copiesAlways = false
+    /// Is called before each change of a file: for tests, in which it throws where a process dies, and makes what another
+    /// process makes between two changes.
+    package var willChange: @Sendable (MoveChange) throws -> Void = { _ in }
 
     /// Creates a description of a file, without opening it.
     ///
@@ -71,47 +80,32 @@ public struct DatabaseFile: Sendable {
         self.path = path
         self.oldPaths = oldPaths
         self.rule = rule
-        self.configuration = configuration ?? Self.waiting
+        self.configuration = configuration ?? SQLiteFile.waiting
         self.limit = limit
         self.onEvent = onEvent
     }
 
-    package static var waiting: Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        return configuration
-    }
-
     /// Opens the file, or creates it.
     ///
-    /// - Throws: ``SchemaMigrationError``, when it cannot be opened, is missing, or cannot be moved here. Nothing is lost
-    ///   then, and the next call tries again. GRDB's error is its ``SchemaMigrationError/underlyingError``.
+    /// - Throws: `SchemaMigrationError`, when it cannot be opened, is missing, or cannot be moved here. Nothing is lost
+    ///   then, and the next call tries again. GRDB's error is its `SchemaMigrationError.underlyingError`.
     public func openQueue() throws -> DatabaseQueue {
-        try opening { try DatabaseQueue(path: path, configuration: configuration) }
+        try opening { try $0.openQueue() }
     }
 
     /// Opens the file in WAL mode, or creates it.
     ///
     /// - Throws: as ``openQueue()`` does.
     public func openPool() throws -> DatabasePool {
-        try opening { try DatabasePool(path: path, configuration: configuration) }
+        try opening { try $0.openPool() }
     }
 
-    private func opening<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
-        do {
-            return try openingOrCreating(open)
-        } catch let error as DatabaseError {
-            throw SchemaMigrationError(
-                .databaseFailed, at: .file(URL(fileURLWithPath: path).lastPathComponent), error,
-                remedy: error.remedy ?? "Check the configuration with which it is opened.")
-        }
-    }
-
-    private func openingOrCreating<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
+    private func opening<Writer: DatabaseWriter>(_ open: (SQLiteFile) throws -> Writer) throws -> Writer {
+        let file = SQLiteFile(path: path, configuration: configuration, waitingFor: limit)
         switch rule {
         case .create:
             if !oldPaths.isEmpty { try moveHere() }
-            return try waitWhileBusy(upTo: limit, open)
+            return try open(file)
         case .refuse:
             // Opening would create the file.
             let url = URL(fileURLWithPath: path)
@@ -119,10 +113,12 @@ public struct DatabaseFile: Sendable {
                 try DurableFile(at: url).exists() && url.status().st_size > 0
             }
             guard hasContents else { throw missing }
-            let database = try waitWhileBusy(upTo: limit, open)
-            let isEmpty = try waitWhileBusy(upTo: limit) {
-                try database.unsafeReentrantRead {
-                    try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM main.sqlite_master)")
+            let database = try open(file)
+            let isEmpty = try file.mappingErrors {
+                try waitWhileBusy(upTo: limit) {
+                    try database.unsafeReentrantRead {
+                        try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM main.sqlite_master)")
+                    }
                 }
             }
             guard isEmpty == false else {
@@ -138,57 +134,5 @@ public struct DatabaseFile: Sendable {
             .missingDatabase, at: .file(URL(fileURLWithPath: path).lastPathComponent),
             "the app has not created the database yet, or has not moved it here",
             remedy: "Leave the data alone until the app has been launched.")
-    }
-
-    /// Opens an existing file for reading, without changing it or its folder, as far as SQLite allows.
-    package func openReadOnly() throws -> DatabaseQueue {
-        var configuration = configuration
-        configuration.readonly = true
-        // SQLite takes a URI for a path unless it was built with SQLITE_USE_URI.
-        if let immutableURI, let queue = try? DatabaseQueue(path: immutableURI, configuration: configuration)
-        {
-            return queue
-        }
-        return try DatabaseQueue(path: path, configuration: configuration)
-    }
-
-    /// The URI of a file in WAL mode that no connection has open; nil for other files.
-    ///
-    /// To read such a file SQLite makes a `-wal` and a `-shm` file, and a connection that only reads cannot
-    /// remove them (wal.html, "Read-Only Databases"). If both are missing, no connection uses the file, and
-    /// it can be read as `immutable`.
-    private var immutableURI: String? {
-        let files = FileManager.default
-        guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),
-            let file = FileHandle(forReadingAtPath: path)
-        else { return nil }
-        // fileformat2.html, 1.3.3: 2 as the file format's versions is WAL. Encrypted bytes say nothing.
-        guard let header = try? file.read(upToCount: 20), header.starts(with: "SQLite format 3\0".utf8),
-            header.count == 20, header[19] == 2
-        else { return nil }
-        var components = URLComponents()
-        components.scheme = "file"
-        components.path = URL(fileURLWithPath: path).path
-        components.queryItems = [URLQueryItem(name: "immutable", value: "1")]
-        return components.string
-    }
-}
-
-/// The encryption of database files, which SQLCipher has, and SQLite alone does not.
-package enum Encryption {
-    /// Returns true if the SQLite that GRDB was built with can encrypt.
-    package static func isAvailable() throws -> Bool {
-        try DatabaseQueue().read { try String.fetchOne($0, sql: "PRAGMA cipher_version") != nil }
-    }
-
-    /// Returns the configuration of connections to a database with a passphrase.
-    ///
-    /// It uses a pragma, because GRDB has a method only if it was made for SQLCipher. SQLite without encryption
-    /// ignores unknown pragmas.
-    package static func configuration(passphrase: String) -> Configuration {
-        let literal = passphrase.quotedInSQL(by: "'")
-        var configuration = DatabaseFile.waiting
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA key = \(literal)") }
-        return configuration
     }
 }

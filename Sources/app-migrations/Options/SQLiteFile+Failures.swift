@@ -4,7 +4,7 @@ import MigrationDiagnostics
 import SchemaMigrations
 
 // Opens a database for one command, with failures in this tool's words.
-extension DatabaseFile {
+extension SQLiteFile {
     /// Reads the database, which must exist, and leaves the file as it is.
     ///
     /// Only a transaction that a crash has interrupted is rolled back first, as every program does that opens the

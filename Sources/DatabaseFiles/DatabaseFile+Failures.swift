@@ -1,0 +1,95 @@
+import AppMigrations
+import Foundation
+import GRDB
+import MigrationDiagnostics
+import SchemaMigrations
+
+// Locks, and errors that say which file they are about.
+extension DatabaseFile {
+    /// Runs the body while no other process moves the same database, and the system does not suspend this one.
+    func moving(_ body: (Interrupter) throws -> Void) throws {
+        try mappingErrors {
+            let interrupter = Interrupter(observing: nil)
+            try interrupter.whileActive {
+                try moveLock().withLock(waitingFor: limit) { try body(interrupter) }
+            }
+        }
+    }
+
+    func moveLock() throws -> FileLock {
+        try FileLock(at: newPlace().appending(end: ".move.lock"))
+    }
+
+    /// Runs the body, whose errors are about a file.
+    func at<Result>(_ url: URL, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw failure(error, at: url.path)
+        }
+    }
+
+    func mappingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw failure(error, at: path)
+        }
+    }
+
+    func failure(_ error: any Error, at path: String) -> any Error {
+        let problem: String
+        var remedy = "Nothing was lost: the database is where it was, and the next launch tries again."
+        switch error {
+        case is SchemaMigrationError, is CancellationError: return error
+        case let error as LockTimeout:
+            return SchemaMigrationError(
+                .locked, at: .file(path),
+                "\(error.holder) is moving the database for more than \(error.limit)",
+                remedy: "Launch again when that process has resumed or exited.")
+        case let error as DatabaseError where error.isBusy:
+            problem = "another connection has the database open, so it cannot be moved"
+            remedy = "Close that connection, or end the program that has it, and launch again. \(remedy)"
+        case let error as any SystemError:
+            problem = error.reason
+            remedy = [Obstacle(error)?.remedy ?? (error as? DatabaseError)?.remedy, remedy]
+                .compactMap(\.self).joined(separator: " ")
+        default: return error
+        }
+        return SchemaMigrationError(
+            .init(Obstacle(error)) ?? .databaseFailed, at: .file(path), problem, remedy: remedy,
+            underlyingError: error)
+    }
+
+    func twoDatabases(_ found: [FoundDatabase]) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .twoDatabases,
+            "The app's database is in two places, and both hold data: "
+                + found.map(\.description).joined(separator: " and "),
+            remedy: """
+                Nothing was changed. Show both to the person, or decide by their dates, and call keep(_:) with the path of \
+                the one to go on with: the other one stays beside it under another name.
+                """)
+    }
+
+    /// Returns the error for files that cannot be read: of a file alone, its own.
+    func unreadable(
+        _ files: [(place: DatabasePlace, problem: (any Error)?)], _ places: [DatabasePlace]
+    ) throws -> any Error {
+        let (place, problem) = files[0]
+        let error = failure(problem ?? POSIXError(.EIO), at: place.url.path)
+        guard places.count > 1 else { return error }
+        let others = try places.filter { $0.url != place.url }.map { try found($0).description }
+        return SchemaMigrationError(
+            .twoDatabases, at: .file(place.url.path),
+            """
+            \((problem as? any SystemError)?.reason ?? "cannot be read"), and the database may also be at \
+            \(others.joined(separator: " or "))
+            """,
+            remedy: """
+                Nothing was changed. Decide which of them is the database, and call keep(_:) with its path: the others stay \
+                where they are under another name.
+                """,
+            underlyingError: problem)
+    }
+}

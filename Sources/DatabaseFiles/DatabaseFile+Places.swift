@@ -1,0 +1,82 @@
+import AppMigrations
+import Foundation
+import MigrationDiagnostics
+import SchemaMigrations
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+// Where the database and its files are.
+extension DatabaseFile {
+    var hasOldFile: Bool {
+        let new = URL(fileURLWithPath: path)
+        return oldPaths.contains { old in
+            guard let place = DatabasePlace(old) else { return false }
+            // Two names of one file: nothing has to be moved, unless a power cut has left both.
+            return !place.url.isSameFile(as: new) || (try? place.url.status().st_nlink) ?? 1 > 1
+        }
+    }
+
+    /// The places at which there is something, without a second name of the same file.
+    func places() -> [DatabasePlace] {
+        var places: [DatabasePlace] = []
+        for place in ([path] + oldPaths).compactMap(DatabasePlace.init) {
+            if !places.contains(where: { $0.url.isSameFile(as: place.url) }) { places.append(place) }
+        }
+        return places
+    }
+
+    /// Returns the states of places, the first of which is where the database belongs only if there is a file.
+    ///
+    /// What stands after a place with the mark is not opened.
+    func look(at places: [DatabasePlace]) throws -> [(state: PlaceState, problem: (any Error)?)] {
+        var mark: MoveMark?
+        return try places.map { place in
+            if mark != nil { return (place.isSource(of: mark) ? .leftover : .ignored, nil) }
+            let look = try at(place.url) { try place.state(configuration, waitingFor: limit) }
+            mark = look.mark
+            return (look.state, look.problem)
+        }
+    }
+
+    func found(_ place: DatabasePlace) throws -> FoundDatabase {
+        try at(place.url) { try FoundDatabase(at: place, configuration, waitingFor: limit) }
+    }
+
+    /// Removes the old names of a file that has two: the power failed while it was renamed, and both were kept.
+    func removeSecondNames(of places: [DatabasePlace]) {
+        for path in oldPaths {
+            guard let place = DatabasePlace(path),
+                let same = places.first(where: { $0.url.isSameFile(as: place.url) }),
+                same.url.path != place.url.path, (try? place.url.status().st_nlink) ?? 1 > 1
+            else { continue }
+            try? DurableFile(at: place.url).remove()
+        }
+    }
+
+    /// Where the database belongs, as SQLite names it: with the links in its path resolved.
+    func newPlace() throws -> URL {
+        if let place = DatabasePlace(path), place.obstruction == nil { return place.url }
+        let url = URL(fileURLWithPath: path)
+        guard let folder = DatabasePlace(url.deletingLastPathComponent().path)?.url else {
+            throw SchemaMigrationError(
+                .databaseFailed, at: .file(url.lastPathComponent),
+                "the folder \(url.deletingLastPathComponent().path) does not exist",
+                remedy: "Create the folder before opening the database. Nothing was changed.")
+        }
+        return folder.appendingPathComponent(url.lastPathComponent)
+    }
+
+    /// The name of a copy on its way here.
+    func unfinishedCopy() throws -> URL {
+        let new = try newPlace()
+        return new.deletingLastPathComponent().appendingPathComponent(".\(new.lastPathComponent).moving")
+    }
+}

@@ -1,0 +1,64 @@
+import AppMigrations
+import Foundation
+
+/// The attempt to bring a database to what an app needs, which may take several launches, each with a copy of its own.
+///
+/// The first of these copies is the one from before the update. Launches that fail copy what the ones before them have left
+/// half-migrated, and must not push it out. So a file beside the copies names it until the attempt has succeeded, and for as
+/// long as the same version of the app makes copies.
+struct BackupAttempt {
+    private let file: DurableFile
+    private let copies: URL
+
+    /// Finds the attempt that a copy belongs to.
+    ///
+    /// - Returns: nil if the copy has no name of a copy.
+    init?(of copy: URL) {
+        let name = copy.lastPathComponent
+        guard let dash = name.lastIndex(of: "-"), name.hasSuffix(".backup") else { return nil }
+        copies = copy.deletingLastPathComponent()
+        file = DurableFile(at: copies.appendingPathComponent(".\(name[..<dash]).attempt"))
+    }
+
+    private struct Note: Codable {
+        /// The name of the first copy.
+        var first: String
+        var app: String?
+        var isFinished = false
+    }
+
+    private var note: Note? {
+        guard let data = try? file.contents() else { return nil }
+        return try? JSONDecoder().decode(Note.self, from: data)
+    }
+
+    /// Notes that a copy was made, before anything is changed.
+    ///
+    /// - Returns: the name of the attempt's first copy.
+    func begin(by app: AppVersion?, with copy: URL) throws -> String {
+        if let note, !note.isFinished || note.app != nil && note.app == app?.description,
+            FileManager.default.fileExists(atPath: copies.appendingPathComponent(note.first).path)
+        {
+            var again = note
+            again.isFinished = false
+            try write(again)
+            return note.first
+        }
+        try write(Note(first: copy.lastPathComponent, app: app?.description))
+        return copy.lastPathComponent
+    }
+
+    /// Notes that everything was migrated.
+    ///
+    /// A failure costs a copy too many.
+    func finish() {
+        guard var note else { return }
+        note.isFinished = true
+        if note.app == nil { try? file.remove() } else { try? write(note) }
+    }
+
+    private func write(_ note: Note) throws {
+        try file.replace(with: JSONEncoder().encode(note), permissions: 0o600)
+        try file.syncName()
+    }
+}

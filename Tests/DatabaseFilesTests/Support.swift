@@ -1,0 +1,36 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+extension TemporaryFolder {
+    func path(_ name: String) -> String { file(name).path }
+}
+
+extension DatabaseReader {
+    func strings(_ sql: String) throws -> [String] {
+        try unsafeRead { db in try String.fetchAll(db, sql: sql) }
+    }
+
+    func integers(_ sql: String) throws -> [Int64] {
+        try unsafeRead { db in try Int64.fetchAll(db, sql: sql) }
+    }
+
+    /// The names of the tables.
+    func tables() throws -> [String] {
+        try strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    }
+}
+
+extension DatabaseWriter {
+    func execute(_ sql: String) throws {
+        try writeWithoutTransaction { db in try db.execute(sql: sql) }
+    }
+}
+
+extension Trait where Self == Timed {
+    /// Measures each test of the suite; every suite has this trait.
+    static var timed: Self { Timed() }
+}
