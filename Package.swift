@@ -54,6 +54,7 @@ let package = Package(
             name: "MigrationTools",
             dependencies: [
                 "MigrationDiagnostics",
+                "MigrationEmbedding",
                 "MigrationFiles",
                 "SchemaMigrations",
                 "TextOutput",
@@ -294,7 +295,7 @@ if Context.environment["ON_SIMULATOR"] != nil {
     // A simulator runs the tests of the libraries that apps link; the rest is for developers' computers.
     let onSimulator: Set = [
         "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations", "MigrationFiles",
-        "SchemaMigrations",
+        "MigrationEmbedding", "SchemaMigrations",
         "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
         "DefaultIsolation",
         "AppMigrationsTests", "SchemaMigrationsTests",
