@@ -107,6 +107,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/Journal",
+            exclude: ["Migrations/code.rules"],
             swiftSettings: settings,
             plugins: ["EmbedMigrations"]
         ),

@@ -18,4 +18,5 @@ public let allStressTests: [any StressTest] = [
     UndoTest(),
     SummaryTest(),
     RedefineTest(),
+    TypesTest(),
 ]
