@@ -35,7 +35,10 @@
             }
             executable = folder.file("program")
             let result = try await BuiltProcess.compiler(
-                ["-swift-version", "6", "-warnings-as-errors", "-whole-module-optimization", "-module-name", "Program"]
+                [
+                    "-swift-version", "6", "-warnings-as-errors", "-whole-module-optimization",
+                    "-module-name", "Program",
+                ]
                     + ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"].flatMap {
                         ["-enable-upcoming-feature", $0]
                     } + files.map(\.path) + (try Self.objects()) + ["-lsqlite3", "-o", executable.path]
@@ -69,8 +72,10 @@
             let folder = Products.folders.map { $0.appendingPathComponent("GRDB.build") }
                 .first { FileManager.default.fileExists(atPath: $0.path) }
             guard let folder else { throw NotCompiled(description: "GRDB's object files were not found.") }
-            return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".o") }
-                .map { folder.appendingPathComponent($0).path }
+            return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+                $0.hasSuffix(".o")
+            }
+            .map { folder.appendingPathComponent($0).path }
         }
 
         /// Lists the types by the indentation of their declarations.
@@ -79,7 +84,9 @@
             for line in source.text.split(separator: "\n") {
                 if let match = line.wholeMatch(of: #/    enum (\S+) \{.*/#) {
                     versions.append((String(match.1), []))
-                } else if let match = line.wholeMatch(of: #/        (?:struct|typealias) ([^ :]+).*/#), !versions.isEmpty {
+                } else if let match = line.wholeMatch(of: #/        (?:struct|typealias) ([^ :]+).*/#),
+                    !versions.isEmpty
+                {
                     versions[versions.count - 1].types.append(String(match.1))
                 } else if line.hasPrefix("extension ") {
                     break

@@ -12,7 +12,8 @@ struct OldSchemaStops {
     private let typed: Set<SchemaVersion>
 
     init(
-        of migrator: SchemaMigrator, on copy: DatabaseQueue, upTo target: SchemaVersion?, _ oldSchemas: OldSchemas?
+        of migrator: SchemaMigrator, on copy: DatabaseQueue, upTo target: SchemaVersion?,
+        _ oldSchemas: OldSchemas?
     ) throws {
         self.migrator = migrator
         self.copy = copy

@@ -124,7 +124,8 @@ public struct Rehearsal: Sendable {
 extension Rehearsal {
     /// Migrates a copy, and compares its contents before and after.
     init(
-        of migrator: SchemaMigrator, on copy: DatabaseQueue, upTo target: SchemaVersion?, showing shown: ShownValues,
+        of migrator: SchemaMigrator, on copy: DatabaseQueue, upTo target: SchemaVersion?,
+        showing shown: ShownValues,
         reading oldSchemas: OldSchemas?, migrate: (_ version: SchemaVersion?) throws -> SchemaReport
     ) throws {
         let before = try copy.read(Inventory.init)

@@ -20,7 +20,8 @@ extension SchemaMigrator {
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
-        showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil, progress: Progress? = nil
+        showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
+        progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
             try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
@@ -55,11 +56,15 @@ extension SchemaMigrator {
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
-        showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil, progress: Progress? = nil
+        showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
+        progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
             let database = try DatabaseFile(path: path, configuration: configuration).openReadOnly()
-            let result = Result { try rehearse(database, upTo: version, showing: values, reading: oldSchemas, progress: progress) }
+            let result = Result {
+                try rehearse(
+                    database, upTo: version, showing: values, reading: oldSchemas, progress: progress)
+            }
             try database.close()
             return try result.get()
         }

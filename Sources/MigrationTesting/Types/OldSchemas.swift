@@ -10,7 +10,8 @@ public import SchemaMigrations
 /// `DatabaseMigrator`, write and verify it in a test:
 ///
 /// ```swift
-/// let oldSchemas = OldSchemas(at: sources.appendingPathComponent("OldSchemas.swift"))
+/// let migrator = DatabaseMigrator()    // the app's
+/// let oldSchemas = OldSchemas(at: URL(fileURLWithPath: "Sources/App/OldSchemas.swift"))
 /// try oldSchemas.write(for: migrator, at: ["v1", "v2"])    // once, and after each new version
 /// try oldSchemas.verify(for: migrator)                     // always
 /// ```
@@ -73,7 +74,8 @@ public struct OldSchemas: Sendable {
     public func write(for migrator: DatabaseMigrator, at versions: [String]? = nil) throws {
         let file = try SchemaTypesFile(url)
         let known = migrator.migrations
-        let chosen = versions.map { Set($0) } ?? file.versions { $0 }.intersection(known).union(known.suffix(1))
+        let chosen =
+            versions.map { Set($0) } ?? file.versions { $0 }.intersection(known).union(known.suffix(1))
         try file.write(types(of: migrator, at: chosen).text)
     }
 

@@ -53,7 +53,9 @@ package struct CodeRules: Sendable {
                 .invalidRequest, at: .file(Self.fileName), "cannot be read: \(error.localizedDescription)",
                 remedy: "Save it as UTF-8 text that its owner can read.")
         }
-        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
             try add(line, number: number + 1)
         }
     }
@@ -75,14 +77,18 @@ package struct CodeRules: Sendable {
                 .invalidRequest, at: place, "\(subject): names no file",
                 remedy: "Write the path of the file, from this folder.")
         }
-        outputs[kind] = Output(url: URL(fileURLWithPath: value, relativeTo: folder).standardizedFileURL, line: number)
+        outputs[kind] = Output(
+            url: URL(fileURLWithPath: value, relativeTo: folder).standardizedFileURL, line: number)
     }
 
     /// Notes a file of code, unless it is noted already.
     ///
     /// - Returns: true if the file was written.
     package func note(_ output: URL, as kind: Kind) throws -> Bool {
-        guard outputs[kind]?.url.resolvingSymlinksInPath() != output.standardizedFileURL.resolvingSymlinksInPath() else {
+        guard
+            outputs[kind]?.url.resolvingSymlinksInPath()
+                != output.standardizedFileURL.resolvingSymlinksInPath()
+        else {
             return false
         }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -91,7 +97,10 @@ package struct CodeRules: Sendable {
         if let old = outputs[kind] {
             lines[old.line - 1] = line
         } else {
-            if lines.isEmpty { lines.append("# The code that is generated from these migrations: see `app-migrations help types`.") }
+            if lines.isEmpty {
+                lines.append(
+                    "# The code that is generated from these migrations: see `app-migrations help types`.")
+            }
             lines.append(line)
         }
         let file = folder.appendingPathComponent(Self.fileName)

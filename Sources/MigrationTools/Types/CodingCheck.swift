@@ -31,13 +31,16 @@ struct CodingCheck {
                 let date = Date.fromDatabaseValue(stored)
             else { return false }
             let time = text.replacing("T", with: " ", maxReplacements: 1)
-            return date.databaseValue == (time + "0000-00-00 00:00:00.000".dropFirst(time.count)).databaseValue
+            return date.databaseValue
+                == (time + "0000-00-00 00:00:00.000".dropFirst(time.count)).databaseValue
         case .date(.pattern):
             guard case .string(let text) = stored.storage, let formatter else { return false }
             return formatter.date(from: text).map { formatter.string(from: $0) == text } ?? false
         case .date(let number): return Self.isExact(number, stored)
         case .uuid(let isUppercase):
-            guard case .string(let text) = stored.storage, let uuid = UUID(uuidString: text) else { return false }
+            guard case .string(let text) = stored.storage, let uuid = UUID(uuidString: text) else {
+                return false
+            }
             return text == (isUppercase ? uuid.uuidString : uuid.uuidString.lowercased())
         case .rawValue:
             switch stored.storage {
@@ -46,7 +49,8 @@ struct CodingCheck {
             }
         case .json:
             guard case .string(let text) = stored.storage else { return false }
-            return (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
+            return (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed))
+                != nil
         }
     }
 
@@ -72,8 +76,10 @@ struct CodingCheck {
         guard let number = Double.fromDatabaseValue(stored) else { return false }
         let back: Double =
             switch storage {
-            case .millisecondsSince1970: Date(timeIntervalSince1970: number / 1000).timeIntervalSince1970 * 1000
-            case .secondsSince2001: Date(timeIntervalSinceReferenceDate: number).timeIntervalSinceReferenceDate
+            case .millisecondsSince1970:
+                Date(timeIntervalSince1970: number / 1000).timeIntervalSince1970 * 1000
+            case .secondsSince2001:
+                Date(timeIntervalSinceReferenceDate: number).timeIntervalSinceReferenceDate
             default: Date(timeIntervalSince1970: number).timeIntervalSince1970
             }
         return ((back * 1_000_000).rounded() / 1_000_000).databaseValue == stored

@@ -109,7 +109,9 @@ enum ColumnCoding: Hashable, Sendable {
     private static func isType(_ text: String, brackets: Bool) -> Bool {
         guard let first = text.unicodeScalars.first else { return false }
         let marks = brackets ? ".[]:? " : "."
-        return text.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || marks.unicodeScalars.contains($0) }
+        return text.unicodeScalars.allSatisfy {
+            $0.properties.isXIDContinue || marks.unicodeScalars.contains($0)
+        }
             && (first.properties.isXIDStart || first == "_" || brackets && first == "[")
     }
 }

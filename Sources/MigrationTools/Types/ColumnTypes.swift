@@ -32,7 +32,9 @@ package struct ColumnTypes: Sendable {
     ///   - type: the type, such as `Mood`, `json([String])` or `Date(yyyy-MM-dd)`.
     package mutating func add(_ subject: String, _ type: String, at place: Diagnostic.Place? = nil) throws {
         let parts = Self.parts(of: subject)
-        guard parts.count == 2, let table = parts.first, let column = parts.last, !column.isEmpty, !table.isEmpty else {
+        guard parts.count == 2, let table = parts.first, let column = parts.last, !column.isEmpty,
+            !table.isEmpty
+        else {
             throw Self.error(
                 place, "\(subject.quoted) names no column",
                 remedy: "Write it as table.column, or as *.column for the columns of all tables.")
@@ -48,7 +50,8 @@ package struct ColumnTypes: Sendable {
         }
         rules.append(
             Rule(
-                table: table == "*" ? nil : SQLName(token: table), column: SQLName(token: column), coding: coding,
+                table: table == "*" ? nil : SQLName(token: table), column: SQLName(token: column),
+                coding: coding,
                 text: subject, place: place))
     }
 
@@ -62,7 +65,8 @@ package struct ColumnTypes: Sendable {
     var typeNames: Set<String> {
         Set(
             rules.flatMap { rule in
-                rule.coding.swiftType.split { !$0.unicodeScalars.allSatisfy(\.properties.isXIDContinue) }.map(String.init)
+                rule.coding.swiftType.split { !$0.unicodeScalars.allSatisfy(\.properties.isXIDContinue) }.map(
+                    String.init)
             })
     }
 
@@ -101,7 +105,9 @@ package struct ColumnTypes: Sendable {
         return parts
     }
 
-    private static func error(_ place: Diagnostic.Place?, _ problem: String, remedy: String) -> SchemaMigrationError {
+    private static func error(_ place: Diagnostic.Place?, _ problem: String, remedy: String)
+        -> SchemaMigrationError
+    {
         SchemaMigrationError(.invalidRequest, Diagnostic(at: place, problem, remedy: remedy))
     }
 }

@@ -39,7 +39,8 @@ package struct CommittedMigrations {
             let old = try? String(contentsOf: url, encoding: .utf8)
             guard let old, old.hasPrefix(SwiftSource.committedTitle) else {
                 throw SchemaMigrationError(
-                    .invalidRequest, at: .file(url.lastPathComponent), "exists already, and holds no embedded migrations",
+                    .invalidRequest, at: .file(url.lastPathComponent),
+                    "exists already, and holds no embedded migrations",
                     remedy: "Remove it, or pass another path. Nothing was changed.")
             }
             if old == text { return false }
@@ -50,7 +51,8 @@ package struct CommittedMigrations {
             try Data(text.utf8).write(to: url, options: .atomic)
         } catch {
             throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent), "cannot be written: \(error.localizedDescription)",
+                .invalidRequest, at: .file(url.lastPathComponent),
+                "cannot be written: \(error.localizedDescription)",
                 remedy: "Make its folder writable.")
         }
         return true

@@ -44,7 +44,8 @@ package struct SchemaTypes: Sendable {
             try known.filter { versions.contains($0.version) }.map { migration in
                 try replay.migrate(queue, upTo: migration.version)
                 return try queue.read {
-                    try TypedSchema($0, version: "\(migration.version)", migration: migration.name, mapping: mapping)
+                    try TypedSchema(
+                        $0, version: "\(migration.version)", migration: migration.name, mapping: mapping)
                 }
             }
         }
@@ -74,7 +75,8 @@ package struct SchemaTypes: Sendable {
     private static func check(_ name: String) throws {
         guard SwiftName.type(name) == name else {
             throw SchemaMigrationError(
-                .invalidRequest, Diagnostic("`\(name)` cannot be the name of a type", remedy: "Pass a name such as Schema."))
+                .invalidRequest,
+                Diagnostic("`\(name)` cannot be the name of a type", remedy: "Pass a name such as Schema."))
         }
     }
 

@@ -19,9 +19,12 @@ package struct SchemaTypesFile: Sendable {
             (text, header) = (nil, nil)
             return
         }
-        guard let text = try? String(contentsOf: url, encoding: .utf8), let header = SchemaTypesHeader(of: text) else {
+        guard let text = try? String(contentsOf: url, encoding: .utf8),
+            let header = SchemaTypesHeader(of: text)
+        else {
             throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent), "exists already, and holds no types of old schemas",
+                .invalidRequest, at: .file(url.lastPathComponent),
+                "exists already, and holds no types of old schemas",
                 remedy: "Remove it, or pass another path. Nothing was changed.")
         }
         (self.text, self.header) = (text, header)
@@ -39,7 +42,8 @@ package struct SchemaTypesFile: Sendable {
             try Data(text.utf8).write(to: url, options: .atomic)
         } catch {
             throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent), "cannot be written: \(error.localizedDescription)",
+                .invalidRequest, at: .file(url.lastPathComponent),
+                "cannot be written: \(error.localizedDescription)",
                 remedy: "Make its folder writable.")
         }
         return true

@@ -7,7 +7,8 @@ package struct SchemaTypesHeader: Equatable {
     /// The name of the enumeration around all.
     package let name: String
 
-    private static let title = "// The tables at earlier versions of the schema. Written by AppMigrations: do not edit it, write it again."
+    private static let title =
+        "// The tables at earlier versions of the schema. Written by AppMigrations: do not edit it, write it again."
     private static let versionMark = "// version: "
     private static let nameMark = "// name: "
 

@@ -8,7 +8,9 @@ struct SchemaTypesRuntime {
         let columns = schemas.flatMap { $0.tables.flatMap(\.columns) }
         let codings = Set(columns.map(\.coding))
         var types = [Self.protocols]
-        if columns.contains(where: { [.automaticKey, .rowID].contains($0.role) }) { types.append(Self.newRowID) }
+        if columns.contains(where: { [.automaticKey, .rowID].contains($0.role) }) {
+            types.append(Self.newRowID)
+        }
         types.append(Self.storedRow)
         let coded = codings.contains { if case .plain = $0 { false } else { $0 != .any } }
         if coded { types.append(Self.coding) }
@@ -29,34 +31,43 @@ struct SchemaTypesRuntime {
     private static func extensions(for codings: Set<ColumnCoding>) -> [String] {
         var dates: [String] = []
         if codings.contains(.date(.grdb)) { dates.append(textDate) }
-        if codings.contains(where: { if case .date(.pattern) = $0 { true } else { false } }) { dates.append(pattern) }
+        if codings.contains(where: { if case .date(.pattern) = $0 { true } else { false } }) {
+            dates.append(pattern)
+        }
         if codings.contains(.date(.secondsSince1970)) {
-            dates.append(number("secondsSince1970", "Date(timeIntervalSince1970: $0)", "$0.timeIntervalSince1970"))
+            dates.append(
+                number("secondsSince1970", "Date(timeIntervalSince1970: $0)", "$0.timeIntervalSince1970"))
         }
         if codings.contains(.date(.millisecondsSince1970)) {
             dates.append(
                 number(
-                    "millisecondsSince1970", "Date(timeIntervalSince1970: $0 / 1000)", "$0.timeIntervalSince1970 * 1000"))
+                    "millisecondsSince1970", "Date(timeIntervalSince1970: $0 / 1000)",
+                    "$0.timeIntervalSince1970 * 1000"))
         }
         if codings.contains(.date(.secondsSince2001)) {
             dates.append(
                 number(
-                    "secondsSince2001", "Date(timeIntervalSinceReferenceDate: $0)", "$0.timeIntervalSinceReferenceDate"))
+                    "secondsSince2001", "Date(timeIntervalSinceReferenceDate: $0)",
+                    "$0.timeIntervalSinceReferenceDate"))
         }
         if dates.contains(where: { $0.contains("number(") }) { dates.append(numbers) }
         var extensions: [String] = []
         if !dates.isEmpty {
             extensions.append(
-                "extension NAME.Coding where Value == Date {\n\(dates.joined(separator: "\n\n").indented(4))\n}")
+                "extension NAME.Coding where Value == Date {\n\(dates.joined(separator: "\n\n").indented(4))\n}"
+            )
         }
         let uuids = [(true, "uppercase", ""), (false, "lowercase", ".lowercased()")]
             .filter { codings.contains(.uuid(isUppercase: $0.0)) }
             .map { uuid($0.1, "uuidString\($0.2)") }
         if !uuids.isEmpty {
             extensions.append(
-                "extension NAME.Coding where Value == UUID {\n\(uuids.joined(separator: "\n\n").indented(4))\n}")
+                "extension NAME.Coding where Value == UUID {\n\(uuids.joined(separator: "\n\n").indented(4))\n}"
+            )
         }
-        if codings.contains(where: { if case .rawValue = $0 { true } else { false } }) { extensions.append(rawValue) }
+        if codings.contains(where: { if case .rawValue = $0 { true } else { false } }) {
+            extensions.append(rawValue)
+        }
         if codings.contains(where: { if case .json = $0 { true } else { false } }) { extensions.append(json) }
         return extensions
     }

@@ -2,7 +2,7 @@ import SchemaMigrations
 
 /// A Swift file that declares the tables of several versions of a schema.
 ///
-/// ```swift
+/// ```
 /// enum Schema {
 ///     enum v20240601 {
 ///         struct Book: OldTable, Identifiable { … }
@@ -75,11 +75,16 @@ package struct SchemaTypesSource {
 
     /// The names of types that the generated code uses, and those that Swift keeps to itself.
     private static let reserved: Set<String> = [
-        "Any", "AnyObject", "Array", "Bool", "Codable", "CodableValue", "Coding", "Column", "Columns", "Data", "Database",
-        "DatabaseValue", "DatabaseValueConvertible", "Date", "DateFormatter", "Decodable", "Decoder", "Dictionary", "Double",
-        "Encodable", "EncodableRecord", "Encoder", "Error", "FetchableRecord", "Identifiable", "Int", "Int64", "JSONDecoder",
-        "JSONEncoder", "Never", "OldTable", "OldView", "Optional", "PersistableRecord", "PersistenceContainer", "Protocol",
-        "Result", "Row", "Self", "Sendable", "SQLSelectable", "StoredRow", "String", "TableRecord", "TimeZone", "Type",
+        "Any", "AnyObject", "Array", "Bool", "Codable", "CodableValue", "Coding", "Column", "Columns", "Data",
+        "Database",
+        "DatabaseValue", "DatabaseValueConvertible", "Date", "DateFormatter", "Decodable", "Decoder",
+        "Dictionary", "Double",
+        "Encodable", "EncodableRecord", "Encoder", "Error", "FetchableRecord", "Identifiable", "Int", "Int64",
+        "JSONDecoder",
+        "JSONEncoder", "Never", "OldTable", "OldView", "Optional", "PersistableRecord",
+        "PersistenceContainer", "Protocol",
+        "Result", "Row", "Self", "Sendable", "SQLSelectable", "StoredRow", "String", "TableRecord",
+        "TimeZone", "Type",
         "UnreadableValue", "UUID", "Void",
     ]
 }
@@ -87,8 +92,11 @@ package struct SchemaTypesSource {
 extension String {
     /// The text as part of a comment of one line.
     var inComment: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-            .split(whereSeparator: \.isNewline).joined(separator: " ")
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 })
+        )
+        .split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     /// The text as a literal in Swift.

@@ -35,11 +35,15 @@ package enum SwiftName {
     }
 
     private static let keywords: Set<String> = [
-        "actor", "any", "as", "associatedtype", "async", "await", "break", "case", "catch", "class", "continue",
-        "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate",
+        "actor", "any", "as", "associatedtype", "async", "await", "break", "case", "catch", "class",
+        "continue",
+        "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate",
         "for", "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator",
-        "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "static", "struct",
-        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+        "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "static",
+        "struct",
+        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where",
+        "while",
     ]
 }
 
@@ -53,7 +57,9 @@ extension String {
     /// The text with its first word in lower case: `Title` becomes `title`, and `URLString` becomes `urlString`.
     fileprivate var lowercasedFirst: String {
         let capitals = prefix { $0.isUppercase }
-        guard capitals.count > 1, capitals.count < count else { return capitals.lowercased() + dropFirst(capitals.count) }
+        guard capitals.count > 1, capitals.count < count else {
+            return capitals.lowercased() + dropFirst(capitals.count)
+        }
         let next = self[capitals.endIndex]
         // The last capital begins the next word, unless digits follow.
         let run = next.isLowercase ? capitals.dropLast() : capitals

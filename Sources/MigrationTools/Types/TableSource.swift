@@ -32,7 +32,9 @@ struct TableSource {
         parts.append(Self.columns(properties))
         parts.append(Self.decoding(properties, patterns))
         parts.append(Self.encoding(properties, patterns))
-        let conformances = [table.isWritable ? "OldTable" : "OldView", identifier == nil ? nil : "Identifiable"]
+        let conformances = [
+            table.isWritable ? "OldTable" : "OldView", identifier == nil ? nil : "Identifiable",
+        ]
         let subject =
             switch table.kind {
             case .table: "Table"
@@ -84,7 +86,9 @@ struct TableSource {
     private static func columns(_ properties: [Property]) -> String {
         guard !properties.isEmpty else { return "" }
         let lines = properties.map { property in
-            let column = property.column.role == .rowID ? ".rowID" : "Column(\(property.column.name.text.swiftLiteral))"
+            let column =
+                property.column.role == .rowID
+                ? ".rowID" : "Column(\(property.column.name.text.swiftLiteral))"
             return broken("static var \(property.declared): Column { \(column) }", depth: 16).indented(4)
         }
         return "enum Columns {\n\(lines.joined(separator: "\n"))\n}"
@@ -161,7 +165,8 @@ struct TableSource {
     private static func broken(_ line: String) -> String { broken(line, depth: 12) }
 
     private static func broken(_ line: String, depth: Int) -> String {
-        guard line.count + depth > lineLength, let brace = line.firstIndex(of: "{"), line.hasSuffix(" }") else {
+        guard line.count + depth > lineLength, let brace = line.firstIndex(of: "{"), line.hasSuffix(" }")
+        else {
             return line
         }
         let body = line[line.index(after: brace)...].dropLast(2).drop { $0 == " " }

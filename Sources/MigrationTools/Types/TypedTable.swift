@@ -42,7 +42,8 @@ struct TypedTable: Sendable {
     ///
     /// It leaves out SQLite's tables, this package's, GRDB's list of migrations and the shadows of virtual tables.
     static func fetchAll(_ db: Database, mapping: ColumnTypes) throws -> [TypedTable] {
-        let options = try Row.fetchAll(db, sql: "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
+        let options = try Row.fetchAll(
+            db, sql: "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
         let byName = Dictionary(options.map { ($0["name"] as SQLName, $0) }, uniquingKeysWith: { $1 })
         return try SchemaObject.fetchAll(db)
             .filter { ["table", "view"].contains($0.type) && $0.name != "grdb_migrations" }
@@ -84,7 +85,8 @@ struct TypedTable: Sendable {
         }
         if kind == .table, !isWithoutRowID, ranked.isEmpty, !columns.contains(where: { $0.name == "rowid" }) {
             columns.insert(
-                Column(name: "rowid", type: "", isOptional: false, role: .rowID, coding: .plain("Int64")), at: 0)
+                Column(name: "rowid", type: "", isOptional: false, role: .rowID, coding: .plain("Int64")),
+                at: 0)
             key = ["rowid"]
         } else {
             key = ranked
@@ -101,7 +103,8 @@ struct TypedTable: Sendable {
         else { return false }
         // Only a key that is none has an index (lang_createtable.html, 5: `INTEGER PRIMARY KEY DESC`).
         return try Row.fetchOne(
-            db, sql: "SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", arguments: [table]) == nil
+            db, sql: "SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", arguments: [table])
+            == nil
     }
 }
 
@@ -109,6 +112,7 @@ extension SchemaObject {
     /// True if the table is one of FTS3, FTS4 or FTS5.
     fileprivate var isFullText: Bool {
         let words = comparable([]).map { String(decoding: $0, as: UTF8.self) }
-        return words.firstIndex(of: "using").map { words.dropFirst($0 + 1).first?.hasPrefix("fts") == true } ?? false
+        return words.firstIndex(of: "using").map { words.dropFirst($0 + 1).first?.hasPrefix("fts") == true }
+            ?? false
     }
 }

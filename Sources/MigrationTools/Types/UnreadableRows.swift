@@ -21,7 +21,9 @@ package struct UnreadableRows: Sendable, Hashable {
         try schema.tables.filter { $0.kind == .table }.flatMap { try find(db, $0, schema.version) }
     }
 
-    private static func find(_ db: Database, _ table: TypedTable, _ version: String) throws -> [UnreadableRows] {
+    private static func find(_ db: Database, _ table: TypedTable, _ version: String) throws
+        -> [UnreadableRows]
+    {
         var found = table.columns.map {
             UnreadableRows(
                 version: version, table: table.name.text, column: $0.name.text, type: $0.coding.swiftType)
@@ -33,7 +35,8 @@ package struct UnreadableRows: Sendable, Hashable {
         guard !suspicions.isEmpty else { return [] }
         let values = table.columns.map { column in
             let name = column.name.sql
-            return column.coding == .plain("String") ? "CASE WHEN instr(\(name), char(0)) THEN x'00' ELSE \(name) END" : name
+            return column.coding == .plain("String")
+                ? "CASE WHEN instr(\(name), char(0)) THEN x'00' ELSE \(name) END" : name
         }
         let key = table.key.map(\.sql)
         // A query of its own for each column would read a large table as often as it has columns.
@@ -46,8 +49,10 @@ package struct UnreadableRows: Sendable, Hashable {
         while let row = try rows.next() {
             for index in table.columns.indices {
                 let stored: DatabaseValue = row[index]
-                let isRead = stored.isNull
-                    ? table.columns[index].isOptional || table.columns[index].coding == .any : checks[index].reads(stored)
+                let isRead =
+                    stored.isNull
+                    ? table.columns[index].isOptional || table.columns[index].coding == .any
+                    : checks[index].reads(stored)
                 if isRead { continue }
                 if found[index].count == 0 {
                     found[index].firstKey = table.key.indices.map { number in

@@ -22,7 +22,8 @@ struct EmbedCommand: ParsableCommand {
     @OptionGroup var folder: DirectoryOption
 
     @Option(
-        help: ArgumentHelp("The Swift file. Needed once; code.rules notes it.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("The Swift file. Needed once; code.rules notes it.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     func run() throws {

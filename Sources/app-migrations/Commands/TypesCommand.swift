@@ -39,14 +39,17 @@ struct TypesCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The versions, with commas between them, or all. In place of those that the file has.", valueName: "versions"))
+            "The versions, with commas between them, or all. In place of those that the file has.",
+            valueName: "versions"))
     var versions: String?
 
     @Option(
-        help: ArgumentHelp("The Swift file. Needed once; code.rules notes it.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("The Swift file. Needed once; code.rules notes it.", valueName: "file"),
+        completion: .file())
     var output: String?
 
-    @Option(help: ArgumentHelp("The name of the enumeration around all. (default: Schema)", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The name of the enumeration around all. (default: Schema)", valueName: "name"))
     var name: String?
 
     func run() throws {
@@ -55,7 +58,8 @@ struct TypesCommand: ParsableCommand {
         let url = try rules.url(of: .types, output)
         let file = try SchemaTypesFile(url)
         let types = try SchemaTypes(
-            of: migrator, at: chosen(migrator, file), name: name ?? file.header?.name ?? "Schema", mapping: rules.mapping)
+            of: migrator, at: chosen(migrator, file), name: name ?? file.header?.name ?? "Schema",
+            mapping: rules.mapping)
         let isNew = try file.write(types.text)
         print("\(url.shortPath): \(types.summary)\(isNew ? "" : ", unchanged")")
         try rules.announce(url, as: .types, in: folder)
@@ -76,7 +80,8 @@ struct TypesCommand: ParsableCommand {
         return Set(
             try versions.split { $0 == "," || $0 == " " }.map { text in
                 guard let version = SchemaVersion(text) else {
-                    throw ValidationError("\(text) is not a version. Pass versions with commas between them, or all.")
+                    throw ValidationError(
+                        "\(text) is not a version. Pass versions with commas between them, or all.")
                 }
                 return version
             })
@@ -90,7 +95,9 @@ extension CodeRules {
         guard let url = outputs[kind]?.url else {
             throw Failure(
                 "No file to write: \(CodeRules.fileName) names none",
-                remedy: "Pass --output once, such as --output Sources/App/\(kind == .types ? "OldSchemas" : "Migrations").swift.")
+                remedy:
+                    "Pass --output once, such as --output Sources/App/\(kind == .types ? "OldSchemas" : "Migrations").swift."
+            )
         }
         return url
     }
@@ -106,7 +113,8 @@ extension CodeRules {
 extension URL {
     /// The path from the current folder if the file is in it.
     var shortPath: String {
-        let folder = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL.path + "/"
+        let folder =
+            URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL.path + "/"
         let path = standardizedFileURL.path
         return path.hasPrefix(folder) ? String(path.dropFirst(folder.count)) : path
     }

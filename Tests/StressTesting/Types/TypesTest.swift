@@ -77,7 +77,18 @@ private struct TypesCase {
         let queue = try DatabaseQueue(path: file.path, configuration: configuration)
         try migrator.migrate(queue)
         try queue.writeWithoutTransaction { db in
-            _ = try TableFilling.fillAll(db, rowsPerTable: 8, seed: seed)
+            try TableFilling.fillAll(db, rowsPerTable: 8, seed: seed)
+            // A type refuses what it cannot hold, such as a text in a column of numbers.
+            let schema = try TypedSchema(db, version: "1", mapping: ColumnTypes())
+            let types = [
+                "Int64": "integer", "Bool": "integer", "Double": "real", "String": "text", "Data": "blob",
+            ]
+            for rows in try UnreadableRows.find(db, schema) {
+                try db.execute(
+                    sql:
+                        "DELETE FROM \(SQLName(rows.table).sql) WHERE typeof(\(SQLName(rows.column).sql)) <> ?",
+                    arguments: [types[rows.type]])
+            }
         }
         try queue.close()
     }

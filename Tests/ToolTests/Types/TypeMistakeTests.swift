@@ -14,11 +14,11 @@ struct TypeMistakeTests {
         ("let title: Int64 = book.title; _ = title", "cannot convert value of type 'String'"),
         ("try Schema.v2.Book(id: 1).insert(db)", "missing argument for parameter 'title'"),
         ("try Schema.v2.Book(id: \"1\", title: \"\").insert(db)", "cannot convert value of type 'String'"),
-        ("let wrong: Schema.v2.Book = book; _ = wrong", "cannot assign value of type 'Schema.v1.Book'"),
+        ("let wrong: Schema.v2.Book = book; _ = wrong", "cannot convert value of type 'Schema.v1.Book'"),
         ("_ = try Schema.v1.Shelf.fetchAll(db)", "has no member 'Shelf'"),
         ("try Schema.v2.Titles(title: \"\").insert(db)", "has no member 'insert'"),
         ("newBook.titleLength = 3", "setter is inaccessible"),
-        ("_ = try Schema.v2.Book.filter { $0.author == \"\" }.fetchAll(db)", "has no member 'author'"),
+        ("_ = try Schema.v2.Book.filter { $0.author == \"\" }.fetchAll(db)", "no exact matches"),
         ("_ = try Schema.v2.Book.fetchOne(db, id: \"1\")", "cannot convert value of type 'String'"),
     ]
 
@@ -26,7 +26,8 @@ struct TypeMistakeTests {
     func mistakes() async throws {
         let migrator = try SchemaMigrator(migrations: [
             SQLMigration(
-                version: 1, name: "first", sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL, old TEXT);"),
+                version: 1, name: "first",
+                sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL, old TEXT);"),
             SQLMigration(
                 version: 2, name: "second",
                 sql: """
@@ -69,7 +70,9 @@ struct TypeMistakeTests {
     }
 
     /// Returns the errors in a step by line.
-    private func compile(_ types: String, _ step: String, in folder: TemporaryFolder) async throws -> [Int: String] {
+    private func compile(_ types: String, _ step: String, in folder: TemporaryFolder) async throws -> [Int:
+        String]
+    {
         try Data(types.utf8).write(to: folder.file("OldSchemas.swift"))
         try Data(step.utf8).write(to: folder.file("Step.swift"))
         let result = try await BuiltProcess.compiler([
@@ -79,7 +82,7 @@ struct TypeMistakeTests {
         let found = result.errors.matches(of: /Step\.swift:(\d+):\d+: error: (.*)/).compactMap { match in
             Int(match.1).map { ($0, String(match.2)) }
         }
-        #expect(!result.errors.contains("OldSchemas.swift:"), "\(result.errors)")
+        #expect(!result.errors.contains(/OldSchemas\.swift:\d+:\d+: error/), "\(result.errors)")
         return Dictionary(found, uniquingKeysWith: { first, _ in first })
     }
 }

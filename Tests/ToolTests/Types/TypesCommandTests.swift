@@ -22,7 +22,8 @@ struct TypesCommandTests {
 
                 """)
         #expect(try text(tool).contains("    enum v20240601 {\n"))
-        #expect(try await tool("types").output == "Sources/App/OldSchemas.swift: 1 version, 2 types, unchanged\n")
+        #expect(
+            try await tool("types").output == "Sources/App/OldSchemas.swift: 1 version, 2 types, unchanged\n")
         #expect(try await tool("check").output == "✓ 2 migrations checked: nothing found\n")
     }
 
@@ -30,8 +31,10 @@ struct TypesCommandTests {
     func kept() async throws {
         let tool = try Tool(Tool.indexedBooks)
         _ = try await tool("types --output \(Self.path) --versions 20240110090000000")
-        try tool.write("CREATE TABLE tag(name TEXT PRIMARY KEY);", to: "Migrations/20240701000000000_release_2.sql")
-        try tool.write("CREATE TABLE mood(name TEXT PRIMARY KEY);", to: "Migrations/20240702000000000_moods.sql")
+        try tool.write(
+            "CREATE TABLE tag(name TEXT PRIMARY KEY);", to: "Migrations/20240701000000000_release_2.sql")
+        try tool.write(
+            "CREATE TABLE mood(name TEXT PRIMARY KEY);", to: "Migrations/20240702000000000_moods.sql")
         #expect(try await tool("types").output == "Sources/App/OldSchemas.swift: 3 versions, 8 types\n")
         let text = try text(tool)
         #expect(text.contains("    enum v20240110 {") && text.contains("    enum v20240701 {"))
