@@ -36,7 +36,9 @@ struct TypedTable: Sendable {
     let key: [SQLName]
 
     /// True if rows can be written.
-    var isWritable: Bool { kind == .table }
+    ///
+    /// GRDB does not double the quotation marks in names.
+    var isWritable: Bool { kind == .table && !columns.contains { $0.name.text.contains("\"") } }
 
     /// Reads the tables and views of a database, by name.
     ///
@@ -47,6 +49,8 @@ struct TypedTable: Sendable {
         let byName = Dictionary(options.map { ($0["name"] as SQLName, $0) }, uniquingKeysWith: { $1 })
         return try SchemaObject.fetchAll(db)
             .filter { ["table", "view"].contains($0.type) && $0.name != "grdb_migrations" }
+            // GRDB does not double the quotation mark, so that no statement finds the table.
+            .filter { !$0.name.text.contains("\"") }
             .sorted { $0.name.text < $1.name.text }
             .map { object in
                 try TypedTable(
@@ -68,14 +72,17 @@ struct TypedTable: Sendable {
         let ranked = rows.map { (rank: $0["pk"] as Int, name: $0["name"] as SQLName) }.filter { $0.rank > 0 }
             .sorted { $0.rank < $1.rank }.map(\.name)
         let isAlias = try !isWithoutRowID && kind == .table && Self.isRowIDAlias(db, name, ranked, rows)
-        let isFullText = kind == .virtualTable && object.isFullText
+        let fullText = FullTextTable(object)
+        let contents = try Self.declaredTypes(db, fullText?.contentTable)
         var columns = rows.map { [name] row in
             let column: SQLName = row["name"]
             let type: String = row["type"] ?? ""
             let isGenerated = row["hidden"] as Int > 1
             let coding =
                 mapping.coding(of: column, in: name)
-                ?? (isFullText ? .plain("String") : ColumnCoding(declared: type, isStrict: isStrict))
+                ?? (fullText != nil && contents.isEmpty
+                    ? .plain("String")
+                    : ColumnCoding(declared: contents[column] ?? type, isStrict: isStrict))
             let isRequired = row["notnull"] != 0 || ranked.contains(column)
             return Column(
                 name: column, type: type,
@@ -94,6 +101,16 @@ struct TypedTable: Sendable {
         self.columns = columns
     }
 
+    /// Returns the declared types of the columns of the table from which a full-text table reads its texts.
+    ///
+    /// That table may hold anything else, and the full-text table shows it unchanged (fts5.html, 4.4.3).
+    private static func declaredTypes(_ db: Database, _ table: SQLName?) throws -> [SQLName: String] {
+        guard let table else { return [:] }
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, type FROM pragma_table_xinfo(?, 'main')", arguments: [table])
+        return Dictionary(rows.map { ($0["name"], $0["type"] ?? "") }, uniquingKeysWith: { $1 })
+    }
+
     /// Returns whether a key is another name of the row's id.
     private static func isRowIDAlias(
         _ db: Database, _ table: SQLName, _ key: [SQLName], _ rows: [Row]
@@ -105,14 +122,5 @@ struct TypedTable: Sendable {
         return try Row.fetchOne(
             db, sql: "SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", arguments: [table])
             == nil
-    }
-}
-
-extension SchemaObject {
-    /// True if the table is one of FTS3, FTS4 or FTS5.
-    fileprivate var isFullText: Bool {
-        let words = comparable([]).map { String(decoding: $0, as: UTF8.self) }
-        return words.firstIndex(of: "using").map { words.dropFirst($0 + 1).first?.hasPrefix("fts") == true }
-            ?? false
     }
 }

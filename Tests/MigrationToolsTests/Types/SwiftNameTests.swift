@@ -48,6 +48,17 @@ struct SwiftNameTests {
         }
     }
 
+    @Test("leave out a table with a quotation mark in its name, and do not write a column with one")
+    func quotationMarks() throws {
+        let migrator = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a", sql: "CREATE TABLE \"q\"\"q\"(x); CREATE TABLE note(\"e\"\"e\" TEXT);")
+        ])
+        let text = try SchemaTypes(of: migrator, at: [1], name: "Schema", mapping: ColumnTypes()).text
+        #expect(text.contains("struct Note: OldView {") && !text.contains("struct QQ"))
+        #expect(text.contains("eE: row.optional(\"e\\\"e\")"))
+    }
+
     @Test("name a version by its day, or by as much of its time as tells it from others")
     func versions() throws {
         let versions: [Int64] = [
