@@ -30,7 +30,7 @@ struct OldSchemasTests {
         try oldSchemas.verify(for: Self.migrator())
         let text = try String(contentsOf: oldSchemas.url, encoding: .utf8)
         for part in [
-            "\nenum Old {\n", "\n    enum v1 {\n",
+            "\nnonisolated enum Old {\n", "\n    enum v1 {\n",
             "\n    enum createShelves {\n        typealias Book = v1.Book\n",
             "var title: Title\n",
         ] {

@@ -88,7 +88,7 @@
                     !versions.isEmpty
                 {
                     versions[versions.count - 1].types.append(String(match.1))
-                } else if line.hasPrefix("extension ") {
+                } else if line.contains("extension ") {
                     break
                 }
             }

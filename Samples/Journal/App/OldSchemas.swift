@@ -8,7 +8,7 @@ import Foundation
 import GRDB
 
 /// The tables at earlier versions of the schema, for steps of migrations.
-enum Schema {
+nonisolated enum Schema {
     /// The tables after the migration 20240612083000000 create_search.
     enum v20240612 {
         /// Table `entry`.
@@ -115,7 +115,7 @@ enum Schema {
     }
 }
 
-extension Schema {
+nonisolated extension Schema {
     /// A table whose rows can be read and written.
     protocol OldTable: OldView, PersistableRecord {}
 
@@ -238,7 +238,7 @@ extension Schema {
     }
 }
 
-extension Schema.OldView {
+nonisolated extension Schema.OldView {
     static var databaseKey: [String] { [] }
 
     init(row: Row) throws {
@@ -258,7 +258,7 @@ extension Schema.OldView {
     }
 }
 
-extension Schema.StoredRow {
+nonisolated extension Schema.StoredRow {
     func value<Value>(_ column: String, as coding: Schema.Coding<Value>) throws -> Value {
         let stored = try stored(column)
         guard let value = coding.read(stored) else { throw unreadable(column, stored, "\(Value.self)") }
@@ -270,7 +270,7 @@ extension Schema.StoredRow {
     }
 }
 
-extension Schema.Coding where Value: RawRepresentable, Value.RawValue: DatabaseValueConvertible {
+nonisolated extension Schema.Coding where Value: RawRepresentable, Value.RawValue: DatabaseValueConvertible {
     /// The raw value.
     static var rawValue: Self {
         Self(

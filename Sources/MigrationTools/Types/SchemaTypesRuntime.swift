@@ -1,4 +1,7 @@
 /// The part of a generated file that its types share: how they read and write rows.
+///
+/// Everything is nonisolated: closures that get a database are on no actor, while a new app of Xcode's is on the main
+/// actor unless it says otherwise.
 struct SchemaTypesRuntime {
     /// The text of the part.
     let text: String
@@ -19,7 +22,7 @@ struct SchemaTypesRuntime {
         if coded { extensions += [Self.codedReads] + Self.extensions(for: codings) }
         text = """
 
-            extension \(name) {
+            nonisolated extension \(name) {
             \(types.joined(separator: "\n\n").indented(4))
             }
 
@@ -54,7 +57,7 @@ struct SchemaTypesRuntime {
         var extensions: [String] = []
         if !dates.isEmpty {
             extensions.append(
-                "extension NAME.Coding where Value == Date {\n\(dates.joined(separator: "\n\n").indented(4))\n}"
+                "nonisolated extension NAME.Coding where Value == Date {\n\(dates.joined(separator: "\n\n").indented(4))\n}"
             )
         }
         let uuids = [(true, "uppercase", ""), (false, "lowercase", ".lowercased()")]
@@ -62,7 +65,7 @@ struct SchemaTypesRuntime {
             .map { uuid($0.1, "uuidString\($0.2)") }
         if !uuids.isEmpty {
             extensions.append(
-                "extension NAME.Coding where Value == UUID {\n\(uuids.joined(separator: "\n\n").indented(4))\n}"
+                "nonisolated extension NAME.Coding where Value == UUID {\n\(uuids.joined(separator: "\n\n").indented(4))\n}"
             )
         }
         if codings.contains(where: { if case .rawValue = $0 { true } else { false } }) {
@@ -198,7 +201,7 @@ struct SchemaTypesRuntime {
         """
 
     private static let codable = """
-        extension NAME.OldView {
+        nonisolated extension NAME.OldView {
             static var databaseKey: [String] { [] }
 
             init(row: Row) throws {
@@ -232,7 +235,7 @@ struct SchemaTypesRuntime {
         """#
 
     private static let codedReads = """
-        extension NAME.StoredRow {
+        nonisolated extension NAME.StoredRow {
             func value<Value>(_ column: String, as coding: NAME.Coding<Value>) throws -> Value {
                 let stored = try stored(column)
                 guard let value = coding.read(stored) else { throw unreadable(column, stored, "\\(Value.self)") }
@@ -327,7 +330,7 @@ struct SchemaTypesRuntime {
     }
 
     private static let rawValue = """
-        extension NAME.Coding where Value: RawRepresentable, Value.RawValue: DatabaseValueConvertible {
+        nonisolated extension NAME.Coding where Value: RawRepresentable, Value.RawValue: DatabaseValueConvertible {
             /// The raw value.
             static var rawValue: Self {
                 Self(
@@ -343,7 +346,7 @@ struct SchemaTypesRuntime {
         """
 
     private static let json = """
-        extension NAME.Coding where Value: Codable {
+        nonisolated extension NAME.Coding where Value: Codable {
             /// A JSON text, which is written with sorted keys.
             static var json: Self {
                 Self(

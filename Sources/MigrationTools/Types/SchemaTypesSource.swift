@@ -61,7 +61,7 @@ package struct SchemaTypesSource {
                 import GRDB
 
                 /// The tables at earlier versions of the schema, for steps of migrations.
-                enum \(name) {
+                nonisolated enum \(name) {
                 \((patterns.declarations + bodies).joined(separator: "\n\n"))
                 }
 

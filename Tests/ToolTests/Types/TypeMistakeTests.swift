@@ -54,6 +54,9 @@ struct TypeMistakeTests {
             }
             """
         #expect(try await compile(text, right, in: folder) == [:])
+        // As Xcode isolates a new app.
+        let isolated = right.replacing("func step", with: "nonisolated func step")
+        #expect(try await compile(text, isolated, in: folder, ["-default-isolation", "MainActor"]) == [:])
         let lines = Self.mistakes.enumerated().map { index, mistake in
             """
             func mistake\(index)(_ db: Database, _ book: Schema.v1.Book, _ newBook: inout Schema.v2.Book) throws {
@@ -70,15 +73,15 @@ struct TypeMistakeTests {
     }
 
     /// Returns the errors in a step by line.
-    private func compile(_ types: String, _ step: String, in folder: TemporaryFolder) async throws -> [Int:
-        String]
-    {
+    private func compile(
+        _ types: String, _ step: String, in folder: TemporaryFolder, _ options: [String] = []
+    ) async throws -> [Int: String] {
         try Data(types.utf8).write(to: folder.file("OldSchemas.swift"))
         try Data(step.utf8).write(to: folder.file("Step.swift"))
-        let result = try await BuiltProcess.compiler([
-            "-typecheck", "-swift-version", "6", "-parse-as-library", folder.file("OldSchemas.swift").path,
-            folder.file("Step.swift").path,
-        ]).result()
+        let files = ["OldSchemas.swift", "Step.swift"].map { folder.file($0).path }
+        let result = try await BuiltProcess.compiler(
+            options + ["-typecheck", "-swift-version", "6", "-parse-as-library"] + files
+        ).result()
         let found = result.errors.matches(of: /Step\.swift:(\d+):\d+: error: (.*)/).compactMap { match in
             Int(match.1).map { ($0, String(match.2)) }
         }
