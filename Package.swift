@@ -67,6 +67,7 @@ let package = Package(
             name: "MigrationTools",
             dependencies: [
                 "MigrationDiagnostics",
+                "MigrationEmbedding",
                 "MigrationFiles",
                 "SchemaMigrations",
                 "TextOutput",
@@ -119,6 +120,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/Journal",
+            exclude: ["Migrations/code.rules"],
             swiftSettings: settings,
             plugins: ["EmbedMigrations"]
         ),
@@ -321,7 +323,7 @@ if Context.environment["ON_SIMULATOR"] != nil {
     // A simulator runs the tests of the libraries that apps link; the rest is for developers' computers.
     let onSimulator: Set = [
         "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations", "MigrationFiles",
-        "SchemaMigrations", "DatabaseFiles",
+        "MigrationEmbedding", "SchemaMigrations", "DatabaseFiles",
         "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
         "DefaultIsolation",
         "AppMigrationsTests", "SchemaMigrationsTests", "DatabaseFilesTests",

@@ -25,6 +25,7 @@ struct AppMigrationsTool: ParsableCommand {
         subcommands: [
             NewCommand.self, DiffCommand.self, StatusCommand.self, PlanCommand.self, MigrateCommand.self,
             RollbackCommand.self, SquashCommand.self,
+            TypesCommand.self, EmbedCommand.self,
             CheckCommand.self, RehearseCommand.self, FixtureCommand.self, SnapshotCommand.self,
             DumpCommand.self, DriftCommand.self, HistoryCommand.self, AdoptCommand.self, AcceptCommand.self,
         ])

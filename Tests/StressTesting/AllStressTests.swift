@@ -20,4 +20,5 @@ public let allStressTests: [any StressTest] = [
     UndoTest(),
     SummaryTest(),
     RedefineTest(),
+    TypesTest(),
 ]

@@ -256,7 +256,8 @@ struct OtherCommandsTests {
             "rehearse",
             "snapshot",
             "snapshot write",
-            "snapshot verify", "fixture", "dump", "history", "adopt", "accept",
+            "snapshot verify", "fixture", "dump", "history", "adopt", "accept", "types",
+            "embed",
         ])
     func help(command: String) async throws {
         let run = try await Tool()("\(command) --help")

@@ -157,6 +157,9 @@ struct RehearseTests {
                   "sizeAfter" : 20480,
                   "sizeAtMost" : SIZE,
                   "sizeBefore" : 20480,
+                  "unreadableRows" : [
+
+                  ],
                   "values" : [
 
                   ],

@@ -36,10 +36,10 @@ extension Entries {
         manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20240612083000000, in: database)
         manager.whenMigratingToVersion("2.0", in: database) { db in
             var count = 0
-            for row in try Row.fetchAll(db, sql: "SELECT id, text FROM entry") {
-                guard let mood = Mood(smileyIn: row["text"]) else { continue }
-                try db.execute(
-                    sql: "UPDATE entry SET mood = ? WHERE id = ?", arguments: [mood.rawValue, row["id"]])
+            // The table as it was in 2.0, whatever later releases make of it.
+            for var entry in try Schema.v20240612.Entry.fetchAll(db) {
+                guard let mood = Mood(smileyIn: entry.text) else { continue }
+                try entry.updateChanges(db) { $0.mood = mood }
                 count += 1
             }
             notes.did("read the mood of \(count) old entries from their smileys")

@@ -60,6 +60,10 @@ extension Rehearsal {
         lines += violations.map {
             "  \($0.table): \($0.after.counting("row")) without a row of \($0.parent), \($0.before) before"
         }
+        if !unreadableRows.isEmpty {
+            lines += ["", style.heading("Rows that types of old schemas cannot read")]
+            lines += unreadableRows.map { "  \(style.bad($0.sentence))" }
+        }
         lines += lostSequences.map { "  \(style.notable("warning:")) \($0)" }
         lines += warnings.map { "  \(style.notable("warning:")) \($0)" }
         lines += ["", style.heading("Size"), "  \(sizeBefore.asSize) → \(sizeAfter.asSize)"]
@@ -99,6 +103,15 @@ extension Rehearsal.ValueChange {
         let count = "\(changed) of \(rows.counting("row"))"
         if refersToOtherRows { return "\(count) refer to another row" }
         return lost == 0 ? count : "\(count), \(lost) to NULL"
+    }
+}
+
+extension Rehearsal.UnreadableRows {
+    /// The count in a sentence, such as `entry.day at 20240110090000000: 3 rows do not hold a Date`.
+    fileprivate var sentence: String {
+        let verb = rows == 1 ? "does" : "do"
+        let first = firstKey.map { $0.isEmpty ? "" : ", the first where \($0.inOneLine)" } ?? ""
+        return "\(table).\(column) at \(version): \(rows.counting("row")) \(verb) not hold a \(type)\(first)"
     }
 }
 

@@ -61,6 +61,22 @@ public struct Rehearsal: Sendable {
         public let example: String?
     }
 
+    /// The rows of a table that a type of ``OldSchemas`` cannot read, because of the values in one of its columns.
+    public struct UnreadableRows: Sendable, Hashable {
+        /// The version of the schema at which the rows were read.
+        public let version: SchemaVersion
+        /// The table's name.
+        public let table: String
+        /// The column's name.
+        public let column: String
+        /// The type of the column in Swift.
+        public let type: String
+        /// The number of such rows.
+        public let rows: Int
+        /// The key of the first of them, as `id = 17`, if the rehearsal shows values.
+        public let firstKey: String?
+    }
+
     /// The words of a rehearsal for changed values.
     public enum ShownValues: Sendable {
         /// The number of changed values in each column.
@@ -85,6 +101,8 @@ public struct Rehearsal: Sendable {
     public let values: [ValueChange]
     /// The foreign keys that are violated, before or after.
     public let violations: [Violation]
+    /// The rows that types of old schemas cannot read, at each version that has types and that the migration met.
+    public let unreadableRows: [UnreadableRows]
     /// Pre-existing problems in the database, a sentence each.
     public let warnings: [String]
     /// The size of the database before, in bytes.
@@ -106,21 +124,32 @@ public struct Rehearsal: Sendable {
 extension Rehearsal {
     /// Migrates a copy, and compares its contents before and after.
     init(
-        of migrator: SchemaMigrator, on copy: DatabaseQueue, showing shown: ShownValues,
-        migrate: () throws -> SchemaReport
+        of migrator: SchemaMigrator, on copy: DatabaseQueue, upTo target: SchemaVersion?,
+        showing shown: ShownValues,
+        reading oldSchemas: OldSchemas?, migrate: (_ version: SchemaVersion?) throws -> SchemaReport
     ) throws {
         let before = try copy.read(Inventory.init)
         let keepsValues = shown == .examples
         let oldValues = try copy.read { try DatabaseValues($0, keepingValues: keepsValues) }
-        var report: SchemaReport?
+        let stops = try OldSchemaStops(of: migrator, on: copy, upTo: target, oldSchemas)
+        var reports: [SchemaReport] = []
+        var unreadable = try stops.unreadableRows()
         var duration = Duration.zero
         let peak = try SpaceWatch.peak(of: copy) {
-            duration = try ContinuousClock().measure { report = try migrate() }
+            for version in stops.versions {
+                duration += try ContinuousClock().measure { reports.append(try migrate(version)) }
+                unreadable += try stops.unreadableRows()
+            }
         }
         self.duration = duration
+        unreadableRows = unreadable.map {
+            UnreadableRows(
+                version: SchemaVersion($0.version) ?? 0, table: $0.table, column: $0.column, type: $0.type,
+                rows: $0.count, firstKey: keepsValues ? $0.firstKey : nil)
+        }
         let after = try copy.read(Inventory.init)
-        undone = report?.undone ?? []
-        let applied = Set(report?.applied ?? [])
+        undone = reports.flatMap(\.undone)
+        let applied = Set(reports.flatMap(\.applied))
         steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
             .map { Step(version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero) }
         let scripts = try migrator.migrations.filter { applied.contains($0.version) }
@@ -146,7 +175,8 @@ extension Rehearsal {
         lostSequences = after.lostSequences(since: before).map {
             "the AUTOINCREMENT sequence of table \($0.table.text.quoted) is at \($0.after), and was at \($0.before)"
         }
-        warnings = report?.warnings ?? []
+        var known: Set<String> = []
+        warnings = reports.flatMap(\.warnings).filter { known.insert($0).inserted }
         sizeBefore = before.size
         sizeAfter = after.size
         sizeAtMost = max(peak, before.size, after.size)

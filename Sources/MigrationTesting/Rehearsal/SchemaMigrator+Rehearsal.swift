@@ -15,11 +15,13 @@ extension SchemaMigrator {
     ///   - version: the version of a known migration, inclusive; nil for the latest.
     ///   - folder: the folder for the copy; nil for the temporary folder.
     ///   - values: whether the report holds examples of changed values.
+    ///   - oldSchemas: types of old schemas; the report lists the rows that they cannot read.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
-        showing values: Rehearsal.ShownValues = .none, progress: Progress? = nil
+        showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
+        progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
             try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
@@ -28,8 +30,8 @@ extension SchemaMigrator {
                 let queue = try DatabaseQueue(path: file.path, configuration: configuration)
                 try database.backup(to: queue, progress: progress)
                 let result = Result {
-                    try Rehearsal(of: self, on: queue, showing: values) {
-                        try migrateCopy(queue, upTo: version, progress: progress)
+                    try Rehearsal(of: self, on: queue, upTo: version, showing: values, reading: oldSchemas) {
+                        try migrateCopy(queue, upTo: $0, progress: progress)
                     }
                 }
                 try queue.close()
@@ -49,15 +51,20 @@ extension SchemaMigrator {
     ///     as well.
     ///   - version: the version of a known migration, inclusive; nil for the latest.
     ///   - values: whether the report holds examples of changed values.
+    ///   - oldSchemas: types of old schemas; the report lists the rows that they cannot read.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
     /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
-        showing values: Rehearsal.ShownValues = .none, progress: Progress? = nil
+        showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
+        progress: Progress? = nil
     ) throws -> Rehearsal {
         try SchemaMigrationError.mapErrors {
             let database = try SQLiteFile(path: path, configuration: configuration).openReadOnly()
-            let result = Result { try rehearse(database, upTo: version, showing: values, progress: progress) }
+            let result = Result {
+                try rehearse(
+                    database, upTo: version, showing: values, reading: oldSchemas, progress: progress)
+            }
             try database.close()
             return try result.get()
         }

@@ -54,6 +54,10 @@ package struct MigrationReview: Sendable {
             let schemas = run(migrator)
             reviewStatements(of: set.entries.map(\.fileName), schemas)
             if let database { try compare(migrator, with: database) }
+            // What fails to run has a finding of its own.
+            if notRun.allSatisfy({ $0.hasSuffix(".swift") }) {
+                findings += GeneratedCodeReview(of: migrator, in: directory).findings
+            }
         } else {
             reviewStatements(of: set.entries.map(\.fileName), [:])
         }

@@ -7,7 +7,7 @@ extension ReviewRule {
     private static let files = [
         malformedName, doubleVersion, futureVersion, unreadableFile, refusedStatement, noStatement,
         missingDown,
-        doesNotApply, downDoesNotApply, unknownRule, ignoredPragma, notCompatible,
+        doesNotApply, downDoesNotApply, unknownRule, ignoredPragma, notCompatible, generatedCode,
     ]
 
     static let malformedName = ReviewRule(
@@ -48,6 +48,10 @@ extension ReviewRule {
     static let notCompatible = ReviewRule(
         "not-compatible", .error, "a file says that it is compatible, and an older app may fail after it",
         remedy: "Remove `compatible` from the header, or only add to the schema.", scope: .file)
+
+    static let generatedCode = ReviewRule(
+        "generated-code", .error, "code that code.rules names is not what the files make",
+        remedy: "Write it again with `app-migrations types` or `app-migrations embed`.", scope: .file)
 
     // MARK: Statements
 

@@ -15,7 +15,8 @@ struct RehearseCommand: ParsableCommand {
             removed in the end, also after Control-C, SIGTERM or SIGHUP; only its owner can read it. The report has the \
             time of each migration, the changes of the schema, the number of rows in each table, the number of changed \
             values in each column, violated foreign keys, the size, and the most space that the database took \
-            meanwhile. Run it on the biggest database that you have. It prints no value of the database without \
+            meanwhile. If code.rules names a file of types, it also has the rows that they cannot read. Run it on the \
+            biggest database that you have. It prints no value of the database without \
             --show-values.
 
             EXAMPLE
@@ -32,6 +33,8 @@ struct RehearseCommand: ParsableCommand {
 
     func run() throws {
         let migrator = try folder.migrator()
+        let rules = try CodeRules(in: folder.url)
+        let oldSchemas = rules.outputs[.types].map { OldSchemas(at: $0.url, mapping: rules.mapping) }
         let scratch = try ScratchFolder()
         defer { scratch.remove() }
         let rehearsal = try database.reading { queue in
@@ -40,7 +43,8 @@ struct RehearseCommand: ParsableCommand {
             )
             .run {
                 try migrator.rehearse(
-                    queue, in: scratch.url, showing: showValues ? .examples : .none, progress: $0)
+                    queue, in: scratch.url, showing: showValues ? .examples : .none, reading: oldSchemas,
+                    progress: $0)
             }
         }
         if format.json {
@@ -60,6 +64,7 @@ private struct RehearseOutput: Encodable {
     let rows: [RowCount]
     let values: [ValueChange]
     let foreignKeyViolations: [Violation]
+    let unreadableRows: [UnreadableRows]
     let warnings: [String]
     let sizeBefore: Int64
     let sizeAfter: Int64
@@ -94,6 +99,15 @@ private struct RehearseOutput: Encodable {
         let example: String?
     }
 
+    struct UnreadableRows: Encodable {
+        let version: String
+        let table: String
+        let column: String
+        let type: String
+        let rows: Int
+        let firstKey: String?
+    }
+
     struct Violation: Encodable {
         let table: String
         let parent: String
@@ -118,6 +132,11 @@ private struct RehearseOutput: Encodable {
         }
         foreignKeyViolations = rehearsal.violations.map {
             Violation(table: $0.table, parent: $0.parent, before: $0.before, after: $0.after)
+        }
+        unreadableRows = rehearsal.unreadableRows.map {
+            UnreadableRows(
+                version: "\($0.version)", table: $0.table, column: $0.column, type: $0.type, rows: $0.rows,
+                firstKey: $0.firstKey)
         }
         warnings = rehearsal.warnings
         sizeBefore = rehearsal.sizeBefore

@@ -1,0 +1,148 @@
+package import Foundation
+import MigrationDiagnostics
+import SchemaMigrations
+
+/// The code that is generated from a folder of migrations, and how: the file `code.rules` beside them.
+///
+/// `types:` and `embed:` name files, from the folder; every other line gives a column a type. `#` begins a comment.
+///
+/// ```
+/// types: ../OldSchemas.swift
+/// embed: ../Migrations.swift
+/// entry.mood: Mood           # an enumeration, by its raw value
+/// entry.day: Date(yyyy-MM-dd)
+/// *.metadata: json([String: String])
+/// ```
+package struct CodeRules: Sendable {
+    /// The name of the file.
+    package static let fileName = "code.rules"
+
+    /// A kind of code.
+    package enum Kind: String, CaseIterable, Sendable {
+        /// The tables of earlier versions, as types.
+        case types
+        /// The migrations themselves.
+        case embed
+    }
+
+    /// A file of code.
+    package struct Output: Sendable {
+        package let url: URL
+        /// The line that names it, from 1.
+        let line: Int
+    }
+
+    /// The files of code.
+    package private(set) var outputs: [Kind: Output] = [:]
+    /// The types that the app chooses.
+    package private(set) var mapping = ColumnTypes()
+    private let folder: URL
+    private var text = ""
+
+    /// Reads the file of a folder, which need not exist.
+    ///
+    /// - Throws: `SchemaMigrationError`, with the line.
+    package init(in folder: URL) throws {
+        self.folder = folder
+        let file = folder.appendingPathComponent(Self.fileName)
+        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        do {
+            text = try String(contentsOf: file, encoding: .utf8)
+        } catch {
+            throw SchemaMigrationError(
+                .invalidRequest, at: .file(Self.fileName), "cannot be read: \(error.localizedDescription)",
+                remedy: "Save it as UTF-8 text that its owner can read.")
+        }
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
+            try add(line, number: number + 1)
+        }
+    }
+
+    private mutating func add(_ line: Substring, number: Int) throws {
+        let line = line.withoutComment
+        guard !line.isEmpty else { return }
+        let place = Diagnostic.Place.file(Self.fileName, line: number)
+        guard let colon = line.indexOfColon else {
+            throw SchemaMigrationError(
+                .invalidRequest, at: place, "\(line) is not a rule",
+                remedy: "Write a column, a colon and a type, such as entry.mood: Mood.")
+        }
+        let subject = line[..<colon].trimmingCharacters(in: .whitespaces)
+        let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        guard let kind = Kind(rawValue: subject) else { return try mapping.add(subject, value, at: place) }
+        guard !value.isEmpty else {
+            throw SchemaMigrationError(
+                .invalidRequest, at: place, "\(subject): names no file",
+                remedy: "Write the path of the file, from this folder.")
+        }
+        outputs[kind] = Output(
+            url: URL(fileURLWithPath: value, relativeTo: folder).standardizedFileURL, line: number)
+    }
+
+    /// Notes a file of code, unless it is noted already.
+    ///
+    /// - Returns: true if the file was written.
+    package func note(_ output: URL, as kind: Kind) throws -> Bool {
+        guard
+            outputs[kind]?.url.resolvingSymlinksInPath()
+                != output.standardizedFileURL.resolvingSymlinksInPath()
+        else {
+            return false
+        }
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        let line = "\(kind.rawValue): \(Self.path(of: output, from: folder))"
+        if let old = outputs[kind] {
+            lines[old.line - 1] = line
+        } else {
+            if lines.isEmpty {
+                lines.append(
+                    "# The code that is generated from these migrations: see `app-migrations help types`.")
+            }
+            lines.append(line)
+        }
+        let file = folder.appendingPathComponent(Self.fileName)
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file, options: .atomic)
+        return true
+    }
+
+    /// Returns the path of a file, from a folder.
+    static func path(of file: URL, from folder: URL) -> String {
+        let parts = file.standardizedFileURL.resolvingSymlinksInPath().pathComponents
+        let base = folder.standardizedFileURL.resolvingSymlinksInPath().pathComponents
+        let common = zip(parts, base).prefix { $0 == $1 }.count
+        return (base.dropFirst(common).map { _ in ".." } + parts.dropFirst(common)).joined(separator: "/")
+    }
+}
+
+extension Substring {
+    /// The text before a `#` at the beginning of a word.
+    fileprivate var withoutComment: String {
+        var end = startIndex
+        var isWordStart = true
+        while end < endIndex, !(self[end] == "#" && isWordStart) {
+            isWordStart = self[end].isWhitespace
+            end = index(after: end)
+        }
+        return self[..<end].trimmingCharacters(in: .whitespaces)
+    }
+}
+
+extension String {
+    /// The place of the first colon outside quotes.
+    fileprivate var indexOfColon: Index? {
+        var quote: Character?
+        for index in indices {
+            if let open = quote {
+                if self[index] == open { quote = nil }
+            } else if "\"`".contains(self[index]) {
+                quote = self[index]
+            } else if self[index] == ":" {
+                return index
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,60 @@
+package import Foundation
+import MigrationDiagnostics
+import MigrationEmbedding
+import SchemaMigrations
+
+/// The migrations of a folder as Swift code that is committed, for an app that does not use the build plugin.
+package struct CommittedMigrations {
+    /// The text of the file.
+    package let text: String
+    /// The number of migrations.
+    package let count: Int
+
+    /// Reads the migrations of a folder.
+    ///
+    /// - Throws: `SchemaMigrationError`, for the first file that cannot be embedded.
+    package init(in folder: URL) throws {
+        let names = try MigrationFolder.names(in: folder).sorted()
+        let files = names.filter { $0.first?.isASCII == true && $0.first?.isNumber == true }
+        let migrations = try Self.read(files.map { folder.appendingPathComponent($0) }, in: folder)
+        count = migrations.migrations.count
+        text = SwiftSource(migrations, form: .committed).text
+    }
+
+    private static func read(_ files: [URL], in folder: URL) throws -> EmbeddedMigrations {
+        do {
+            return try EmbeddedMigrations(files: files, folder: folder)
+        } catch {
+            guard let first = error.diagnostics.first else { throw error }
+            throw SchemaMigrationError(.invalidMigration, first)
+        }
+    }
+
+    /// Writes the file, unless it has the text already.
+    ///
+    /// - Returns: true if it was written.
+    /// - Throws: `SchemaMigrationError`, if another file is there.
+    package func write(to url: URL) throws -> Bool {
+        if FileManager.default.fileExists(atPath: url.path) {
+            let old = try? String(contentsOf: url, encoding: .utf8)
+            guard let old, old.hasPrefix(SwiftSource.committedTitle) else {
+                throw SchemaMigrationError(
+                    .invalidRequest, at: .file(url.lastPathComponent),
+                    "exists already, and holds no embedded migrations",
+                    remedy: "Remove it, or pass another path. Nothing was changed.")
+            }
+            if old == text { return false }
+        }
+        do {
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: url, options: .atomic)
+        } catch {
+            throw SchemaMigrationError(
+                .invalidRequest, at: .file(url.lastPathComponent),
+                "cannot be written: \(error.localizedDescription)",
+                remedy: "Make its folder writable.")
+        }
+        return true
+    }
+}
