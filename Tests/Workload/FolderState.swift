@@ -152,7 +152,8 @@ struct FolderState: Equatable {
     /// Every copy that has its final name is whole.
     private mutating func readBackups(_ folder: String) throws {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        litter = names.filter { !$0.hasSuffix(".backup") }
+        // The note of an attempt, and what a death has left of it, are replaced with the next copy.
+        litter = names.filter { !$0.hasSuffix(".backup") && !$0.contains(".attempt") }
         for name in names where name.hasSuffix(".backup") {
             try read("\(folder)/\(name)") { db, state in
                 let count = try db.rows("SELECT version FROM schema_migrations").count

@@ -189,12 +189,10 @@ struct Judgement {
     func complaints(aboutCopies state: FolderState) -> [String] {
         let scenario = reference.scenario
         guard scenario.backup == .saved, scenario.isOldInstall else { return [] }
-        let ends = Plan.steps.compactMap { if case .move(let target) = $0.work { target } else { nil } }
-        // A move that was begun again has a later copy too.
-        guard let start = ends.last(where: { $0 < state.ledger.count }),
-            !state.copies.contains(where: { $0 >= start && $0 < state.ledger.count })
+        // Later copies may push each other out, but not the one from before the update.
+        guard let first = goal.copies.min(), first < state.ledger.count, !state.copies.contains(first)
         else { return [] }
-        return ["no copy from before migration \(start + 1): \(state.copies)"]
+        return ["no copy from before migration \(first + 1): \(state.copies)"]
     }
 
     /// The mistakes in the end, besides that.
