@@ -22,14 +22,7 @@ struct MarkedDatabaseTests {
         (old, new) = (folder.path("old/app.sqlite"), folder.path("new/app.sqlite"))
     }
 
-    /// Collects events.
-    private final class Log: Sendable {
-        private let entries = Locked<[DatabaseFile.Event]>([])
-        var events: [DatabaseFile.Event] { entries.withLock { $0 } }
-        func note(_ event: DatabaseFile.Event) { entries.withLock { $0.append(event) } }
-    }
-
-    private let log = Log()
+    private let log = EventLog()
 
     private func file(waitingFor limit: Duration = .seconds(10)) -> DatabaseFile {
         DatabaseFile(path: new, movedFrom: [old], waitingFor: limit, onEvent: log.note)

@@ -1,9 +1,18 @@
+import AppMigrations
+import DatabaseFiles
 import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
 import TestTraits
 import Testing
+
+/// Collects the events of a database file.
+final class EventLog: Sendable {
+    private let entries = Locked<[DatabaseFile.Event]>([])
+    var events: [DatabaseFile.Event] { entries.withLock { $0 } }
+    func note(_ event: DatabaseFile.Event) { entries.withLock { $0.append(event) } }
+}
 
 extension TemporaryFolder {
     func path(_ name: String) -> String { file(name).path }

@@ -45,16 +45,7 @@ package struct CommittedMigrations {
             }
             if old == text { return false }
         }
-        do {
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: url, options: .atomic)
-        } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent),
-                "cannot be written: \(error.localizedDescription)",
-                remedy: "Make its folder writable.")
-        }
+        try url.write(generated: text)
         return true
     }
 }

@@ -36,16 +36,7 @@ package struct SchemaTypesFile: Sendable {
     @discardableResult
     package func write(_ text: String) throws -> Bool {
         guard text != self.text else { return false }
-        do {
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: url, options: .atomic)
-        } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent),
-                "cannot be written: \(error.localizedDescription)",
-                remedy: "Make its folder writable.")
-        }
+        try url.write(generated: text)
         return true
     }
 }
