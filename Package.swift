@@ -37,7 +37,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "MigrationFiles", dependencies: ["MigrationDiagnostics"], swiftSettings: settings),
         .target(
             name: "SchemaMigrations",
             dependencies: [
@@ -45,7 +44,6 @@ let package = Package(
                 "CMigrationSQLite",
                 "CMigrationSystem",
                 "MigrationDiagnostics",
-                "MigrationFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
@@ -68,14 +66,14 @@ let package = Package(
             dependencies: [
                 "MigrationDiagnostics",
                 "MigrationEmbedding",
-                "MigrationFiles",
                 "SchemaMigrations",
                 "TextOutput",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            path: "Sources/Desk/MigrationTools",
             swiftSettings: settings
         ),
-        .target(name: "TextOutput", swiftSettings: settings),
+        .target(name: "TextOutput", path: "Sources/Desk/TextOutput", swiftSettings: settings),
         .target(
             name: "MigrationTesting",
             dependencies: [
@@ -93,7 +91,6 @@ let package = Package(
             dependencies: [
                 "AppMigrations",
                 "MigrationDiagnostics",
-                "MigrationFiles",
                 "MigrationTesting",
                 "MigrationTools",
                 "SchemaMigrations",
@@ -101,10 +98,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            path: "Sources/Desk/app-migrations",
             swiftSettings: settings
         ),
         .target(
-            name: "MigrationEmbedding", dependencies: ["MigrationDiagnostics", "MigrationFiles"],
+            name: "MigrationEmbedding", dependencies: ["MigrationDiagnostics"],
             swiftSettings: settings),
         .executableTarget(
             name: "embed-migrations", dependencies: ["MigrationDiagnostics", "MigrationEmbedding"],
@@ -195,7 +193,7 @@ let package = Package(
         .testTarget(
             name: "SchemaMigrationsTests",
             dependencies: [
-                "DatabaseFiles", "DefaultIsolation", "MigrationDiagnostics", "MigrationFiles",
+                "DatabaseFiles", "DefaultIsolation", "MigrationDiagnostics",
                 "MigrationTesting",
                 "MigrationTools",
                 "SchemaMigrations",
@@ -267,7 +265,9 @@ let package = Package(
         ),
         .target(
             name: "FuzzTargets",
-            dependencies: ["AppMigrations", "MigrationEmbedding", "MigrationFiles", "SchemaMigrations"],
+            dependencies: [
+                "AppMigrations", "MigrationDiagnostics", "MigrationEmbedding", "SchemaMigrations",
+            ],
             path: "Tests/FuzzTargets",
             swiftSettings: settings
         ),
@@ -279,6 +279,9 @@ let package = Package(
             ],
             exclude: ["Assumed"],
             swiftSettings: settings),
+        // Which file may know which other one: reads the sources.
+        .testTarget(
+            name: "StructureTests", dependencies: ["TestTraits"], swiftSettings: settings),
         // What is promised, and the small apps and histories that try it: knows nothing of the package.
         .target(name: "SmallWorlds", path: "Tests/SmallWorlds", swiftSettings: settings),
         .target(
@@ -322,7 +325,7 @@ let package = Package(
 if Context.environment["ON_SIMULATOR"] != nil {
     // A simulator runs the tests of the libraries that apps link; the rest is for developers' computers.
     let onSimulator: Set = [
-        "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations", "MigrationFiles",
+        "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations",
         "MigrationEmbedding", "SchemaMigrations", "DatabaseFiles",
         "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
         "DefaultIsolation",

@@ -32,7 +32,7 @@ compile() {
         -Xcc -fmodule-map-file="$products/CMigrationSQLite.build/module.modulemap" \
         -Xcc -fmodule-map-file="$products/CMigrationSystem.build/module.modulemap" "$@"
 }
-for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/MigrationFiles Sources/MigrationEmbedding \
+for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/MigrationEmbedding \
     Sources/SchemaMigrations Tests/FuzzTargets; do
     name=$(basename $module)
     # shellcheck disable=SC2046

@@ -66,7 +66,7 @@ public struct FoundDatabase: Sendable {
                 """)
         return try tables.contains { row in
             let (name, type): (SQLName, String) = (row["name"], row["type"])
-            guard !Ledger.isOwn(table: name), name != Ledger.tableOfGRDB else { return false }
+            guard !OwnTables.contains(name), name != OwnTables.ofGRDB else { return false }
             do {
                 return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(name.inMain))") ?? true
             } catch let error as DatabaseError where type == "virtual" && error.resultCode == .SQLITE_ERROR {

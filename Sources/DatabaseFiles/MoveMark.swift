@@ -17,7 +17,7 @@ import SchemaMigrations
 /// It moves along with the database, in the file. So a file that an older version of the app creates afterwards, where
 /// it has always had the database, cannot be taken for the database.
 struct MoveMark: Equatable {
-    static let table = Ledger.tableOfMoves
+    static let table = OwnTables.moves
 
     /// The identity of the file that was copied; nil if the file itself was moved.
     let source: FileIdentity?

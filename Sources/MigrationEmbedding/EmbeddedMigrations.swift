@@ -1,6 +1,5 @@
 package import Foundation
 import MigrationDiagnostics
-import MigrationFiles
 
 /// The migrations read from a folder.
 package struct EmbeddedMigrations {

@@ -1,4 +1,4 @@
-import MigrationFiles
+import MigrationDiagnostics
 
 extension FuzzTarget {
     /// Names of migration files, one to a line: each is a migration, none of our business, or a problem.

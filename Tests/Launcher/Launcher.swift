@@ -100,8 +100,8 @@ struct Launcher: ParsableCommand {
                 manager.whenMigratingToVersion(
                     step.version, migrate: schema, in: database, fileID: "App/Migrations.swift", line: 7)
             case (.rows, let database?):
-                manager.whenMigratingToVersion(
-                    step.version, deferredIn: database, startingAt: 0, fileID: "App/Migrations.swift", line: 7
+                manager.afterMigratingToVersion(
+                    step.version, in: database, startingAt: 0, fileID: "App/Migrations.swift", line: 7
                 ) { db, row in
                     try db.execute(sql: "INSERT INTO effect(version) VALUES (?)", arguments: ["\(row)"])
                     if row == 8 { try step.run(in: folder, nil, nil) }

@@ -26,10 +26,10 @@ struct DeferredStepsTests {
                     INSERT INTO book(id, title) SELECT i, 'Book ' || i FROM n
                     """)
         }
-        manager.whenMigratingToVersion("2.1", deferredIn: queue, overRowsOf: "book") { db, rows in
+        manager.afterMigratingToVersion("2.1", in: queue, overRowsOf: "book") { db, rows in
             if try rows.ids(of: "book", db).contains(80) { throw Mishap() }
         }
-        manager.whenMigratingToVersion("2.2", deferredIn: queue, overRowsOf: "book") { db, rows in
+        manager.afterMigratingToVersion("2.2", in: queue, overRowsOf: "book") { db, rows in
             // Time decides how large batches are, except the first one.
             guard try rows.ids(of: "book", db)[0] > 8 else { return }
             // The batch is not committed: this is what a kill in it leaves.
@@ -38,7 +38,7 @@ struct DeferredStepsTests {
             }
             throw CancellationError()
         }
-        manager.whenMigratingToVersion("2.3", deferredIn: queue, startingAt: 0) { _, _ in
+        manager.afterMigratingToVersion("2.3", in: queue, startingAt: 0) { _, _ in
             throw MigrationPostponed(reason: "its time has not come")
         }
         try manager.migrate()

@@ -117,7 +117,7 @@ struct OlderBuildTests {
     func unnamedBaseline() throws {
         let tool = try Tool(Self.main)
         let folder = tool.folder.file("Migrations")
-        let squash = try Squash(directory: folder, before: 3)
+        let squash = try Squash.verified(directory: folder, before: 3)
         try tool.write("", to: "Migrations/3_baseline.sql/in the way")
         let error = try #require(throws: SchemaMigrationError.self) { try squash.write() }
         #expect(error.message == "3_baseline.sql cannot be written: Is a directory.")

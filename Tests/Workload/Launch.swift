@@ -283,11 +283,11 @@ struct Launch {
     ) {
         switch version {
         case Deferral.rows:
-            manager.whenMigratingToVersion(
-                version, deferredIn: database, overRowsOf: "deferred_row", run: Deferral.raise)
+            manager.afterMigratingToVersion(
+                version, in: database, overRowsOf: "deferred_row", run: Deferral.raise)
         case Deferral.calls:
-            manager.whenMigratingToVersion(
-                version, deferredIn: database, startingAt: "", run: Deferral.raise)
+            manager.afterMigratingToVersion(
+                version, in: database, startingAt: "", run: Deferral.raise)
         default:
             manager.afterMigratingToVersion(version) { [self] context in
                 let done = try context.lastCheckpoint(as: Int.self) ?? 0

@@ -48,7 +48,7 @@ extension Entries {
         guard release >= .words else { return }
         manager.whenMigratingToVersion("2.1", migrate: schema, upTo: 20240902090000000, in: database)
         // Years of entries would hold up the launch. Triggers index what is written from now on.
-        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "entry") { db, rows in
+        manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "entry") { db, rows in
             try db.execute(
                 literal: """
                     INSERT INTO entry_word(rowid, text)

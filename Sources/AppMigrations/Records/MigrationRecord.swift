@@ -95,28 +95,9 @@ extension MigrationRecord {
         }
     }
 
-    /// Counts a failure of work, and gives up on a best-effort step if its rule says so.
-    mutating func stop(_ step: MigrationStep, isFailure: Bool) {
-        changeOpen(step.id) { $0.stop(isFailure: isFailure) }
-        guard isFailure, case .giveUp(let limit) = step.onError, let failures = open(step.id)?.failures,
-            failures >= limit
-        else { return }
-        changeOpen(step.id) { $0.giveUp() }
-    }
-
-    /// Returns true if a step is best-effort and has failed too often to be tried again.
-    func hasGivenUp(_ step: MigrationStep) -> Bool {
-        step.onError != .stop && open(step.id)?.isGivenUp ?? false
-    }
-
     /// Notes that a step is to run, whether it has run or not.
     mutating func rerun(_ version: AppVersion) {
         self[WorkID(version)] = .open(OpenWork(isOwed: true))
-    }
-
-    /// Marks all steps as not run, except those for new installs alone.
-    mutating func rerunAll(_ steps: [MigrationStep]) {
-        for step in steps where step.onFreshInstall != .only { rerun(step.version) }
     }
 
     /// Notes that a step has come to its end, or is not needed.
@@ -140,21 +121,12 @@ extension MigrationRecord {
     }
 
     /// Changes the record to that with which a launch begins its work.
-    ///
-    /// - Parameter due: the steps of this place that are due.
-    mutating func begin(_ launch: Launch, current: AppVersion, due: [MigrationStep]) {
-        switch launch {
-        case .freshInstall:
-            // There is no old data: what is due is not needed, except what the app asked to run.
-            for step in due where work[step.id] == nil {
-                work[step.id] = step.onFreshInstall == .skip ? .notNeeded : .open(OpenWork(isOwed: true))
-            }
-        case .downgrade(let higher):
+    mutating func begin(_ launch: Launch, current: AppVersion) {
+        if case .downgrade(let higher) = launch {
             raiseHighest(to: higher)
             downgradedTo = current
             // Returning is another version change.
             forgetVersionChanges()
-        case .adoption, .upgrade, .relaunch: break
         }
         raiseHighest(to: current)
     }

@@ -83,10 +83,10 @@ extension MigrationEvent: CustomStringConvertible {
 }
 
 extension MigrationEvent {
-    init(_ kind: Kind, of manager: String, _ options: MigrationOptions) {
+    init(_ kind: Kind, of manager: String, stepTitle: ((AppVersion) -> String?)?) {
         self.manager = manager
         self.kind = kind
-        stepTitle = kind.step.flatMap { options.stepTitle?($0.version) }
+        self.stepTitle = kind.step.flatMap { stepTitle?($0.version) }
     }
 
     /// The work that is being done, for a person, as in `Updating Library: 3 of 12`; nil unless a step is running.

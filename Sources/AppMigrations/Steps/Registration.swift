@@ -68,6 +68,11 @@ struct Registration {
         }
     }
 
+    /// Returns what a pending step does.
+    func body(of step: MigrationStep) -> StepBody {
+        step.kind == .versionChange ? .versionChange(versionChanges) : bodies[step.number]
+    }
+
     mutating func add(_ change: VersionChange) {
         if change.isAsynchronous { isAsynchronous = true }
         versionChanges.append(change)
@@ -149,7 +154,7 @@ struct Registration {
         var found: [(step: MigrationStep, mistake: MigrationError)] = []
         func note(_ step: MigrationStep, _ problem: String, _ remedy: String) {
             let mistake = MigrationError(
-                .invalidRegistration, "\(step.title) \(problem) (\(step.source))", remedy: remedy,
+                .invalidRegistration, "\(step.title) \(problem) (\(step.line))", remedy: remedy,
                 manager: manager, version: step.version)
             found.append((step, mistake))
         }
@@ -185,7 +190,7 @@ struct Registration {
             let slot = Slot(version: step.version, isSchemaStep: step.isSchemaStep)
             if let other = taken[slot] {
                 note(
-                    step, "is registered twice, first at \(other.source)",
+                    step, "is registered twice, first at \(other.line)",
                     step.isSchemaStep
                         ? "A version has at most one schema step for each database."
                         : "A version has at most one closure: join the two, or give the later one a sub-migration number."
@@ -250,57 +255,5 @@ extension Registration {
                 )
             }
         }
-    }
-}
-
-/// The steps of one place that are due.
-struct PlaceSteps: Sendable {
-    let place: any MigrationPlace
-    let id: PlaceID
-    /// The place's name, for messages.
-    let name: String
-    /// The schema steps, ascending.
-    private(set) var schemaSteps: [MigrationStep] = []
-    /// All other steps, ascending.
-    private(set) var closures: [MigrationStep] = []
-
-    init(of place: any MigrationPlace) {
-        self.place = place
-        id = place.id
-        name = place.name
-    }
-
-    /// True if nothing here may keep the manager from going on.
-    var isBestEffort: Bool {
-        schemaSteps.isEmpty && closures.allSatisfy { $0.onError != .stop } && !closures.isEmpty
-    }
-
-    /// Returns the work of a step, for people and for calls of the manager's.
-    func work(of step: MigrationStep, manager: String) -> MigrationWork {
-        MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
-    }
-
-    mutating func add(_ step: MigrationStep) {
-        if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
-    }
-
-    /// Returns true if a step is in order behind those that are there: a schema step may have the version of the closure behind it.
-    fileprivate func isBelow(_ step: MigrationStep) -> Bool {
-        if let last = closures.last, last.version >= step.version { return false }
-        guard let schemaStep = schemaSteps.last else { return true }
-        return step.isSchemaStep ? schemaStep.version < step.version : schemaStep.version <= step.version
-    }
-}
-
-/// A closure that runs once for each change of the app's version.
-enum VersionChange {
-    case blocking((_ from: AppVersion, _ to: AppVersion) throws -> Void)
-    case asynchronous(AsynchronousBody)
-
-    typealias AsynchronousBody =
-        nonisolated(nonsending) (_ from: AppVersion, _ to: AppVersion) async throws -> Void
-
-    var isAsynchronous: Bool {
-        if case .asynchronous = self { true } else { false }
     }
 }

@@ -33,26 +33,3 @@ public enum ErrorRule: Sendable, Equatable {
     /// A step that another one is `finishing:` cannot be best-effort.
     case giveUp(after: Int)
 }
-
-/// Says "not now": throw it from a step whose time has not come, and every later launch asks again.
-///
-/// ```swift
-/// manager.whenMigratingToVersion("2.1", onError: .giveUp(after: 5)) {
-///     guard flags.hasNewSearch else { throw MigrationPostponed(reason: "the new search is switched off") }
-///     try buildIndex()
-/// }
-/// ```
-///
-/// It counts neither as a failure nor as a crash. `migrate()` throws a ``MigrationError`` with the code `postponed`, unless the
-/// step is best-effort: then later steps run.
-public struct MigrationPostponed: Error, Sendable, Equatable {
-    /// The reason, for messages: a clause such as `the keychain is locked`.
-    package let reason: String
-
-    /// Creates the error.
-    ///
-    /// - Parameter reason: the reason, for messages: a clause such as `the keychain is locked`.
-    public init(reason: String) {
-        self.reason = reason
-    }
-}

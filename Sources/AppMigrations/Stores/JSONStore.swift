@@ -12,7 +12,7 @@ import MigrationDiagnostics
 /// settled step. You may remove them while no app is running.
 public struct JSONStore: MigrationStore {
     /// The data that must be on the disk before a record says that a step is complete.
-    public enum Durability: Sendable {
+    package enum Durability: Sendable {
         /// Everything written to the store's file system, by any process: files that a step wrote without syncing
         /// them survive a power cut if their record does. Costs some milliseconds.
         case fileSystem
@@ -38,10 +38,14 @@ public struct JSONStore: MigrationStore {
     ///     an install whose record is gone looks like a fresh one.
     ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
     ///     here, with its history, so that the store begins where the old one ends.
-    ///   - durability: what must be on the disk before a record says that a step is complete.
     /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, when there is no such folder; `twoRecords`, when
     ///   two of the files hold records; the error of a file that cannot be moved. Nothing is lost then.
-    public init(at url: URL, movedFrom oldURLs: [URL] = [], durability: Durability = .fileSystem) throws {
+    public init(at url: URL, movedFrom oldURLs: [URL] = []) throws {
+        try self.init(at: url, movedFrom: oldURLs, durability: .fileSystem)
+    }
+
+    /// Creates a store that need not wait for files that steps have written, for tests.
+    package init(at url: URL, movedFrom oldURLs: [URL] = [], durability: Durability) throws {
         var isFolder: ObjCBool = false
         let folder = url.deletingLastPathComponent()
         guard url.isFileURL, FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),

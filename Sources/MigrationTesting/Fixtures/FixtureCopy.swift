@@ -41,7 +41,7 @@ struct FixtureCopy {
 
     /// Returns whether the fixture keeps every row of a table: the ledgers of GRDB and of this package.
     private static func isRecord(_ table: SQLName) -> Bool {
-        Ledger.isOwn(table: table) || table == Ledger.tableOfGRDB
+        OwnTables.contains(table) || table == OwnTables.ofGRDB
     }
 
     mutating func make() throws -> FixtureReport {

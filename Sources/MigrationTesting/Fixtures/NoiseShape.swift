@@ -17,9 +17,6 @@ struct NoiseShape {
 
     private(set) var elements: [Element] = []
 
-    /// True if the noise replaces nothing.
-    var isFixed: Bool { elements.allSatisfy { $0.replacements == nil } }
-
     /// Creates the shape of a text: identifiers in hexadecimal digits and JSON keep their form.
     init(of text: String, jsonKeys: FixtureMaker.Treatment) {
         let scalars = Array(text.unicodeScalars)

@@ -175,14 +175,3 @@ enum Finding {
         }
     }
 }
-
-extension SchemaMigrationError {
-    /// Creates an error for a problem that a migration has caused.
-    init(_ finding: Finding, leftBy job: MigrationJob) {
-        let remedies = [finding.hint, finding.remedy, MigrationJob.remedy]
-        self.init(
-            .migrationFailed, at: .file(job.title), "leaves \(finding.description)",
-            remedy: remedies.compactMap(\.self).joined(separator: " "))
-        version = job.version
-    }
-}

@@ -7,9 +7,6 @@ import MigrationDiagnostics
 /// It is always read afresh and by plain SQL, because GRDB caches the schema, and other processes can create
 /// tables.
 package struct Ledger: Sendable {
-    /// The table's name, with which that of its details begins.
-    static let name = "schema_migrations"
-
     /// The table's definition, exactly as in FMDBMigrationManager and SQLiteMigrationManager.swift, so that
     /// databases can move between these packages and this one.
     static let definition = "schema_migrations(version INTEGER UNIQUE NOT NULL)"
@@ -27,18 +24,6 @@ package struct Ledger: Sendable {
             down TEXT
         )
         """
-
-    /// The tables that this package keeps in a database.
-    static let tables: Set<SQLName> = [
-        "schema_migrations", "schema_migrations_details", SQLName(SQLiteStore.table),
-        SQLName(SQLiteStore.historyTable), tableOfMoves,
-    ]
-
-    /// The table in which a database that was moved notes it.
-    package static let tableOfMoves: SQLName = "app_migrations_moved"
-
-    /// The table in which GRDB's own migrator records its applied migrations.
-    package static let tableOfGRDB: SQLName = "grdb_migrations"
 
     /// True if the table exists.
     let exists: Bool
@@ -74,7 +59,7 @@ package struct Ledger: Sendable {
                 """)
         let types = Dictionary(
             objects.map { ($0["name"] as SQLName, $0["type"] as String) }, uniquingKeysWith: { $1 })
-        let isNamed = types.keys.contains { !Self.tables.contains($0) }
+        let isNamed = types.keys.contains { !OwnTables.all.contains($0) }
         guard let type = types["schema_migrations"] else {
             self.init(exists: false, applied: [], floor: nil)
             self.isNamed = isNamed
@@ -181,12 +166,7 @@ package struct Ledger: Sendable {
                 SELECT name FROM main.sqlite_master
                 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
-        return names.contains { !isOwn(table: $0) }
-    }
-
-    /// Returns true if this package keeps the table.
-    package static func isOwn(table: SQLName) -> Bool {
-        tables.contains(table) || table.folded.hasPrefix(SQLiteStore.asidePrefix)
+        return names.contains { !OwnTables.contains($0) }
     }
 
     // MARK: Writing
@@ -229,14 +209,6 @@ package struct Ledger: Sendable {
         let isCompatible: Bool
         let down: String?
 
-        /// Describes a migration that this migrator has run.
-        init(_ job: MigrationJob, taking seconds: Double, app: AppVersion?) {
-            self.init(job.migration, job.isBaseline ? .snapshot : .applied, job.isCompatible)
-            checksum = job.checksum
-            self.seconds = seconds
-            self.app = app?.description
-        }
-
         /// Describes a migration that a database has without having run it.
         ///
         /// A file that cannot be read was not run by this migrator, and is not needed now.
@@ -245,7 +217,7 @@ package struct Ledger: Sendable {
             self.init(migration, origin, script?.settings.isCompatible ?? migration.isCompatible)
         }
 
-        private init(
+        init(
             _ migration: any SchemaMigration, _ origin: AppliedMigration.Origin, _ isCompatible: Bool
         ) {
             version = migration.version
@@ -253,18 +225,6 @@ package struct Ledger: Sendable {
             self.origin = origin
             self.isCompatible = isCompatible
             down = (migration as? any SQLSource)?.downForLedger
-        }
-    }
-
-    /// Records that a migration was applied or rolled back.
-    static func record(
-        _ job: MigrationJob, taking seconds: Double, app: AppVersion?, _ db: Database
-    ) throws {
-        switch job.direction {
-        case .up:
-            try insert(Entry(job, taking: seconds, app: app), db)
-        case .down:
-            try remove(job.version, db)
         }
     }
 

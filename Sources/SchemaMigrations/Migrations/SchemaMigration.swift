@@ -1,8 +1,5 @@
 public import GRDB
 
-/// The version of a schema: an integer, preferably a timestamp in UTC, `yyyyMMddHHmmssSSS`.
-public typealias SchemaVersion = Int64
-
 /// One change of a database's schema, written in Swift.
 ///
 /// Write one for a change that SQL cannot express. Prefer a `.sql` file for everything else: no later change
@@ -53,19 +50,6 @@ extension SchemaMigration {
     public var isCompatible: Bool { false }
 }
 
-extension SchemaMigration {
-    /// The name that messages use: the file's name if there is a file, or else the migration's name.
-    package var title: String { (self as? any FileMigration)?.fileName ?? name }
-
-    /// True if the migration can be rolled back.
-    package var isReversible: Bool { (self as? any SQLSource)?.hasDown ?? (codeRollback != nil) }
-
-    /// The Swift code that rolls the migration back; nil if there is none.
-    var codeRollback: ((Database) throws -> Void)? {
-        (self as? CodeMigration)?.down ?? (self as? any ReversibleSchemaMigration)?.rollback
-    }
-}
-
 /// A migration whose file name is its name in messages.
 package protocol FileMigration: SchemaMigration {
     /// The name of the file.
@@ -92,30 +76,4 @@ public protocol ReversibleSchemaMigration: SchemaMigration {
     ///
     /// Runs inside the transaction that also records it. Only ``SchemaMigrator/rollback(_:to:)`` calls it.
     func rollback(_ db: Database) throws
-}
-
-/// The mode of foreign keys while a migration runs, named as in GRDB.
-///
-/// A `.sql` file chooses in a comment before its first statement, and a migration in Swift with its
-/// ``SchemaMigration/foreignKeys``:
-///
-/// ```sql
-/// -- migrations: foreign-keys=immediate
-/// DELETE FROM loan WHERE returned < '2020';
-/// ```
-///
-/// SQLite cannot change this inside a transaction, so the migrator sets it before it begins one.
-public enum ForeignKeys: Sendable, Hashable {
-    /// The default: SQLite enforces no foreign keys while the migration runs, and the migrator checks them
-    /// before the commit.
-    ///
-    /// With immediate enforcement, dropping a table in order to rebuild it would delete the rows that refer
-    /// to it (`ON DELETE CASCADE`).
-    case deferred
-
-    /// Every statement enforces foreign keys, as in the app.
-    case immediate
-
-    /// Foreign keys are neither enforced nor checked.
-    case unchecked
 }

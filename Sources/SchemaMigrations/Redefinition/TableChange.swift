@@ -36,7 +36,7 @@ struct TableChange {
             }
             throw refusal("There is no table \(name)", "Create it first.")
         }
-        if name.folded.hasPrefix("sqlite_") || Ledger.isOwn(table: name) {
+        if name.folded.hasPrefix("sqlite_") || OwnTables.contains(name) {
             throw refusal("\(name) is not a table of the app", "Leave it as it is.")
         }
         switch type {

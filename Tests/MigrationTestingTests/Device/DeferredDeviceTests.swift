@@ -29,8 +29,8 @@ struct DeferredDeviceTests {
                         """)
             ])
             manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
-            manager.whenMigratingToVersion(
-                "2.1", deferredIn: database, overRowsOf: "photo", onError: onError
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", onError: onError
             ) { db, rows in
                 if let poison, try rows.ids(of: "photo", db).contains(poison) { throw Mishap() }
                 // The wrong app does all rows in every batch.

@@ -29,8 +29,8 @@ struct DeferredMatrixTests {
                 store: InMemoryStore())
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
             manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: database)
-            manager.whenMigratingToVersion(
-                "2.1", deferredIn: database, overRowsOf: "photo", fileID: "App/Migrations.swift", line: 7,
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", fileID: "App/Migrations.swift", line: 7,
                 run: body)
             if last == 3 {
                 manager.whenMigratingToVersion(

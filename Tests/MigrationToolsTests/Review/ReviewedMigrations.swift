@@ -12,7 +12,7 @@ struct ReviewedMigrations {
     init(_ files: [String: String]) throws {
         folder = try TemporaryFolder()
         for (name, text) in files { try Data(text.utf8).write(to: folder.file(name)) }
-        review = try MigrationReview(directory: folder.url)
+        review = try MigrationReview.review(directory: folder.url)
     }
 
     /// Reviews a file that follows another one.

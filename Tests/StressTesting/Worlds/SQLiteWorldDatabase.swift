@@ -124,8 +124,8 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
         }
         switch step.work {
         case .rows:
-            manager.whenMigratingToVersion(
-                arguments.version, deferredIn: queue, overRowsOf: "value",
+            manager.afterMigratingToVersion(
+                arguments.version, in: queue, overRowsOf: "value",
                 onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
             ) { [process] db, rows in
                 try process.enter(step.id)
@@ -135,8 +135,8 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
                 process.didRun(step.id)
             }
         case .cursor:
-            manager.whenMigratingToVersion(
-                arguments.version, deferredIn: queue, startingAt: 0,
+            manager.afterMigratingToVersion(
+                arguments.version, in: queue, startingAt: 0,
                 onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
             ) { [process] db, last in
                 try process.enter(step.id)

@@ -90,7 +90,7 @@ private struct KeyedTable {
     func manager(_ database: DatabaseQueue) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: InMemoryStore())
-        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "item") { db, rows in
+        manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "item") { db, rows in
             try db.execute(
                 literal: "UPDATE item SET new = upper(old) WHERE new IS NULL AND \(rows.condition)")
         }

@@ -78,8 +78,8 @@ extension Benchmark {
                     new.whenMigratingToVersion(try AppVersion(parsing: "1.\(number)"), in: queue) { _ in }
                 }
                 for number in 0..<count {
-                    new.whenMigratingToVersion(
-                        try AppVersion(parsing: "2.1-\(number)"), deferredIn: queue, overRowsOf: "track"
+                    new.afterMigratingToVersion(
+                        try AppVersion(parsing: "2.1-\(number)"), in: queue, overRowsOf: "track"
                     ) { _, _ in }
                 }
                 manager = new
@@ -106,7 +106,7 @@ private final class DeferringApp: @unchecked Sendable {
         self.database = database
         manager = try MigrationManager(
             name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: InMemoryStore())
-        manager.whenMigratingToVersion("2.1", deferredIn: database, overRowsOf: "track") { db, rows in
+        manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "track") { db, rows in
             try db.execute(literal: "UPDATE track SET title = upper(title) WHERE \(rows.condition)")
             // The ids have no gaps.
             Self.log.withLock { batches in

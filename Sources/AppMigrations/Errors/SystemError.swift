@@ -1,0 +1,67 @@
+package import Foundation
+
+/// An error of the system or of SQLite.
+package protocol SystemError: Error {
+    /// The reason in the system's words.
+    var reason: String { get }
+
+    /// The obstacle behind the error; nil when the error has a cause of its own.
+    var obstacle: Obstacle? { get }
+
+    /// What to do about the error, wherever it occurs; nil if that depends on what was tried.
+    var ownRemedy: String? { get }
+}
+
+extension SystemError {
+    package var ownRemedy: String? { nil }
+}
+
+extension POSIXError: SystemError {
+    /// The error of the last system call.
+    package static var current: POSIXError {
+        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+
+    /// The system's words for this error, as in `Permission denied`.
+    package var reason: String {
+        String(cString: strerror(code.rawValue))
+    }
+
+    package var obstacle: Obstacle? { obstacle(isDeviceLockable: Self.isDeviceLockable) }
+
+    /// Returns true on systems that refuse an app its files until the device is unlocked for the first time.
+    package static var isDeviceLockable: Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            true
+        #else
+            false
+        #endif
+    }
+
+    func obstacle(isDeviceLockable: Bool) -> Obstacle? {
+        switch code {
+        // How iOS refuses protected files until the first unlock; missing rights are EACCES. On macOS, a sandbox
+        // refuses files so.
+        case .EPERM where isDeviceLockable: .deviceLocked
+        case .ENOSPC, .EDQUOT: .diskFull
+        case .EROFS: .readOnly
+        default: nil
+        }
+    }
+}
+
+extension MigrationError: SystemError {
+    package var reason: String { message }
+
+    package var obstacle: Obstacle? {
+        switch code {
+        case .deviceLocked: .deviceLocked
+        case .diskFull: .diskFull
+        case .suspended: .suspended
+        case .locked: .inUse
+        case .readOnly: .readOnly
+        case .postponed: .postponed
+        default: nil
+        }
+    }
+}

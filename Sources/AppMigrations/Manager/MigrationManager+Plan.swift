@@ -1,0 +1,143 @@
+public import Foundation
+
+// What is pending, without changing anything.
+extension MigrationManager {
+    /// Returns the work that is pending, in order: first what `migrate()` would do now, then the deferred steps.
+    ///
+    /// ```swift
+    /// for pending in try manager.pending() { print(pending.work) }
+    /// ```
+    ///
+    /// Changes nothing.
+    ///
+    /// - Throws: ``MigrationError``, as ``migrate(through:retrying:)`` does before anything runs.
+    public func pending() throws -> [PendingWork] {
+        try exclusively { try plan().pendingWork }
+    }
+
+    /// The work that is registered and due, pending or not, in the order in which it would run.
+    ///
+    /// To name work in calls such as ``rerun(_:)``:
+    ///
+    /// ```swift
+    /// for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
+    /// ```
+    public var work: [MigrationWork] { registration.work }
+
+    /// Returns the settled steps, oldest first, from the store and from the databases that steps are registered for.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read.
+    public func history() throws -> [SettledStep] {
+        try exclusively {
+            let steps = try registration.places.enumerated().flatMap { index, place in
+                try place.store.history(name).map {
+                    $0.found(in: place.id, database: index == 0 ? nil : place.name)
+                }
+            }
+            return steps.sorted { ($0.date, $0.version) < ($1.date, $1.version) }
+        }
+    }
+
+    /// Returns the app versions that the store has seen, in the order in which they came, each with the date at which it
+    /// came first.
+    ///
+    /// - Throws: ``MigrationError``, when the store cannot be read.
+    public func seenVersions() throws -> [(version: AppVersion, date: Date)] {
+        try exclusively {
+            var versions: [(version: AppVersion, date: Date)] = []
+            for seen in try store.read(name).seen[options.line, default: []]
+            where seen.version != .zero && !versions.contains(where: { $0.version == seen.version }) {
+                versions.append((seen.version, seen.first))
+            }
+            return versions
+        }
+    }
+}
+
+extension MigrationManager {
+    /// Plans the launch as it stands, without writing or locking.
+    func plan(retrying: MigrationWork? = nil) throws -> LaunchPlan {
+        try registration.check()
+        return try plan(request(through: nil, retrying: retrying), look()())
+    }
+
+    /// Returns a closure that reads every place: it does input and output, on any thread.
+    func look(waitingUpTo limit: Duration? = nil) -> @Sendable () -> [Result<PlaceState, any Error>] {
+        registration.look(waitingUpTo: limit, splitFrom: adopting.source)
+    }
+
+    func request(through stop: AppVersion?, retrying: MigrationWork?) throws -> LaunchRequest {
+        if let stop, stop > currentVersion.ceiling {
+            throw MigrationError(
+                .invalidCall, "cannot migrate through \(stop), above the current version \(currentVersion)",
+                remedy: "Ask for the current version or one below it.", manager: name, version: stop)
+        }
+        return LaunchRequest(
+            manager: name, current: currentVersion, build: build.text, buildNumber: build.number,
+            line: options.line, oldestSupported: options.oldestSupported,
+            maximumAttempts: max(1, options.maximumAttempts), retrying: retrying, stop: stop,
+            hasVersionChanges: !registration.versionChanges.isEmpty, date: Date())
+    }
+
+    /// Determines where the manager begins in places without a record, asks the app if its answer is needed, and plans.
+    ///
+    /// A database that cannot be read is left out if all that is due there is best-effort.
+    ///
+    /// - Parameter steps: the steps of the places with these states; nil for those of all places.
+    func plan(
+        _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>], of steps: [PlaceSteps]? = nil
+    ) throws -> LaunchPlan {
+        var (due, states): ([PlaceSteps], [PlaceState]) = ([], [])
+        for (index, (steps, look)) in zip(steps ?? registration.due, looks).enumerated() {
+            if case .failure = look, index > 0, steps.isBestEffort { continue }
+            states.append(try look.get())
+            due.append(steps)
+        }
+        var places: [LaunchPlan.PlacePlan] = []
+        for (index, state) in states.enumerated() {
+            let store = places.first
+            let beginning =
+                try state.record == nil
+                ? beginning(in: index, request, due, states, store) : nil
+            places.append(try LaunchPlan.PlacePlan(request, due[index], state, beginning, store: store))
+        }
+        return LaunchPlan(request, places, deadlines: registration.deadlines)
+    }
+
+    private func beginning(
+        in index: Int, _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState],
+        _ store: LaunchPlan.PlacePlan?
+    ) throws -> Beginning {
+        while true {
+            let beginnings = Beginnings(request: request, places: states, answer: memory.answer)
+            let found =
+                if let store {
+                    beginnings.inDatabase(index, named: steps[index].name, store.launch, store.record)
+                } else {
+                    beginnings.inStore()
+                }
+            switch found {
+            case .askTheApp: memory.answer = try answer(request)
+            case .undecided(let culprit):
+                throw MigrationError.undecided(steps[culprit], states[culprit].evidence, request)
+            default: return found
+            }
+        }
+    }
+
+    private func answer(_ request: LaunchRequest) throws -> AdoptionAnswer {
+        do {
+            return try adopting.answer(
+                Adoption.Question(
+                    current: request.current, buildNumber: request.buildNumber, line: request.line))
+        } catch let error as MigrationError {
+            throw error
+        } catch {
+            let obstacle = Obstacle(error)
+            throw MigrationError(
+                obstacle?.code ?? .undecided, "`adopting` has thrown: \(error)",
+                remedy: obstacle?.remedy ?? "Nothing was run. Fix what `adopting` reports, and launch again.",
+                manager: name, underlyingError: error)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+
+// Changing by hand what is remembered, for recovery screens and for a developer's desk.
+//
+// Each call takes the locks of launches and of deferred runs, and reaches the store and every registered database. Ledgers
+// stay as they are: applied schema migrations stay applied.
+extension MigrationManager {
+    /// Settles pending work without running it.
+    ///
+    /// ```swift
+    /// do {
+    ///     try manager.migrate()
+    /// } catch let error as MigrationError where error.code == .gaveUp {
+    ///     guard let work = error.work else { throw error }
+    ///     try manager.skip(work)
+    ///     try manager.migrate()
+    /// }
+    /// ```
+    ///
+    /// For the app's recovery screen, after the error `gaveUp`. What the work would have done stays undone, and no other work
+    /// is touched. A schema step cannot be skipped, since the app's code relies on its tables.
+    ///
+    /// - Parameter work: the work, as in ``MigrationError/work``, or from ``pending()``.
+    /// - Throws: ``MigrationError`` with the code `invalidCall`, when the work is not pending or a schema step.
+    public func skip(_ work: MigrationWork) throws {
+        try withLocks {
+            let plan = try plan()
+            guard work.kind != .schemaStep else {
+                throw MigrationError(
+                    .invalidCall, "\(work.kind) \(work.version) cannot be skipped",
+                    remedy: "Retry it with migrate(retrying:): the app's code relies on its tables.",
+                    work: work)
+            }
+            guard let pending = (plan.pending + plan.deferred).first(where: { plan.work(of: $0) == work })
+            else {
+                throw MigrationError(
+                    .invalidCall, "\(work.kind) \(work.version) is not pending",
+                    remedy: "pending() returns the work that is.", work: work)
+            }
+            var journal = Journal(plan, timeout: patience)
+            journal.skip(pending)
+            _ = try journal.saving()()
+        }
+    }
+
+    /// Marks a step as not run, so that it starts over.
+    ///
+    /// ```swift
+    /// if try manager.migrate().returnedFromDowngrade {
+    ///     for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
+    ///     try manager.migrate()
+    /// }
+    /// ```
+    ///
+    /// For a step whose work an older version of the app has undone meanwhile, or a deferred step whose table or cursor has
+    /// changed. Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
+    /// next run after that.
+    ///
+    /// - Parameter work: a registered step, from ``work`` or from the history.
+    /// - Throws: ``MigrationError`` with the code `invalidCall`, when no such step is registered, or it is for fresh installs
+    ///   only; when a store cannot be read or written.
+    public func rerun(_ work: MigrationWork) throws {
+        try withLocks {
+            guard let index = registration.due.firstIndex(where: { $0.id == work.place }),
+                let step = registration.due[index].closures.first(where: { $0.id == work.id })
+            else {
+                throw MigrationError(
+                    .invalidCall, "\(work.kind) \(work.version) cannot be run again",
+                    remedy: "Pass a step that is registered, as `work` returns them.", work: work)
+            }
+            guard step.onFreshInstall != .only else {
+                throw MigrationError(
+                    .invalidCall, "\(step.titleAndSource) is for fresh installs only",
+                    remedy: "Call the code of the step directly.", work: work)
+            }
+            try changeRecord(in: registration.places[index]) { $0?.rerun(work.version) }
+        }
+        startOver()
+    }
+
+    /// Marks all due steps as not run, in the store and in the databases that steps are registered for, so that the next
+    /// launch runs them.
+    ///
+    /// Steps for fresh installs only stay as they are. Does nothing where there is no record.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    public func rerunAllSteps() throws {
+        try withLocks {
+            for (place, steps) in zip(registration.places, registration.due) {
+                try changeRecord(in: place) { $0?.rerunAll(steps.closures) }
+            }
+        }
+        startOver()
+    }
+
+    /// Removes the record, from the store and from the databases that steps are registered for, because the manager's data is
+    /// gone: the person has logged out, or has had everything erased.
+    ///
+    /// The next launch is a fresh install for this manager. To run all steps again on the data that is there, call
+    /// ``rerunAllSteps()``.
+    ///
+    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    public func removeRecord() throws {
+        try withLocks {
+            for place in registration.places {
+                try place.store.change(name, waitingUpTo: patience) { state in
+                    try state.removeRecord(of: name, at: Date())
+                }
+            }
+        }
+        startOver()
+    }
+
+    /// Replaces damaged records, and continues from a version.
+    ///
+    /// For the app's recovery screen, after the error `damagedStore` or `unreadableStore`. It also replaces records with the
+    /// error `newerFormat`, for which the app should first ask for an update. Each damaged record is replaced in its own place,
+    /// the store or a database; those that can be read stay as they are. The damaged contents are set aside under a dated name,
+    /// with everything in them, so the other managers in the same line continue from the same version. Managers in other
+    /// lines are `undecided` until they call this as well, or pass `adopting`.
+    ///
+    /// Steps above the version will run. So will deferred closures at or below it, which may have been waiting.
+    ///
+    /// - Parameter version: the version that the data is at.
+    /// - Throws: ``MigrationError``, with the code `invalidCall` if no record is damaged; when nothing could be set aside or
+    ///   written.
+    public func replaceRecord(assuming version: AppVersion) throws {
+        try withLocks {
+            var hasReplaced = false
+            for place in registration.places {
+                func mark(_ state: inout StoreState) {
+                    state.markAsReplacement(assuming: version, in: options.line, at: Date())
+                }
+                if try isDamaged(place) {
+                    var state = StoreState()
+                    mark(&state)
+                    try place.store.setAside(replacingWith: state)
+                } else if try isUnknownReplacement(place) {
+                    try place.store.change(name, waitingUpTo: patience, mark)
+                } else {
+                    continue
+                }
+                hasReplaced = true
+            }
+            guard hasReplaced else {
+                throw MigrationError(
+                    .invalidCall, "no record is damaged",
+                    remedy: "Call migrate(). To run steps again, call rerunAllSteps().", manager: name)
+            }
+        }
+        startOver()
+    }
+
+    /// How long to wait for others.
+    private var patience: Duration { options.lockTimeout ?? .seconds(5) }
+
+    /// Returns true if a place's record cannot be read, for good.
+    private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
+        do {
+            _ = try place.store.record(of: name)
+            return false
+        } catch let error as MigrationError where error.isAboutDamage {
+            return true
+        }
+    }
+
+    /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.
+    private func isUnknownReplacement(_ place: any MigrationPlace) throws -> Bool {
+        let state = try place.store.read(name)
+        return try state.isReplacement && state.record(of: name) == nil
+            && state.assumptions[options.line] == nil
+    }
+
+    private func changeRecord(
+        in place: any MigrationPlace, _ change: (inout MigrationRecord?) -> Void
+    ) throws {
+        guard try place.store.record(of: name) != nil else { return }
+        try place.store.change(name, waitingUpTo: patience) { state in
+            try state.changeRecord(of: name, change)
+        }
+    }
+
+    /// Forgets what was decided about this launch, after records were changed by hand.
+    private func startOver() {
+        memory = LaunchMemory()
+    }
+
+    private func withLocks(_ body: () throws -> Void) throws {
+        try exclusively {
+            guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
+            let lock = try RunLock.take(name, of: store, waitingFor: patience)
+            defer { lock.release() }
+            let deferred = try store.lock(LockName.deferred(of: name), waitingUpTo: patience) { holder in
+                MigrationError(
+                    .locked, "\(holder) is running deferred steps, and did not finish within \(patience)",
+                    remedy: "End runDeferred() first, by cancelling its task.", manager: name)
+            }
+            defer { deferred.release() }
+            if lock.hasDied {
+                do { try findingDeaths(patience)() } catch let error as MigrationError
+                    where error.isAboutDamage
+                {}
+            }
+            try body()
+        }
+    }
+}
+
+extension MigrationError {
+    /// True if a record cannot be read, for good.
+    fileprivate var isAboutDamage: Bool { [.damagedStore, .newerFormat, .unreadableStore].contains(code) }
+
+    static func neverWrites(_ manager: String) -> MigrationError {
+        MigrationError(
+            .notYetMigrated, "this process waits for another one to migrate, and never writes",
+            remedy: "Do it in the process that migrates, or leave out the role .waits.", manager: manager)
+    }
+}

@@ -1,0 +1,226 @@
+public import Foundation
+
+/// Runs everything that an app must do to its data when it is launched in a newer version, once and in order.
+///
+/// Create a manager for each subsystem at every launch, register its steps in ascending order, and call
+/// ``migrate(through:retrying:)``. Usually nothing is pending, so it takes no lock and
+/// writes nothing.
+///
+/// ```swift
+/// let manager = try MigrationManager(
+///     name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+/// manager.whenMigratingToVersion("1.1") { try moveArchive() }
+/// let report = try manager.migrate()
+/// ```
+///
+/// A manager belongs to the thread or actor that creates it: it is not `Sendable`. Managers are independent of
+/// each other, also in one store. Two managers of the same name, in one process or in several, take turns.
+public final class MigrationManager {
+    /// The manager's name, under which its records are kept.
+    public let name: String
+
+    /// The app version that is being launched.
+    public let currentVersion: AppVersion
+
+    /// The progress of the run, by the weight of its steps.
+    ///
+    /// Cancel it to stop the run.
+    ///
+    /// A cancelled run stops between two steps, inside a migration of a schema, or inside a step that checks its
+    /// own progress, and throws `CancellationError`. Completed steps stay complete. A cancelled
+    /// progress stays cancelled: to continue, create another manager.
+    ///
+    /// On Linux, only one thread at a time may use Foundation's `Progress`: cancel the task there instead.
+    public let progress = Progress(totalUnitCount: 1)
+
+    /// The progress of deferred steps.
+    ///
+    /// Every step counts the same; within a step, the progress is the share of its rows that are done.
+    ///
+    /// Cancel it to stop ``runDeferred(for:while:retrying:)`` at the end of a batch. A cancelled progress stays cancelled: to
+    /// continue, create another manager, or cancel the task instead.
+    public private(set) lazy var deferredProgress = Progress(totalUnitCount: 1)
+
+    /// The store that keeps the manager's record.
+    package var store: any MigrationStore { registration.storePlace.store }
+
+    let options: MigrationOptions
+    let adopting: Adoption
+    let build: Build
+    /// The test that simulates this launch; nil in an app.
+    let observer = SimulatedLaunch.observer
+    private(set) var registration: Registration
+    /// The state of the launch that calls of this object have begun.
+    var memory = LaunchMemory()
+    private var isMigrating = false
+    /// True if the manager was called, and not forgotten.
+    private var wasCalled = false
+
+    /// Creates a manager.
+    ///
+    /// ```swift
+    /// let manager = try MigrationManager(name: "Library", adopting: .newApp)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: tells the manager from others in the same store, by its bytes. Not empty, and without a NUL. Never
+    ///     change it once an app has shipped.
+    ///   - currentVersion: the app version that is being launched; by default the main bundle's
+    ///     `CFBundleShortVersionString`.
+    ///   - adopting: determines the version of an install that has no record: that of people who have the app from
+    ///     before it had this manager. Pass ``Adoption/newApp`` if there are none.
+    ///   - store: where the record is kept; by default a JSON file in the app's own folder in Application Support.
+    ///   - options: options that most apps leave at their defaults.
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
+    public init(
+        name: String = "default", currentVersion: AppVersion? = nil, adopting: Adoption,
+        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+    ) throws {
+        let current = try currentVersion ?? .ofMainBundle()
+        guard current.subMigration == nil else {
+            throw MigrationError(
+                .invalidConfiguration, "the current version \(current) has a sub-migration number",
+                remedy: "Pass \(current.release): sub-migrations are for steps.",
+                manager: name)
+        }
+        if let problem = ManagerName(name).problem {
+            throw MigrationError(
+                .invalidConfiguration, problem,
+                remedy: "Name it after its subsystem, and never change the name once an app has shipped.")
+        }
+        self.name = name
+        self.currentVersion = current
+        self.options = options
+        self.adopting = adopting
+        build = Build(of: current)
+        let store = try store ?? JSONStore.inApplicationSupport()
+        registration = Registration(
+            manager: name, current: current,
+            storePlace: StorePlace.of(observer?.watching(store) ?? store), aboveCurrent: options.aboveCurrent)
+    }
+
+    /// Creates a manager for a current version that is given as text.
+    ///
+    /// - Parameters:
+    ///   - name: the name that distinguishes the manager from others in the same store.
+    ///   - currentVersion: the app version that is being launched, such as `2.1` or `2.0.0-beta.3`.
+    ///   - adopting: determines the version of an install that has no record.
+    ///   - store: where the record is kept; by default a JSON file in Application Support.
+    ///   - options: options that most apps leave at their defaults.
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, also when the text is not a version.
+    public convenience init(
+        name: String = "default", currentVersion: String, adopting: Adoption,
+        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+    ) throws {
+        let version: AppVersion
+        do {
+            version = try AppVersion(parsing: currentVersion)
+        } catch {
+            throw MigrationError(
+                .invalidConfiguration, "the current version is malformed: \(error)",
+                remedy: "Pass a version such as 2.1 or 2.0.0-beta.3.", manager: name, underlyingError: error)
+        }
+        try self.init(
+            name: name, currentVersion: version, adopting: adopting, store: store, options: options)
+    }
+
+    deinit {
+        guard !wasCalled, !registration.steps.isEmpty else { return }
+        let versions = registration.steps.map(\.version.description).joined(separator: ", ")
+        // Not an assertion: it would hide the error that was thrown between registering and migrating.
+        NSLog(
+            "AppMigrations: %@",
+            "\(name): released with steps that were never migrated: \(versions). Call migrate().")
+    }
+
+    /// Adds a step.
+    ///
+    /// Does not throw: ``migrate(through:retrying:)`` reports all mistakes together.
+    ///
+    /// - Parameter place: where the step works; nil for the manager's store.
+    package func register(
+        _ version: AppVersion, _ body: StepBody, in place: (any MigrationPlace)? = nil,
+        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        source: SourceLocation
+    ) {
+        let home = place ?? registration.storePlace
+        let step = MigrationStep(
+            version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
+            onError: onError, finishing: finishing, number: registration.steps.count, source: source)
+        registration.add(step, body, in: home)
+        if let place { observer?.willUse(place) }
+    }
+
+    /// The database of the step that was registered last in one.
+    package var lastPlace: (any MigrationPlace)? { registration.lastPlace }
+
+    func register(_ change: VersionChange) {
+        registration.add(change)
+    }
+}
+
+extension MigrationManager {
+    /// Refuses calls from inside a step, which would wait for themselves.
+    func enter() throws {
+        wasCalled = true
+        guard !isMigrating else {
+            throw MigrationError(
+                .invalidCall, "called while it is migrating, by one of its steps or by another task",
+                remedy: "Call the manager before migrate(), or when migrate() has returned.", manager: name)
+        }
+        isMigrating = true
+    }
+
+    func leave() {
+        isMigrating = false
+    }
+
+    /// Runs the body, while no step may call the manager.
+    func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        try enter()
+        defer { leave() }
+        return try body()
+    }
+}
+
+extension AppVersion {
+    /// The version of the app that this process is.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
+    static func ofMainBundle() throws -> AppVersion {
+        guard let text = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        else {
+            throw MigrationError(
+                .invalidConfiguration, "The main bundle has no CFBundleShortVersionString.",
+                remedy: "Pass the app's version: MigrationManager(currentVersion: \"2.0\", …).")
+        }
+        do {
+            return try AppVersion(parsing: text)
+        } catch {
+            throw MigrationError(
+                .invalidConfiguration, "The main bundle's CFBundleShortVersionString is malformed: \(error)",
+                remedy: "Fix it, or pass the app's version: MigrationManager(currentVersion: \"2.0\", …).",
+                underlyingError: error)
+        }
+    }
+}
+
+/// The build of an app.
+struct Build {
+    /// The version with its build, as in `2.0 (417)`.
+    let text: String
+    /// The number of the build, as far as it tells builds of an app apart.
+    ///
+    /// An extension may have numbers of its own, so only the app notes one.
+    let number: String?
+
+    init(of version: AppVersion) {
+        let number = SimulatedLaunch.build ?? Self.ofMainBundle
+        text = number.map { "\(version) (\($0))" } ?? version.description
+        self.number = Self.isExtension ? nil : number
+    }
+
+    // Looked up once: it does not change while the app runs.
+    private static let ofMainBundle = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+    private static let isExtension = Bundle.main.bundleURL.pathExtension == "appex"
+}

@@ -1,0 +1,25 @@
+/// The plan of a deferred run.
+struct DeferredPlan {
+    /// A database that cannot be read, with steps that may wait in it.
+    struct Unreadable {
+        let steps: PlaceSteps
+        let error: MigrationError
+
+        init(steps: PlaceSteps, error: any Error, manager: String) {
+            self.steps = steps
+            let known = error as? MigrationError
+            self.error =
+                known
+                ?? MigrationError(
+                    .unusableDatabase, "\(steps.name) cannot be read: \(error)",
+                    remedy: "Run the deferred steps again when it can be.", manager: manager,
+                    underlyingError: error)
+        }
+    }
+
+    /// The plan for all places that can be read.
+    let readable: LaunchPlan
+    let unreadable: [Unreadable]
+
+    var isEmpty: Bool { readable.deferred.isEmpty }
+}

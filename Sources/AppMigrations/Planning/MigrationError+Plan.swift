@@ -1,0 +1,36 @@
+extension MigrationError {
+    /// Creates the error for work in which the process has died too often.
+    ///
+    /// - Parameter deaths: how often it has, in this build of the app.
+    static func gaveUp(_ work: MigrationWork, _ step: MigrationStep, _ deaths: Int) -> MigrationError {
+        let times = deaths == 1 ? "once" : "\(deaths) times"
+        let call = step.isDeferred ? "runDeferred" : "migrate"
+        // Without its schema an app cannot go on.
+        let skipping = step.isSchemaStep ? "" : "; skip(error.work) goes on without it"
+        return MigrationError(
+            .gaveUp, "\(step.titleAndSource) was not retried: the process died in it \(times)",
+            remedy: "A new build of the app retries it, as does \(call)(retrying: error.work)\(skipping).",
+            work: work, attempt: deaths)
+    }
+
+    /// Creates the error for data of an unknown version.
+    static func undecided(
+        _ place: PlaceSteps, _ evidence: Evidence, _ request: LaunchRequest
+    ) -> MigrationError {
+        guard evidence != .replaced else {
+            return MigrationError(
+                .undecided,
+                "\(place.name) was damaged and has been replaced, and knows no version of line \(request.line)",
+                remedy: "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.",
+                manager: request.manager)
+        }
+        return MigrationError(
+            .undecided,
+            "\(place.name) has tables, but no record or `adopting` says which app version created them",
+            remedy: """
+                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
+                current version if the app has just created them. Nothing was changed.
+                """,
+            manager: request.manager)
+    }
+}

@@ -1,0 +1,119 @@
+extension LaunchPlan {
+    /// One place's part of a plan.
+    ///
+    /// A class, because copies of so many fields would weigh more than the code that reads them.
+    final class PlacePlan: Sendable {
+        let steps: PlaceSteps
+        let launch: Launch
+        /// The state in which the place was found.
+        let state: PlaceState
+        /// The record with which this launch begins its work; nil if the manager does not begin here.
+        let record: MigrationRecord?
+        /// The version that evidence names, for managers that come here later; nil if the place knows it.
+        let named: AppVersion?
+
+        /// Plans a launch in a place.
+        ///
+        /// - Parameters:
+        ///   - beginning: where the manager begins; nil if it has a record.
+        ///   - store: the part of the manager's store, for a place that is another one.
+        init(
+            _ request: LaunchRequest, _ steps: PlaceSteps, _ state: PlaceState, _ beginning: Beginning?,
+            store: PlacePlan?
+        ) throws {
+            self.steps = steps
+            self.state = state
+            var record =
+                state.record
+                ?? beginning?.record(
+                    request, steps.closures, store: store.map { ($0.record, $0.steps.closures) })
+            if case .downgrade(let later) = beginning {
+                launch = .downgrade(from: later)
+            } else {
+                launch = record?.launch(current: request.current, build: request.build) ?? .freshInstall
+            }
+            record?.begin(launch, current: request.current, due: steps.closures)
+            self.record = record
+            switch beginning {
+            case .at(let version, .answered), .at(let version, .lost): named = version
+            case .at(.zero, _): named = .zero
+            // A database has told a store that knows nothing.
+            case .downgrade(let later):
+                named = state.seen(in: request.line).contains { $0.version == later } ? nil : later
+            default: named = nil
+            }
+            try checkSupport(request)
+        }
+
+        /// The steps that the beginning of this launch has found not to be needed.
+        var notNeeded: [MigrationStep] {
+            steps.closures.filter { record?[$0.id] == .notNeeded && state.record?[$0.id] != .notNeeded }
+        }
+
+        /// Throws if the data is older than what the app can migrate.
+        private func checkSupport(_ request: LaunchRequest) throws {
+            guard let oldest = request.oldestSupported, let from = launch.upgradedVersion else { return }
+            // A lower version of the app that was launched for a while has not made the data older. Nor is it as old as the
+            // earliest version that was launched here, if that is all that is known.
+            var versions = [from, record?.completed, record?.start]
+            if record?.completed == nil, state.record != nil || named == nil {
+                versions += state.seen(in: request.line).map(\.version).filter { $0 < request.current }
+            }
+            // Where nothing has ever counted versions, there is none to be too old.
+            guard let version = versions.compactMap(\.self).max(), version < oldest, version != .zero else {
+                return
+            }
+            throw MigrationError(
+                .tooOld,
+                "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",
+                remedy:
+                    "Nothing was changed. Launch an app version that still migrates it first, then this one.",
+                manager: request.manager, version: version)
+        }
+    }
+}
+
+extension LaunchPlan.PlacePlan {
+    /// Returns true if the place has written down all that this launch has to say.
+    func isWritten(_ request: LaunchRequest) -> Bool {
+        var record = record
+        if request.stop == nil { record?.finish(launch, current: request.current) }
+        return state.record == record && state.hasLaunched(request.current, in: request.line)
+    }
+
+    /// The work that is pending in this place, whatever the target.
+    func pending(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
+        var pending: [LaunchPlan.PendingStep] = []
+        for (step, schema) in zip(steps.schemaSteps, state.pending) where schema.count > 0 {
+            pending.append(.init(step: step, place: index, isOutOfOrder: false, schema: schema))
+        }
+        guard let record else { return pending }
+        lazy var reached = state.record?.reached
+        let plan = MigrationPlan(
+            known: steps.closures, by: { $0.version }, floor: record.start,
+            isSettled: { record[$0.id]?.isSettled ?? false },
+            isOwed: { record.isOwed($0.id) })
+        for step in plan.pending {
+            let isOnly = step.onFreshInstall == .only
+            if isOnly, !record.isOwed(step.id) { continue }
+            if record.hasGivenUp(step), request.retrying != steps.work(of: step, manager: request.manager) {
+                continue
+            }
+            let isOutOfOrder = !isOnly && reached.map { step.version < $0 } ?? false
+            pending.append(
+                .init(step: step, place: index, isOutOfOrder: isOutOfOrder, schema: PendingSchema()))
+        }
+        return pending
+    }
+
+    /// The closures for a change of the app's version, if this launch changes it and they have not run.
+    func versionChange(_ request: LaunchRequest) -> LaunchPlan.PendingStep? {
+        guard request.hasVersionChanges, request.stop == nil, let from = launch.upgradedVersion,
+            from != request.current, from != .zero
+        else { return nil }
+        let step = MigrationStep(versionChangeTo: request.current, in: steps.id)
+        guard record?[step.id]?.isSettled != true else { return nil }
+        return LaunchPlan.PendingStep(
+            step: step, place: 0, isOutOfOrder: false, schema: PendingSchema())
+    }
+}

@@ -1,0 +1,33 @@
+/// The result of ``MigrationManager/runDeferred(for:while:retrying:)``.
+///
+/// ```swift
+/// let report = try await manager.runDeferred(for: .seconds(25))
+/// if report.canContinue { scheduleNextRun() }
+/// ```
+public struct DeferredReport: Sendable {
+    /// The manager's name.
+    public let manager: String
+
+    /// The versions of the steps that this run has completed, in order.
+    public let completed: [AppVersion]
+
+    /// The versions of the best-effort steps that this run has given up, in order.
+    public let skipped: [AppVersion]
+
+    /// The steps that still wait, in order, each with its database; also those in a database that cannot be read.
+    public let pending: [PendingWork]
+
+    /// The errors of steps that failed or could not run, or that are not tried again in this build; other steps
+    /// continued.
+    public let failures: [MigrationError]
+
+    /// A Boolean value that indicates whether this run ended early, because another process runs the deferred steps or
+    /// a launch finishes one.
+    public let isRunningElsewhere: Bool
+
+    /// A Boolean value that indicates whether another run may do more without a fix: a step waits for time, or for
+    /// something that passes, such as a lock or a full disk.
+    ///
+    /// False if nothing is pending, and if every step that waits has failed by itself.
+    public let canContinue: Bool
+}

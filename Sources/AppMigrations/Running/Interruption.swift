@@ -1,0 +1,58 @@
+import Foundation
+
+/// Stops a run: because it was cancelled, or because the system is about to suspend the process.
+final class Interruption: Sendable {
+    private enum Reason { case cancelled, suspending }
+
+    private struct State {
+        var reason: Reason?
+        /// The progress of the step that is running.
+        var step: Progress?
+    }
+
+    private let state = Locked(State())
+
+    /// The error with which a run stops; nil as long as it may go on.
+    func error(manager: String, _ progress: Progress) -> (any Error)? {
+        switch state.withLock({ $0.reason }) {
+        case .suspending:
+            MigrationError(
+                .suspended, "the system is about to suspend the app",
+                remedy: "Completed steps stay complete. Migrate again when the app is active.",
+                manager: manager)
+        case .cancelled: CancellationError()
+        case nil: progress.isCancelled ? CancellationError() : nil
+        }
+    }
+
+    /// True if the run is to stop.
+    var isStopped: Bool { state.withLock { $0.reason != nil } }
+
+    /// Makes a step stop with the run.
+    ///
+    /// Cancels the step's progress, not that of the manager, which could never be used again.
+    func attach(_ step: Progress) {
+        let isStopped = state.withLock { state in
+            state.step = step
+            return state.reason != nil
+        }
+        if isStopped { step.cancel() }
+    }
+
+    func cancel() {
+        stop(.cancelled)
+    }
+
+    /// Stops the run because the system is about to suspend the process.
+    func suspend() {
+        stop(.suspending)
+    }
+
+    private func stop(_ reason: Reason) {
+        let step = state.withLock { state in
+            state.reason = reason
+            return state.step
+        }
+        step?.cancel()
+    }
+}

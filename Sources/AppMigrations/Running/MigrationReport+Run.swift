@@ -1,0 +1,89 @@
+extension MigrationReport {
+    init(_ plan: LaunchPlan, _ tally: Tally, _ run: RunState?) {
+        manager = plan.request.manager
+        version = plan.request.current
+        duration = tally.duration
+        launch = plan.places[0].launch
+        returnedFromDowngrade = plan.returnsFromDowngrade
+        isFirstLaunchOfVersion = plan.isFirstLaunchOfVersion
+        completed = tally.completed
+        schemaSteps = tally.schemaSteps
+        newerDatabases = plan.newerDatabases
+        deferred = plan.pendingDeferred(after: run)
+        skipped = tally.skipped
+        databaseSize = tally.databaseSize
+    }
+}
+
+extension DeferredReport {
+    init(_ plan: DeferredPlan, _ run: RunState? = nil, isRunningElsewhere: Bool = false) {
+        manager = plan.readable.request.manager
+        completed = run?.tally.completed ?? []
+        skipped = run?.tally.skipped ?? []
+        let unreadable = plan.unreadable.flatMap { database in
+            database.steps.closures.filter(\.isDeferred).map {
+                PendingWork(
+                    deferred: database.steps.work(of: $0, manager: plan.readable.request.manager), nil)
+            }
+        }
+        pending = plan.readable.pendingDeferred(after: run) + unreadable
+        failures = (run?.failures ?? []) + plan.unreadable.map(\.error)
+        self.isRunningElsewhere = isRunningElsewhere || run?.isRunningElsewhere ?? false
+        canContinue =
+            pending.count - unreadable.count > run?.stuck.count ?? 0
+            || plan.unreadable.contains { Obstacle.mayPass($0.error) }
+    }
+}
+
+extension LaunchPlan {
+    /// The databases with unknown migrations that stay.
+    var newerDatabases: [NewerDatabase] {
+        places.filter { !$0.state.newer.isEmpty }.map {
+            NewerDatabase(database: $0.steps.name, schemaVersions: $0.state.newer)
+        }
+    }
+}
+
+extension LaunchPlan {
+    /// Returns the deferred steps that wait.
+    ///
+    /// - Parameter run: a run of the plan, which may have done some of them.
+    func pendingDeferred(after run: RunState? = nil) -> [PendingWork] {
+        deferred.compactMap { pending in
+            let work = work(of: pending)
+            if run?.ended.contains(work) == true { return nil }
+            let record = places[pending.place].record
+            return PendingWork(
+                deferred: work, run?.positions[work] ?? record?.position(of: pending.step.version))
+        }
+    }
+
+    /// The work to do, with what is known of it.
+    var pendingWork: [PendingWork] {
+        let now = pending.map { pending in
+            if pending.step.isDeferred {
+                let record = places[pending.place].record
+                var work = PendingWork(
+                    deferred: work(of: pending), record?.position(of: pending.step.version))
+                work.isDeferred = false
+                return work
+            }
+            var work = PendingWork(work(of: pending))
+            work.schemaVersions = pending.schema.apply
+            work.undone = pending.schema.undo
+            return work
+        }
+        return now + pendingDeferred()
+    }
+
+    /// True if an older version of the app has been launched since this one, or a newer one, was.
+    fileprivate var returnsFromDowngrade: Bool {
+        if case .upgrade = places[0].launch { places[0].state.record?.downgradedTo != nil } else { false }
+    }
+
+    /// True if no launch of this version, or of a newer one, has been completed.
+    fileprivate var isFirstLaunchOfVersion: Bool {
+        if case .downgrade = places[0].launch { return false }
+        return places[0].state.record?.completed.map { $0 < request.current } ?? true
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// A manager's lock for one run, and the system's leave to finish the run before it suspends the process.
+///
+/// The lock is released with ``release()``, or when the run does not stop although the time has expired.
+final class RunLock: Sendable {
+    let interruption = Interruption()
+    /// True if the last holder of the lock may have died in its run.
+    let hasDied: Bool
+    private let unlock: @Sendable () -> Void
+    private let endActivity: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - name: the name of what runs.
+    ///   - lock: the lock that has been taken.
+    init(_ name: String, _ lock: HeldLock) {
+        hasDied = lock.hasDied
+        let release = lock.release
+        let isHeld = Locked(true)
+        let unlock: @Sendable () -> Void = {
+            // Once: somebody else may hold the lock by a second call.
+            let wasHeld = isHeld.withLock { isHeld in
+                defer { isHeld = false }
+                return isHeld
+            }
+            if wasHeld { release() }
+        }
+        self.unlock = unlock
+        endActivity = ExpiringActivity.current.begin(
+            name, stop: interruption.suspend, abandon: unlock)
+    }
+
+    func release() {
+        unlock()
+        endActivity()
+    }
+
+    /// Takes the lock, and waits on this thread while another run holds it.
+    ///
+    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up.
+    static func take(
+        _ manager: String, of store: any MigrationStore, waitingFor limit: Duration
+    ) throws -> RunLock {
+        RunLock(manager, try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) })
+    }
+
+    /// Takes the lock, and waits without blocking the actor while another run holds it.
+    ///
+    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; `CancellationError`.
+    static func take(
+        _ manager: String, of store: any MigrationStore, waitingFor limit: Duration,
+        isolation: isolated (any Actor)?
+    ) async throws -> RunLock {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            switch try await offload({ try store.lock(manager) }) {
+            case .acquired(let wasReleased, let release):
+                return RunLock(manager, HeldLock(hasDied: !wasReleased, release: release))
+            case .held(let holder):
+                guard ContinuousClock.now < deadline else { throw timeout(manager, holder, limit) }
+                try await Task.sleep(for: .milliseconds(.random(in: 2...10)))
+            }
+        }
+    }
+
+    private static func timeout(_ manager: String, _ holder: String, _ limit: Duration) -> MigrationError {
+        MigrationError(
+            .locked, "\(holder) is migrating, and did not finish within \(limit)",
+            remedy: "Launch again when it has finished, or raise the option `lockTimeout`.", manager: manager)
+    }
+}
+
+/// The names of a manager's further locks: no manager's own name has a NUL.
+enum LockName {
+    /// Held by the one process that runs deferred steps.
+    static func deferred(of manager: String) -> String { "\(manager)\0deferred" }
+
+    /// Held while a batch runs, and while a launch finishes a deferred step.
+    static func batch(of manager: String) -> String { "\(manager)\0batch" }
+}

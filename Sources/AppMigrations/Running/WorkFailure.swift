@@ -1,0 +1,71 @@
+/// How work ends that does not succeed: judged here for closures, steps in databases, schema steps, closures for a version
+/// change and batches, in launches and in `runDeferred`.
+///
+/// | it ended | counts as a crash | counts as a failure | what follows |
+/// | --- | --- | --- | --- |
+/// | the process died in it | yes, in the next launch | no | the next launch retries it; after `maximumAttempts` in one build, `gaveUp` |
+/// | it threw | no; earlier crashes stay | yes | the manager stops or, with `.giveUp(after:)`, goes on |
+/// | it could not run now | no | no | it stays pending; the manager stops or, if it is best-effort, goes on |
+///
+/// `OpenWork/die()` counts crashes.
+struct WorkFailure {
+    /// True if the work failed by itself.
+    let isFailure: Bool
+    /// What the work has thrown.
+    let cause: any Error
+    /// The error to throw or to report.
+    let error: any Error
+
+    /// Judges an error.
+    ///
+    /// - Parameters:
+    ///   - interruption: the error with which the run ends, if it was interrupted: then that is why the work ended.
+    ///   - attempt: the number of the attempt, from 1.
+    init(
+        _ error: any Error, of step: MigrationStep, work: MigrationWork, attempt: Int,
+        interruption: (any Error)?
+    ) {
+        cause = error.cause
+        let obstacle = Obstacle(cause)
+        isFailure = interruption == nil && cause.isOwnFailure
+        if let interruption {
+            self.error = interruption
+        } else if cause is CancellationError {
+            self.error = cause
+        } else {
+            let inAttempt = attempt > 1 && !step.isDeferred ? " in attempt \(attempt)" : ""
+            self.error = MigrationError(
+                obstacle?.code ?? .stepFailed,
+                step.kind == .versionChange
+                    ? "the closure for a version change failed\(error.inBatchAsCause)"
+                    : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
+                remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy
+                    ?? step.remedy(isInBatch: error is BatchFailure),
+                work: work, attempt: attempt, underlyingError: cause)
+        }
+    }
+}
+
+extension MigrationStep {
+    fileprivate func remedy(isInBatch: Bool) -> String {
+        switch kind {
+        case .batches where !isInBatch: "No row was changed. The step is tried again."
+        case .closure, .transaction, .schemaStep:
+            "Earlier steps are complete. The next launch retries this one."
+        case .versionChange: "The steps are complete. The next launch runs the closure again."
+        case .batches: "That batch was rolled back; all others are kept. The next run retries it."
+        case .deferredClosure: "The next run continues the step from its last checkpoint."
+        }
+    }
+}
+
+extension Error {
+    /// The error that a step has thrown, without the batch in which it did.
+    var cause: any Error { (self as? BatchFailure)?.cause ?? self }
+
+    /// The end of a message that quotes this error, if it says anything: ` in row 5 of table photo: no such file`.
+    fileprivate var inBatchAsCause: String {
+        let text = "\(cause)"
+        return ((self as? BatchFailure).map { " in \($0.title)" } ?? "") + (text.isEmpty ? "" : ": \(text)")
+    }
+}

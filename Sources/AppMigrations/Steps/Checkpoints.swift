@@ -1,0 +1,58 @@
+/// Saves where a step is, in the record of its place.
+struct Checkpoints: Sendable {
+    /// Where the step is.
+    let position = Locked(StepPosition())
+    private let work: MigrationWork
+    private let step: MigrationStep
+    private let store: any MigrationStore
+    private let timeout: Duration
+    private let isOver: (@Sendable () -> Bool)?
+
+    /// - Parameters:
+    ///   - store: the store of the step's place.
+    ///   - timeout: how long a write waits for another writer.
+    ///   - isOver: returns true if the step should stop after a checkpoint; nil if it never should.
+    init(
+        of work: MigrationWork, _ step: MigrationStep, in store: any MigrationStore,
+        waitingUpTo timeout: Duration, isOver: (@Sendable () -> Bool)?
+    ) {
+        self.work = work
+        self.step = step
+        self.store = store
+        self.timeout = timeout
+        self.isOver = isOver
+    }
+
+    func save(_ cursor: String?) throws {
+        guard step.kind != .transaction else {
+            throw MigrationError(
+                .invalidCall,
+                "\(step.titleAndSource) cannot save a checkpoint, because it works in one transaction",
+                remedy: """
+                    Leave checkpoint() out, or work in several transactions, in a step that is not given the \
+                    database.
+                    """,
+                work: work)
+        }
+        try store.change(work.manager, waitingUpTo: timeout) { state in
+            try state.changeRecord(of: work.manager) { record in
+                record?.changeOpen(work.id) { open in
+                    open.restart()
+                    guard let cursor else { return }
+                    var next = open.position ?? StepPosition()
+                    next.cursor = cursor
+                    next.done += 1
+                    open.position = next
+                    position.withLock { [next] in $0 = next }
+                }
+            }
+        }
+    }
+
+    /// Throws `CancellationError` if the step should stop.
+    ///
+    /// Call it on the step's own task, which may be cancelled.
+    func stopIfOver() throws {
+        if let isOver, isOver() { throw CancellationError() }
+    }
+}

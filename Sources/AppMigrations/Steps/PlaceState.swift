@@ -1,0 +1,97 @@
+/// The record that a place has of a manager, and the evidence beside it.
+///
+/// A class, because copies of so many fields would weigh more than the code that reads them.
+package final class PlaceState: Sendable {
+    /// The manager's record in this place; nil if there is none.
+    package let record: MigrationRecord?
+    /// True if the app has removed the record, and with it the manager's data.
+    package let hasRemovedRecord: Bool
+    /// The record of the manager of which this one is a part; nil if there is none.
+    let splitRecord: MigrationRecord?
+    /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
+    package let seen: [String: [SeenVersion]]
+    /// The versions that the data was assumed to be at when damaged records were replaced, by line.
+    let assumptions: [String: AppVersion]
+    /// The evidence beside the record.
+    package let evidence: Evidence
+    /// For each schema step, what it will do after the schema steps before it.
+    package let pending: [PendingSchema]
+    /// The schema versions that the place has had and that no schema step knows, ascending; they stay.
+    package let newer: [String]
+
+    init(
+        record: MigrationRecord?, hasRemovedRecord: Bool = false, splitRecord: MigrationRecord? = nil,
+        seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
+        pending: [PendingSchema] = [], newer: [String] = []
+    ) {
+        self.record = record
+        self.hasRemovedRecord = hasRemovedRecord
+        self.splitRecord = splitRecord
+        self.seen = seen
+        self.assumptions = assumptions
+        self.evidence = evidence
+        self.pending = pending
+        self.newer = newer
+    }
+
+    /// Creates the part of a store's state that is about a manager.
+    ///
+    /// - Parameter evidence: the evidence beside the store, read only if there is no record.
+    package convenience init(
+        of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
+        pending: [PendingSchema] = [], newer: [String] = []
+    ) throws {
+        guard let record = try state.record(of: manager) else {
+            let found = try evidence()
+            self.init(
+                record: nil, hasRemovedRecord: try state.hasRemovedRecord(of: manager), seen: state.seen,
+                assumptions: try state.assumptions,
+                evidence: found == .empty && state.isReplacement ? .replaced : found,
+                pending: pending, newer: newer)
+            return
+        }
+        self.init(record: record, seen: state.seen, evidence: .empty, pending: pending, newer: newer)
+    }
+
+    /// Returns the state for a manager that is a part of another one, with a record.
+    func splitting(off record: MigrationRecord?) -> PlaceState {
+        PlaceState(
+            record: nil, hasRemovedRecord: hasRemovedRecord, splitRecord: record, seen: seen,
+            assumptions: assumptions, evidence: evidence, pending: pending, newer: newer)
+    }
+
+    /// Returns true if a version was launched here.
+    func hasLaunched(_ version: AppVersion, in line: String) -> Bool {
+        for seen in seen(in: line) where !seen.isAdopted { if seen.version == version { return true } }
+        return false
+    }
+}
+
+/// The schema versions with which a schema step will do something, in order.
+package struct PendingSchema: Sendable, Equatable {
+    /// The unknown versions that it will undo first, newest first.
+    package var undo: [String]
+    /// The versions that it will apply.
+    package var apply: [String]
+
+    package init(undo: [String] = [], apply: [String] = []) {
+        self.undo = undo
+        self.apply = apply
+    }
+
+    var count: Int { undo.count + apply.count }
+}
+
+/// The evidence in a place that has no record of a manager.
+package enum Evidence: Sendable {
+    /// Nothing: no data that an earlier version could have left here.
+    case empty
+    /// There is data and a ledger of schema migrations, but no step was ever recorded here.
+    case ledgerOnly
+    /// There is data without a ledger, of which a migrator has found out the schema version.
+    case adopted
+    /// There is data, and nothing says which version it belongs to.
+    case unmanaged
+    /// There were records, which were damaged and have been replaced.
+    case replaced
+}

@@ -1,0 +1,38 @@
+/// The steps of one place that are due.
+struct PlaceSteps: Sendable {
+    let place: any MigrationPlace
+    let id: PlaceID
+    /// The place's name, for messages.
+    let name: String
+    /// The schema steps, ascending.
+    private(set) var schemaSteps: [MigrationStep] = []
+    /// All other steps, ascending.
+    private(set) var closures: [MigrationStep] = []
+
+    init(of place: any MigrationPlace) {
+        self.place = place
+        id = place.id
+        name = place.name
+    }
+
+    /// True if nothing here may keep the manager from going on.
+    var isBestEffort: Bool {
+        schemaSteps.isEmpty && closures.allSatisfy { $0.onError != .stop } && !closures.isEmpty
+    }
+
+    /// Returns the work of a step, for people and for calls of the manager's.
+    func work(of step: MigrationStep, manager: String) -> MigrationWork {
+        MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
+    }
+
+    mutating func add(_ step: MigrationStep) {
+        if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
+    }
+
+    /// Returns true if a step is in order behind those that are there: a schema step may have the version of the closure behind it.
+    func isBelow(_ step: MigrationStep) -> Bool {
+        if let last = closures.last, last.version >= step.version { return false }
+        guard let schemaStep = schemaSteps.last else { return true }
+        return step.isSchemaStep ? schemaStep.version < step.version : schemaStep.version <= step.version
+    }
+}

@@ -1,0 +1,29 @@
+/// The work of a schema step: brings a database to a schema version.
+package protocol SchemaStepWork: Sendable {
+    /// True if it goes to the latest schema version, whatever that is.
+    var goesToLatest: Bool { get }
+
+    /// Applies what is pending. Any thread.
+    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome
+}
+
+/// The result of a schema step.
+package struct SchemaStepOutcome: Sendable {
+    /// The schema versions that were applied, in order.
+    package let applied: [String]
+    /// The unknown schema versions that were undone, newest first.
+    package let undone: [String]
+    /// Pre-existing problems in the database: a sentence each.
+    package let warnings: [String]
+    /// The size of the database, in bytes; nil for one in memory.
+    package let databaseSize: Int64?
+
+    package init(
+        applied: [String], undone: [String] = [], warnings: [String] = [], databaseSize: Int64? = nil
+    ) {
+        self.applied = applied
+        self.undone = undone
+        self.warnings = warnings
+        self.databaseSize = databaseSize
+    }
+}

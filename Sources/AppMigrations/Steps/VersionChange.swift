@@ -1,0 +1,12 @@
+/// A closure that runs once for each change of the app's version.
+package enum VersionChange {
+    case blocking((_ from: AppVersion, _ to: AppVersion) throws -> Void)
+    case asynchronous(AsynchronousBody)
+
+    package typealias AsynchronousBody =
+        nonisolated(nonsending) (_ from: AppVersion, _ to: AppVersion) async throws -> Void
+
+    var isAsynchronous: Bool {
+        if case .asynchronous = self { true } else { false }
+    }
+}

@@ -1,0 +1,28 @@
+/// The result of an attempt to lock a manager.
+public enum StoreLock: Sendable {
+    /// The lock is held until the closure is called.
+    ///
+    /// `wasReleased` is true if the last holder released the lock, so that it has not died while it held it. Leave it out
+    /// if the store cannot know.
+    case acquired(wasReleased: Bool = false, release: @Sendable () -> Void)
+
+    /// Somebody else holds the lock. Says who, as far as that is known: `process 417`.
+    case held(by: String)
+}
+
+/// A lock that has been taken.
+struct HeldLock: Sendable {
+    /// True if the last holder may have died while it held the lock.
+    let hasDied: Bool
+    let release: @Sendable () -> Void
+}
+
+extension StoreLock {
+    /// The lock; nil if somebody else holds it.
+    var held: HeldLock? {
+        switch self {
+        case .acquired(let wasReleased, let release): HeldLock(hasDied: !wasReleased, release: release)
+        case .held: nil
+        }
+    }
+}

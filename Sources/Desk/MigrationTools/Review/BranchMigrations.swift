@@ -1,0 +1,101 @@
+package import Foundation
+import MigrationDiagnostics
+import SchemaMigrations
+
+/// The migrations of a branch that others may have applied already.
+package struct BranchMigrations: Sendable {
+    /// The branch's name.
+    package let name: String
+    /// The files of the branch, by name.
+    private let files: [String: Data]
+    /// The files at the commit where the branch and the files of today part; nil if it is not known.
+    private let shared: [String: Data]?
+
+    /// Creates the migrations of a branch.
+    package init(name: String, files: [String: Data], shared: [String: Data]?) {
+        self.name = name
+        self.files = files
+        self.shared = shared
+    }
+
+    /// Returns what files change about the branch's migrations.
+    ///
+    /// A change that the branch made since the files parted from it is not theirs.
+    ///
+    /// - Parameter current: the files of today, by name.
+    func findings(in current: [String: Data]) -> [ReviewFinding] {
+        let branch = migrations(in: files)
+        let today = migrations(in: current)
+        let before = shared.map(migrations)
+        // The files that were squashed are not missed.
+        let lowest = today.keys.min().flatMap { today[$0] }.flatMap { current[$0] }
+        let squashed = lowest.flatMap { Baseline(String(decoding: $0, as: UTF8.self)) }?.versions ?? []
+        var findings: [ReviewFinding] = []
+        for (version, file) in branch.sorted(by: { $0.key < $1.key })
+        where !squashed.contains(version) {
+            let old = before?[version]
+            guard let now = today[version] else {
+                // It came to the branch after the files parted.
+                if before != nil, old == nil { continue }
+                findings.append(removal(of: file))
+                continue
+            }
+            // The files have it as it was when they parted: the branch changed it since.
+            if let old, old == now, isSame(old, shared?[old] ?? Data(), current[now] ?? Data()) { continue }
+            if now != file {
+                findings.append(
+                    ReviewFinding(
+                        file: now, line: 1, rule: .renamed,
+                        reason: """
+                            Version \(version) is called \(file) on \(name). Give the file that name back, or a version of its own.
+                            """))
+            } else if let mine = current[now], let theirs = files[file], !isSame(file, mine, theirs) {
+                findings.append(
+                    ReviewFinding(
+                        file: now, line: 1, rule: .edited,
+                        reason: """
+                            It was edited after it was merged into \(name): devices that have it never run the edit. Undo the \
+                            edit, and write a new migration.
+                            """))
+            }
+        }
+        guard let newest = branch.keys.max(), let newestFile = branch[newest] else { return findings }
+        for (version, file) in today.sorted(by: { $0.key < $1.key })
+        where version < newest && branch[version] == nil && before?[version] == nil {
+            findings.append(
+                ReviewFinding(
+                    file: file, line: 1, rule: .olderThanBranch,
+                    reason: """
+                        It is new, but older than \(newestFile), the newest migration on \(name): on devices that have that one, \
+                        it runs out of order. Rename it to the present time.
+                        """))
+        }
+        return findings
+    }
+
+    /// The files' names by version, without down migrations, which may change.
+    private func migrations(in files: [String: Data]) -> [SchemaVersion: String] {
+        Dictionary(
+            MigrationFileSet(names: Array(files.keys), .sqlAndSwift).entries.map {
+                ($0.parsed.version, $0.fileName)
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func removal(of file: String) -> ReviewFinding {
+        ReviewFinding(
+            file: file, line: 1, rule: .removed,
+            reason: """
+                It is on \(name), and missing here: devices that have it are at a version that no file has. Put it back, and \
+                undo its change in a new migration.
+                """)
+    }
+
+    /// Returns whether two contents have the same statements.
+    ///
+    /// White space and comments make no difference in SQL. Swift code may be edited, so that it compiles.
+    private func isSame(_ file: String, _ first: Data, _ second: Data) -> Bool {
+        guard first != second, file.hasSuffix(".sql") else { return true }
+        let checksums = [first, second].map { try? SQLScript($0, fileName: file).checksum }
+        return checksums[0] != nil && checksums[0] == checksums[1]
+    }
+}

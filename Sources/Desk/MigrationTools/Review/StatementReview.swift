@@ -1,0 +1,166 @@
+import SchemaMigrations
+import TextOutput
+
+/// Finds the statements of one file that destroy data.
+///
+/// It reads only the words of the file, so it can be wrong. An `allow:` comment allows an intended statement.
+struct StatementReview {
+    private let outline: ScriptOutline
+    /// The tables to which foreign keys in any file refer.
+    private let parents: Set<SQLName>
+    /// The schema before the file; nil if it is not known.
+    private let schema: ReviewedSchema?
+    /// The reads of earlier files and statements.
+    private(set) var reads: EarlierReads
+    private(set) var findings: [ReviewFinding] = []
+
+    init(
+        _ outline: ScriptOutline, parents: Set<SQLName>, schema: ReviewedSchema? = nil,
+        reads: EarlierReads = EarlierReads()
+    ) {
+        self.outline = outline
+        self.parents = parents
+        self.schema = schema
+        self.reads = reads
+        for index in outline.statements.indices {
+            review(index)
+            self.reads.add(outline.statements[index])
+        }
+    }
+
+    /// Returns whether a table with rows may be there before a statement.
+    private func mayHaveRows(_ table: SQLName, before index: Int) -> Bool {
+        let earlier = outline.statements[..<index]
+        if outline.isMade(table, before: index) || earlier.contains(where: { $0.emptiedTable == table }) {
+            return false
+        }
+        return schema?.hasTable(table) != false || earlier.contains { $0.rename?.to == table }
+    }
+
+    /// Returns the tables that a file's foreign keys refer to.
+    static func parents(in outline: ScriptOutline) -> Set<SQLName> {
+        var parents: Set<SQLName> = []
+        for statement in outline.statements {
+            for (token, next) in zip(statement.tokens, statement.tokens.dropFirst())
+            where token.keyword == "REFERENCES" {
+                parents.insert(next.name)
+            }
+        }
+        return parents
+    }
+
+    private mutating func review(_ index: Int) {
+        let statement = outline.statements[index]
+        reviewTarget(of: statement, at: index)
+        reviewRename(statement, at: index)
+        if let table = statement.dropped("TABLE") {
+            reviewDrop(of: table, at: index)
+        } else if let (table, column) = statement.droppedColumn {
+            if mayHaveRows(table, before: index), !isGenerated(column, of: table),
+                !reads.hasValues(of: column, in: table)
+            {
+                report(
+                    .dropColumn, statement,
+                    "Column \(column.text.quoted) of table \(table.text.quoted) is dropped: its values are lost."
+                )
+            }
+        } else if let table = statement.emptiedTable, mayHaveRows(table, before: index),
+            !reads.hasRows(of: table)
+        {
+            report(
+                .deleteWithoutWhere, statement,
+                """
+                Every row of table \(table.text.quoted) is deleted: \
+                \(statement.tokens.outside.contains { $0.isWord("WHERE") } ? "its WHERE is always true" : "DELETE has no WHERE").
+                """)
+        }
+    }
+
+    private mutating func reviewTarget(of statement: ScriptOutline.Statement, at index: Int) {
+        if statement.tokens.opens(with: "PRAGMA"), statement.mentions("writable_schema"),
+            statement.tokens.count > 2
+        {
+            report(
+                .writableSchema, statement,
+                "PRAGMA writable_schema lets statements change the schema as text.")
+        }
+        guard let target = statement.writtenTable else { return }
+        if OwnTables.contains(target) {
+            report(.ledgerWrite, statement, "Table \(target.text.quoted) is the migrator's own record.")
+        } else if statement.replacesRows, mayHaveRows(target, before: index) {
+            report(
+                .replaceInto, statement,
+                "REPLACE deletes the rows of table \(target.text.quoted) that have the same key, with all their columns."
+            )
+        }
+    }
+
+    private mutating func reviewRename(_ statement: ScriptOutline.Statement, at index: Int) {
+        let later = outline.statements[index...]
+        if let (old, new) = statement.rename, schema?.hasTable(old) == true,
+            !later.contains(where: { $0.createdTable == old || $0.dropped("VIEW") == old })
+        {
+            report(
+                .renamedTable, statement,
+                "Table \(old.text.quoted) is \(new.text.quoted) now: an older build that opens the database fails."
+            )
+        }
+        if let (table, old, new) = statement.renamedColumn,
+            schema?.tables[table]?.column(named: old) != nil
+        {
+            report(
+                .renamedColumn, statement,
+                """
+                Column \(old.text.quoted) of table \(table.text.quoted) is \(new.text.quoted) now: an older build that opens \
+                the database fails.
+                """)
+        }
+    }
+
+    private func isGenerated(_ column: SQLName, of table: SQLName) -> Bool {
+        schema?.tables[table]?.generatedColumns.contains(column) == true
+    }
+
+    private mutating func reviewDrop(of table: SQLName, at index: Int) {
+        let statement = outline.statements[index]
+        switch outline.rebuild(at: index)?.order {
+        case .newTakesItsPlace, .rowsStoodAside:
+            if outline.script.settings.foreignKeys == .immediate {
+                report(
+                    .rebuildForeignKeys, statement,
+                    """
+                    Table \(table.text.quoted) is rebuilt with immediate foreign keys: dropping it deletes the rows that refer to \
+                    it with ON DELETE CASCADE. Remove foreign-keys=immediate.
+                    """)
+            }
+        case .oldStoodAside(let name):
+            if parents.contains(name) {
+                report(
+                    .rebuildForeignKeys, statement,
+                    """
+                    Table \(name.text.quoted) was renamed before it was dropped, and the foreign keys that refer to it followed \
+                    the rename. Create the new table under another name, copy the rows, drop the old table, and rename \
+                    the new one.
+                    """)
+            }
+        case .inPlace: break
+        case nil:
+            guard mayHaveRows(table, before: index), !outline.isIndexMadeAgain(table, after: index),
+                !reads.hasRows(of: table)
+            else { return }
+            report(.dropTable, statement, "Table \(table.text.quoted) is dropped: its rows are lost.")
+        }
+    }
+
+    /// The rules whose findings end with the rule's remedy.
+    private static let withRemedy: Set<ReviewRule> = [
+        .ledgerWrite, .writableSchema, .replaceInto, .renamedTable, .renamedColumn,
+    ]
+
+    private mutating func report(_ rule: ReviewRule, _ statement: ScriptOutline.Statement, _ reason: String) {
+        findings.append(
+            ReviewFinding(
+                file: outline.script.fileName, line: statement.line, rule: rule, problem: reason,
+                reason: Self.withRemedy.contains(rule) ? "\(reason) \(rule.remedy)" : reason))
+    }
+}

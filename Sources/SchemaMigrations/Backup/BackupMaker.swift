@@ -1,0 +1,154 @@
+import AppMigrations
+import Foundation
+import GRDB
+import MigrationDiagnostics
+
+/// A maker of copies of a database before it is changed.
+struct BackupMaker {
+    let folder: URL
+    /// The number of copies to keep.
+    let keep: Int
+    /// The version of the app that migrates; nil if unknown.
+    var app: AppVersion?
+
+    /// Copies the database while its connection keeps others from writing.
+    ///
+    /// It reads the database through a second connection, because SQLite makes no copy inside a write
+    /// transaction.
+    ///
+    /// - Returns: the copy, or nil if there is nothing to copy.
+    func copy(_ db: Database, _ ledger: Ledger) throws -> URL? {
+        guard try ledger.exists || Ledger.hasOtherTables(db) else { return nil }
+        let path =
+            try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
+        guard !path.isEmpty else {
+            throw Self.failure(
+                "A database in memory cannot be copied", remedy: "Leave out the option `backupFolder`.")
+        }
+        let file = URL(fileURLWithPath: path)
+        do {
+            try makeFolder(folder)
+            removeUnfinishedCopies(of: file)
+            try checkSpace(for: file)
+            let copy = try write(file, with: db.configuration)
+            let attempt = BackupAttempt(of: copy)
+            let first = try attempt?.begin(by: app, with: copy)
+            prune(copiesOf: file, like: copy, except: first)
+            return copy
+        } catch let error as SchemaMigrationError {
+            throw error
+        } catch {
+            throw Self.failure(
+                "\(file.lastPathComponent) cannot be copied to \(folder.path): \((error as? any SystemError)?.reason ?? error.localizedDescription)",
+                remedy: "Free some space or make the folder writable, then migrate again.", underlying: error)
+        }
+    }
+
+    /// Creates a folder, and its missing parents, so that they survive a power cut.
+    private func makeFolder(_ folder: URL) throws {
+        var missing: [String] = []
+        var path = folder.path
+        // If the process may not look at any folder, even the root seems to be missing.
+        while !path.isEmpty, path != "/", !FileManager.default.fileExists(atPath: path) {
+            missing.append(path)
+            path = (path as NSString).deletingLastPathComponent
+        }
+        for path in missing.reversed() {
+            // Foundation, asked for folders above as well, looks for an end above the root when it cannot
+            // look at it. Another process may make it at the same moment, which is no error.
+            guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw POSIXError.current }
+            try DurableFile(at: URL(fileURLWithPath: path)).syncName()
+        }
+    }
+
+    private func checkSpace(for file: URL) throws {
+        let size = [file, file.appending(end: "-wal")].reduce(Int64(0)) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+            return sum + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
+        }
+        let attributes = try FileManager.default.attributesOfFileSystem(forPath: folder.path)
+        guard let free = (attributes[.systemFreeSize] as? NSNumber)?.int64Value, free < size else { return }
+        throw Self.failure(
+            "A copy of \(file.lastPathComponent) needs \(size) bytes, and \(free) are free",
+            remedy: "Free some space, then migrate again.", underlying: POSIXError(.ENOSPC))
+    }
+
+    /// Writes a copy, through connections that the app's configuration prepares: it knows the passphrase of an
+    /// encrypted database, and without it the copy would be in clear text, if SQLite could make one.
+    private func write(_ file: URL, with configuration: Configuration) throws -> URL {
+        let date = Date().formatted(
+            .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
+                .dateSeparator(.omitted).timeSeparator(.omitted))
+        let copy = folder.appendingPathComponent("\(Self.prefix(of: file))\(date).backup")
+        let partial = copy.appendingPathExtension("partial")
+        do {
+            let source = try DatabaseQueue(
+                path: file.path, configuration: configuration.forCopying(readOnly: true))
+            let destination = try CopyFile.open(at: partial, like: file, configuration)
+            try source.backup(to: destination)
+            // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
+            try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+            try destination.close()
+            try source.close()
+            try FileManager.default.moveItem(at: partial, to: copy)
+            // The migrations will be durable, so the copy that can undo them must be durable too.
+            try DurableFile(at: copy).syncName()
+        } catch {
+            removeUnfinishedCopies(of: file)
+            throw error
+        }
+        return copy
+    }
+
+    /// Removes older copies, and ignores failures, which must not stop the migration.
+    ///
+    /// - Parameter first: the name of the copy from before everything that the present attempt has changed. It stays.
+    private func prune(copiesOf file: URL, like copy: URL, except first: String?) {
+        let prefix = Self.prefix(of: file)
+        // A copy of "app-2" begins like one of "app", and is longer.
+        let length = copy.lastPathComponent.count
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        // The clock may have been ahead when an older copy was made.
+        let older = names.filter {
+            $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length
+                && $0 != copy.lastPathComponent && $0 != first
+        }.sorted()
+        let others = copy.lastPathComponent == first ? 1 : 2
+        for name in older.dropLast(max(others, keep) - others) {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+    }
+
+    /// Removes unfinished copies, left when a process died, and SQLite's files beside them.
+    ///
+    /// No other process is making one: making a copy keeps others from writing to the database, and so from
+    /// copying it.
+    private func removeUnfinishedCopies(of file: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let unfinished = names.filter { name in
+            guard let end = name.range(of: ".backup.partial") else { return false }
+            let prefix = Self.prefix(of: file)
+            let date = name[..<end.lowerBound].dropFirst(prefix.count)
+            // A copy of "app-2" begins like one of "app".
+            return name.hasPrefix(prefix) && !date.contains("-")
+        }
+        for name in unfinished {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+    }
+
+    /// Returns the beginning of the names of a database's copies.
+    private static func prefix(of file: URL) -> String {
+        // After it come the date and the ends of the copy, of its unfinished form and of SQLite's journal beside that.
+        file.lastPathComponent.shortenedFileName(leaving: 48) + "-"
+    }
+
+    private static func failure(
+        _ problem: String, remedy: String, underlying: (any Error)? = nil
+    ) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .init(underlying.flatMap(Obstacle.init)) ?? .backupFailed, problem,
+            remedy: "\(remedy) Nothing was changed.",
+            underlyingError: underlying)
+    }
+}

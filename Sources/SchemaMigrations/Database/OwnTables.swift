@@ -1,0 +1,30 @@
+/// The tables that this package and GRDB keep in a database, beside the app's.
+package enum OwnTables {
+    /// The name of the ledger's table, with which that of its details begins.
+    static let ledger = "schema_migrations"
+
+    /// The table with the records of managers.
+    static let records = "app_migrations"
+
+    /// The table with the history of managers.
+    static let history = "app_migrations_history"
+
+    /// The beginning of the names of tables with records that were damaged, and set aside.
+    static let asidePrefix = "app_migrations_damaged_"
+
+    /// The table in which a database that was moved notes it.
+    package static let moves: SQLName = "app_migrations_moved"
+
+    /// The table in which GRDB's own migrator records its applied migrations.
+    package static let ofGRDB: SQLName = "grdb_migrations"
+
+    /// The tables that this package keeps, except those that were set aside.
+    static let all: Set<SQLName> = [
+        SQLName(ledger), "schema_migrations_details", SQLName(records), SQLName(history), moves,
+    ]
+
+    /// Returns true if this package keeps the table.
+    package static func contains(_ table: SQLName) -> Bool {
+        all.contains(table) || table.folded.hasPrefix(asidePrefix)
+    }
+}

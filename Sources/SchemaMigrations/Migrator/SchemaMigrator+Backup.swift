@@ -1,0 +1,59 @@
+import AppMigrations
+public import Foundation
+public import GRDB
+import MigrationDiagnostics
+
+extension SchemaMigrator {
+    /// Restores a copy that was made before migrating.
+    ///
+    /// The method opens the copy with the database's own configuration, which knows its passphrase.
+    ///
+    /// - Parameters:
+    ///   - backup: the copy, from ``SchemaReport/backup`` or from the folder of the copies.
+    ///   - database: the database, open and not in use. Its contents are replaced.
+    /// - Throws: ``SchemaMigrationError``, when the copy is damaged, or holds neither a ledger nor a table.
+    public func restore(_ backup: URL, to database: any DatabaseWriter) throws {
+        try withWriter(database) { db in
+            try CopyFile.withPrivateName(for: "restore") { file in
+                let copy = try Self.openCopy(of: backup, at: file, db.configuration)
+                try copy.inDatabase { copy in
+                    try Self.check(copy, of: backup)
+                    try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
+                    try db.notifyObservers(of: .anything)
+                }
+                try copy.close()
+            }
+        }
+    }
+
+    /// Opens a copy of the backup, which the app's configuration may change, in its journal mode for instance.
+    private static func openCopy(
+        of backup: URL, at file: URL, _ configuration: Configuration
+    ) throws -> DatabaseQueue {
+        do {
+            try FileManager.default.copyItem(at: backup, to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        } catch {
+            throw unusable(backup, "cannot be copied: \(error.localizedDescription)", underlying: error)
+        }
+        return try DatabaseQueue(path: file.path, configuration: configuration.forCopying())
+    }
+
+    private static func check(_ copy: Database, of backup: URL) throws {
+        if let problem = try IntegrityCheck(copy, .quick, limit: 1).problems.first {
+            throw unusable(backup, "is damaged: \(problem)")
+        }
+        guard try Ledger(copy).exists || Ledger.hasOtherTables(copy) else {
+            throw unusable(backup, "holds no table")
+        }
+    }
+
+    private static func unusable(
+        _ backup: URL, _ problem: String, underlying: (any Error)? = nil
+    ) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .init(underlying.flatMap(Obstacle.init)) ?? .databaseFailed, at: .file(backup.lastPathComponent),
+            problem,
+            remedy: "Restore another copy. Nothing was changed.", underlyingError: underlying)
+    }
+}

@@ -1,0 +1,247 @@
+import AppMigrations
+public import Foundation
+public import GRDB
+import MigrationDiagnostics
+
+extension SchemaMigrator {
+    /// Applies the pending migrations, oldest first.
+    ///
+    /// ```swift
+    /// let report = try schema.migrate(dbQueue)
+    /// report.applied                        // [20240110090000000, 20240601120000000]
+    /// ```
+    ///
+    /// Call it outside any access to the database, before the app uses it, and before you add observers,
+    /// which would buffer every row. If nothing is pending, it locks nothing, writes nothing, and reads no
+    /// migration. It never migrates down: migrations already applied above the version stay.
+    ///
+    /// - Parameters:
+    ///   - database: the database; the calling thread waits while its own queue works.
+    ///   - version: the version of the last migration to apply; nil for the latest.
+    ///   - progress: gets a total that reflects the work to do, and counts up. Its user info names the
+    ///     migration that was applied last, under `.migrationName`. Cancelling it stops the run, inside a
+    ///     statement too where SQLite can be interrupted, and rolls back uncommitted migrations.
+    /// - Returns: a report of the applied migrations.
+    /// - Throws: ``SchemaMigrationError``, or `CancellationError`. Migrations that were already committed
+    ///   stay; ``SchemaMigrationError/committed`` lists them.
+    @discardableResult
+    public func migrate(
+        _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
+    ) throws -> SchemaReport {
+        try migrate(
+            database, upTo: version, progress: progress, interrupter: Interrupter(observing: progress))
+    }
+
+    /// Applies the pending migrations, oldest first, without blocking the caller's thread.
+    ///
+    /// ```swift
+    /// let report = try await schema.migrate(dbQueue)
+    /// ```
+    ///
+    /// Cancelling the task stops the run, as cancelling the progress does.
+    ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - version: the version of the last migration to apply; nil for the latest.
+    ///   - progress: gets a total that reflects the work to do, and counts up. Cancelling it stops the run.
+    /// - Throws: as the synchronous `migrate(_:upTo:progress:)` does.
+    @discardableResult
+    public func migrate(
+        _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
+    ) async throws -> SchemaReport {
+        let interrupter = Interrupter(observing: progress)
+        return try await withTaskCancellationHandler {
+            try await offload {
+                try migrate(database, upTo: version, progress: progress, interrupter: interrupter)
+            }
+        } onCancel: {
+            interrupter.cancel()
+        }
+    }
+
+    /// Opens a database file, applies the pending migrations, and closes it.
+    ///
+    /// - Parameters:
+    ///   - path: the file, which is created if it does not exist.
+    ///   - configuration: GRDB's configuration, used unchanged, for example with the passphrase of an encrypted
+    ///     database. If nil, the connection waits while another one writes.
+    ///   - version: the version of the last migration to apply; nil for the latest.
+    ///   - progress: as for `migrate(_:upTo:progress:)`.
+    /// - Throws: as `migrate(_:upTo:progress:)` does.
+    @discardableResult
+    public func migrate(
+        path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
+        progress: Progress? = nil
+    ) throws -> SchemaReport {
+        var waiting = Configuration()
+        waiting.busyMode = .timeout(min(options.busyTimeout.inSeconds, 5))
+        let configuration = configuration ?? waiting
+        let database = try SchemaMigrationError.mapErrors {
+            try SQLiteFile(path: path, configuration: configuration, waitingFor: options.busyTimeout)
+                .openQueue()
+        }
+        let result = Result { try migrate(database, upTo: version, progress: progress) }
+        try database.close()
+        return try result.get()
+    }
+}
+
+extension SchemaMigrator {
+    /// Looks for pending migrations without a lock, and runs them.
+    ///
+    /// - Parameter undoesOnly: true to undo unknown migrations, if the options ask for that, and apply none.
+    func migrate(
+        _ database: any DatabaseWriter, upTo target: SchemaVersion?, undoingOnly undoesOnly: Bool = false,
+        progress: Progress?, interrupter: Interrupter
+    ) throws -> SchemaReport {
+        if let target { try check(target) }
+        let target = target.map(knownVersion)
+        let plan = try withReader(database) { try self.plan(for: $0, upTo: target) }
+        if plan.isSettled {
+            progress.map(RunProgress.finish)
+            return SchemaReport(newer: plan.newer)
+        }
+        let runProgress = progress.map(RunProgress.init(in:))
+        return try interrupter.whileActive {
+            try withWriter(database) { db in
+                try options.space.check(db, waitingUpTo: options.busyTimeout)
+                var report = try SchemaRun(
+                    migrator: self, db: db, interrupter: interrupter, progress: runProgress
+                ).migrate(plan, upTo: target, undoingOnly: undoesOnly)
+                try verify(db, &report)
+                return report
+            }
+        }
+    }
+
+    /// Runs the body on a reading connection, outside any transaction, and retries while the database is
+    /// busy.
+    private func withReader<Value>(
+        _ database: any DatabaseReader, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try SchemaMigrationError.mapErrors {
+            try waitWhileBusy(upTo: options.busyTimeout) {
+                try database.unsafeReentrantRead { db in
+                    try checkIsOutsideTransaction(db)
+                    return try body(db)
+                }
+            }
+        }
+    }
+
+    /// Runs the body on the writing connection, outside any transaction.
+    func withWriter<Value>(
+        _ database: any DatabaseWriter, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try SchemaMigrationError.mapErrors {
+            try database.unsafeReentrantWrite { db in
+                try checkIsOutsideTransaction(db)
+                return try body(db)
+            }
+        }
+    }
+
+    private func checkIsOutsideTransaction(_ db: Database) throws {
+        guard db.isInsideTransaction else { return }
+        throw SchemaMigrationError(
+            .invalidRequest, "A database cannot be migrated inside a transaction",
+            remedy: "Migrate before `db.write { … }` or `db.read { … }`, not inside.")
+    }
+}
+
+extension SchemaMigrator {
+    /// Rolls back every migration above a version, newest first.
+    ///
+    /// For use during development: nothing else ever migrates down. Checks that every migration is reversible
+    /// first; an empty `.down.sql` does not count.
+    ///
+    /// ```swift
+    /// try schema.rollback(dbQueue, to: 20240110090000000)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - version: the version to go back to, which stays; 0 to roll back everything.
+    /// - Returns: the versions that were rolled back, newest first.
+    /// - Throws: ``SchemaMigrationError``, for instance when one of the migrations is irreversible.
+    @discardableResult
+    public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
+    {
+        if version != 0 { try check(version) }
+        let interrupter = Interrupter(observing: nil)
+        return try interrupter.whileActive {
+            try withWriter(database) { try rollback($0, to: version, interrupter) }
+        }
+    }
+
+    private func rollback(
+        _ db: Database, to version: SchemaVersion, _ interrupter: Interrupter
+    ) throws -> [SchemaVersion] {
+        let applied = try waitWhileBusy(upTo: options.busyTimeout) {
+            try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+        }
+        let jobs = try downMigrations(of: applied)
+        return try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: nil)
+            .rollBack(jobs).undone
+    }
+
+    /// Returns the checked down migrations of versions, in the order given.
+    private func downMigrations(of versions: [SchemaVersion]) throws -> [MigrationJob] {
+        var jobs: [MigrationJob] = []
+        var irreversible: [String] = []
+        for version in versions {
+            guard let migration = migration(version: version) else {
+                irreversible.append("\(version) (unknown)")
+                continue
+            }
+            let job = try MigrationJob(migration, .down)
+            if job.hasBody { jobs.append(job) } else { irreversible.append(migration.title) }
+        }
+        guard irreversible.isEmpty else { throw SchemaMigrationError(irreversible: irreversible) }
+        return jobs
+    }
+}
+
+extension SchemaMigrationError {
+    /// Creates an error for migrations that cannot be rolled back.
+    init(irreversible titles: [String]) {
+        self.init(
+            .invalidRequest, "There is no down migration for \(titles.joined(separator: ", "))",
+            remedy: """
+                Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
+                ReversibleSchemaMigration. Nothing was changed.
+                """)
+    }
+}
+
+extension SchemaOptions.Space {
+    /// Throws an error if the disk of a database has too little free space.
+    func check(_ db: Database, waitingUpTo limit: Duration) throws {
+        if case .unchecked = self { return }
+        let size = try waitWhileBusy(upTo: limit) {
+            try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
+        }
+        let needed =
+            switch self {
+            case .unchecked: Int64(0)
+            case .require(let times):
+                Int64(exactly: (Double(size) * times).rounded(.up)) ?? (times > 0 ? .max : 0)
+            case .requireBytes(let bytes): bytes
+            }
+        guard needed > 0,
+            let path = try String.fetchOne(
+                db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"),
+            !path.isEmpty
+        else { return }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // A system that does not tell must not keep the app from migrating.
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
+        guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value, free < needed else {
+            return
+        }
+        throw SchemaMigrationError(
+            .diskFull,
+            "\(URL(fileURLWithPath: path).lastPathComponent) may need \(needed) bytes while it is migrated, and \(free) are free",
+            remedy: "Free some space, then migrate again. Nothing was changed.")
+    }
+}

@@ -1,0 +1,130 @@
+public import GRDB
+
+/// A way to find the version of a database that has tables but no ledger, so that only later migrations run.
+///
+/// ```swift
+/// let schema = try SchemaMigrator(
+///     directory: folder,
+///     adopting: .userVersion(means: [1: 20240110090000000, 2: 20240203181500000]))
+/// ```
+///
+/// The migrator marks every migration up to that version as applied: it takes the tables as a *baseline*. The
+/// factory methods read what other tools leave behind; write a closure for anything else:
+///
+/// ```swift
+/// let adoption = SchemaAdoption { db in
+///     try db.tableExists("shelf") ? 20240601120000000 : 20240110090000000
+/// }
+/// ```
+///
+/// Databases of FMDBMigrationManager and SQLiteMigrationManager.swift need no adoption: their
+/// `schema_migrations` table is this package's own.
+public struct SchemaAdoption: Sendable {
+    private let find: @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?
+
+    /// Creates an adoption from a closure.
+    ///
+    /// - Parameter version: returns the version of a database that has tables but no ledger, or nil if it is
+    ///   unknown, which makes migrating an error.
+    public init(_ version: @escaping @Sendable (_ db: Database) throws -> SchemaVersion?) {
+        find = { db, _ in try version(db) }
+    }
+
+    private init(comparing find: @escaping @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?) {
+        self.find = find
+    }
+
+    /// Returns the version of a database that has tables but no ledger; nil if it is unknown.
+    package func version(_ db: Database, for migrator: SchemaMigrator) throws -> SchemaVersion? {
+        try find(db, migrator)
+    }
+
+    /// Finds the version whose migrations make exactly the schema that the database has.
+    ///
+    /// The migrator runs its migrations on an empty database in memory, and compares the schema after each. If several
+    /// versions fit, because a migration changes only rows, it takes the latest. If none fits, migrating is an error that
+    /// names the differences from the nearest version.
+    ///
+    /// Numbers that apps keep can be wrong: an update that failed half-way may have raised `user_version`. The schema
+    /// cannot.
+    ///
+    /// ```swift
+    /// let schema = try SchemaMigrator(directory: folder, adopting: .matchingSchema)
+    /// ```
+    public static var matchingSchema: SchemaAdoption {
+        SchemaAdoption(comparing: { db, migrator in try migrator.version(fitting: db) })
+    }
+
+    /// Reads the number in the table `schema_info` of fmdb-migration-manager.
+    ///
+    /// - Parameter versions: for each number, the version of the migration that does the same.
+    public static func schemaInfo(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
+        SchemaAdoption { db in
+            guard try db.hasTable("schema_info") else { return nil }
+            let numbers = try Int.fetchAll(db, sql: "SELECT version FROM main.schema_info")
+            guard numbers.count < 2 else {
+                throw SchemaMigrationError(
+                    .unmanagedDatabase,
+                    "The table schema_info holds \(numbers.count) rows instead of one version",
+                    remedy: "Delete all but the version that the tables are at. Nothing was changed.")
+            }
+            return try numbers.first.map { try version($0, in: versions, of: "schema_info says") }
+        }
+    }
+
+    /// Reads the number in `PRAGMA user_version`.
+    ///
+    /// - Parameter versions: for each number, the version of the migration that does the same.
+    public static func userVersion(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
+        SchemaAdoption { db in
+            let number = try db.pragma("main.user_version")
+            return number == 0 ? nil : try version(number, in: versions, of: "user_version says")
+        }
+    }
+
+    /// Reads the number in `PRAGMA user_version`, which is the version of a migration.
+    ///
+    /// Use it if the app has counted as its migrations do. To map other numbers, use ``userVersion(means:)``.
+    public static var userVersion: SchemaAdoption {
+        SchemaAdoption(comparing: { db, migrator in
+            let number = try db.pragma("main.user_version")
+            guard number != 0 else { return nil }
+            let known = Dictionary(
+                migrator.versions.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
+            return try version("\(number)", in: known, of: "user_version says")
+        })
+    }
+
+    /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.
+    ///
+    /// To keep such a migrator instead, pass it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
+    ///
+    /// - Parameter versions: for each identifier, the version of the migration that does the same.
+    public static func grdbMigrations(means versions: [String: SchemaVersion]) -> SchemaAdoption {
+        SchemaAdoption { db in
+            guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
+            let identifiers = try String.fetchAll(
+                db, sql: "SELECT identifier FROM \(OwnTables.ofGRDB.inMain)")
+            let applied = try identifiers.map {
+                try version($0, in: versions, of: "grdb_migrations holds")
+            }
+            guard let latest = applied.max() else { return nil }
+            let missing = versions.filter { $0.value <= latest && !applied.contains($0.value) }.keys.min()
+            guard let missing else { return latest }
+            throw SchemaMigrationError(
+                .unmanagedDatabase, "The table grdb_migrations holds a later migration, but not \(missing).",
+                remedy: "Migrate the database with GRDB's migrator first. Nothing was changed.")
+        }
+    }
+
+    private static func version<Key: Hashable>(
+        _ key: Key, in versions: [Key: SchemaVersion], of source: String
+    ) throws -> SchemaVersion {
+        guard let version = versions[key] else {
+            throw SchemaMigrationError(
+                .unmanagedDatabase, "\(source) \(key), which has no version.",
+                remedy: "Pass the version that it means to the adoption. Nothing was changed.")
+        }
+        return version
+    }
+}

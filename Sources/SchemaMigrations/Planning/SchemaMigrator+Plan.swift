@@ -1,0 +1,123 @@
+import AppMigrations
+import GRDB
+import MigrationDiagnostics
+
+// These methods read and decide. They write nothing.
+extension SchemaMigrator {
+    /// Plans a migration of a database that this migrator may migrate.
+    ///
+    /// On nearly every launch nothing is pending, and one statement is enough to find that out.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
+    func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
+        let target = target.map(knownVersion)
+        if options.editedMigrations == .allow, options.newerDatabases != .rollBack,
+            let applied = try Ledger.versions(db), applied.first == versions.first,
+            Set(versions).isSuperset(of: applied), try beganWithLowest(db)
+        {
+            if isUpToDate(applied, target) { return SchemaPlan() }
+            // A floor matters only where a known migration lies below what the database began with.
+            return SchemaPlan(pending: pending(in: Ledger(versions: applied), upTo: target).pending)
+        }
+        return try db.readSnapshot {
+            let ledger = try ledger(of: db)
+            try checkBaselineIsLowest(db, ledger)
+            let isUndone = undoesNewer(in: ledger)
+            return SchemaPlan(
+                pending: pending(in: ledger, upTo: target).pending, isAdoption: !ledger.unmarked.isEmpty,
+                correctsDownMigrations: try options.newerDatabases == .rollBack
+                    && !correctedDownMigrations(db, ledger).isEmpty,
+                isForNewDatabase: ledger.isNew, undo: isUndone ? ledger.newer.reversed() : [],
+                newer: isUndone ? [] : ledger.newer.map(\.version))
+        }
+    }
+
+    /// Returns true if a database has had the known migrations up to a version, without a gap, and no others.
+    ///
+    /// An empty ledger may have lost its versions, which takes a closer look.
+    private func isUpToDate(_ applied: [SchemaVersion], _ target: SchemaVersion?) -> Bool {
+        guard !applied.isEmpty, versions.starts(with: applied) else { return false }
+        return applied.count == versions.count || versions[applied.count] > target ?? .max
+    }
+
+    /// Returns the pending migrations: known, above the floor, not applied yet, and at most the target.
+    func pending(in ledger: Ledger, upTo target: SchemaVersion?) -> MigrationPlan<SchemaVersion> {
+        let applied = Set(ledger.applied)
+        return MigrationPlan(
+            known: versions, by: \.self, floor: ledger.floor, isSettled: applied.contains, target: target)
+    }
+
+    /// Reads the ledger of a database that this migrator may migrate.
+    ///
+    /// For an adopted database, returns the ledger that the run will write. Uses several statements, which
+    /// have to see one state of the database.
+    ///
+    /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
+    func ledger(of db: Database) throws -> Ledger {
+        var ledger = try Ledger(db)
+        let baseline = try baseline(for: ledger, db)
+        try checkIsOurs(ledger, baseline)
+        ledger.newer = try newer(db, ledger, baseline)
+        try checkNewer(in: ledger)
+        if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
+        guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
+        guard let version = try adopting?.version(db, for: self) else {
+            throw SchemaMigrationError(
+                .unmanagedDatabase,
+                "The database has tables, but there is no `schema_migrations` table",
+                remedy: """
+                    Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. \
+                    Nothing was changed.
+                    """)
+        }
+        if let baseline = try self.baseline(), !versions.contains(version),
+            baseline.versions.contains(version)
+        {
+            throw tooOld("at version \(version)", baseline)
+        }
+        try check(version)
+        return ledger.adopting(versions.filter { $0 <= version })
+    }
+
+    private func checkIsOurs(_ ledger: Ledger, _ baseline: Baseline?) throws {
+        let replaced = baseline?.versions ?? []
+        if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: replaced.union(versions)) {
+            let count = ledger.applied.count
+            throw SchemaMigrationError(
+                .differentSet,
+                """
+                The database has had \(count) \(count == 1 ? "migration" : "migrations"), none of which is known to \
+                this migrator
+                """,
+                remedy: """
+                    One database has one set of migrations: join the folders in one SchemaMigrator. Nothing was \
+                    changed.
+                    """)
+        }
+        if let baseline, let lacking = lacking(ledger, baseline) {
+            throw tooOld("without migration \(lacking)", baseline)
+        }
+    }
+
+    private func checkIsUnedited(_ db: Database, _ ledger: Ledger) throws {
+        let history = try AppliedMigration.fetchAll(db, in: ledger)
+        guard let version = try edited(in: history).first, let migration = migration(version: version) else {
+            return
+        }
+        throw SchemaMigrationError(
+            .editedMigration, at: .file(migration.title),
+            "was edited after it had been applied to this database",
+            remedy: "Undo the edit and write a new migration, or accept the edit with acceptEdits(_:of:).")
+    }
+
+    /// Throws an error if no known migration has the version.
+    func check(_ version: SchemaVersion) throws {
+        guard versions.contains(knownVersion(for: version)) else { throw unknown(version) }
+    }
+
+    func unknown(_ version: SchemaVersion) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .invalidRequest, "No migration has version \(version)",
+            remedy: migrations.last.map { "The latest is \($0.version)." } ?? "There are none.")
+    }
+}

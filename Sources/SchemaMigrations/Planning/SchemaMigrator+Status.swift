@@ -1,0 +1,79 @@
+import AppMigrations
+public import GRDB
+
+extension SchemaMigrator {
+    /// Returns the applied, pending and edited migrations of a database.
+    ///
+    /// Reads the database and the files of its applied migrations, and changes nothing.
+    ///
+    /// ```swift
+    /// let status = try dbQueue.read(schema.status)
+    /// ```
+    ///
+    /// - Parameter db: the database.
+    /// - Throws: ``SchemaMigrationError``, when the ledger is malformed or a file cannot be read.
+    public func status(_ db: Database) throws -> SchemaStatus {
+        let ledger = try Ledger(db)
+        let history = try AppliedMigration.fetchAll(db, in: ledger)
+        let baseline = try baseline(for: ledger, db)
+        let plan = pending(in: ledger, upTo: nil)
+        let known = Set(versions).union(baseline?.versions ?? [])
+        let squashed = baseline.map { allLacking(ledger, $0) } ?? []
+        return SchemaStatus(
+            hasMigrationsTable: ledger.exists, originVersion: ledger.originVersion,
+            currentVersion: ledger.currentVersion, appliedVersions: history.map(\.version),
+            pendingVersions: squashed.isEmpty ? plan.pending : [], squashedVersions: squashed,
+            tooOld: baseline.flatMap { baseline in
+                squashed.first.map { tooOld("without migration \($0)", baseline).description }
+            }, skippedVersions: plan.belowFloor,
+            editedVersions: try edited(in: history),
+            unknownMigrations: history.filter { !known.contains($0.version) },
+            history: history)
+    }
+
+    /// Returns the versions that `migrate(_:upTo:progress:)` would apply, in order.
+    ///
+    /// Reads the database, and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - db: the database.
+    ///   - version: the version of the last migration to include; nil for the latest.
+    /// - Throws: ``SchemaMigrationError``, when migrating would be refused.
+    package func pending(_ db: Database, upTo version: SchemaVersion? = nil) throws -> [SchemaVersion] {
+        if let version { try check(version) }
+        return try plan(for: db, upTo: version).pending
+    }
+
+    /// Returns the migrations in a database's ledger, ascending, with their dates, durations and app
+    /// versions.
+    ///
+    /// ```swift
+    /// let history = try dbQueue.read(schema.history)
+    /// ```
+    ///
+    /// - Parameter db: the database.
+    /// - Throws: ``SchemaMigrationError``, when the ledger is malformed.
+    public func history(_ db: Database) throws -> [AppliedMigration] {
+        try AppliedMigration.fetchAll(db)
+    }
+
+    /// Returns the known migration with a version, or nil if there is none.
+    ///
+    /// - Parameter version: the version of a migration.
+    public func migration(version: SchemaVersion) -> (any SchemaMigration)? {
+        migrations.first { $0.version == version }
+    }
+
+    /// Returns the versions of the migrations whose text was edited after they were applied.
+    func edited(in history: [AppliedMigration]) throws -> [SchemaVersion] {
+        try history.filter { applied in
+            guard let checksum = applied.checksum,
+                let source = migration(version: applied.version) as? any SQLSource
+            else { return false }
+            let script = try source.script()
+            // The migration that a baseline has the version of had another text.
+            if script.baseline != nil, applied.origin != .snapshot { return false }
+            return script.checksum != checksum
+        }.map(\.version)
+    }
+}

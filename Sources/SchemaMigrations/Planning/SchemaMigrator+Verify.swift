@@ -1,0 +1,123 @@
+import AppMigrations
+package import GRDB
+import MigrationDiagnostics
+
+extension SchemaMigrator {
+    /// Runs the migrations that a database has had on an empty database in memory.
+    ///
+    /// The database in memory has the configuration of the other one, with the functions and collations that migrations use.
+    /// A schema that is worked out when the app is built could not be compared: migrations in Swift do not run there, and
+    /// another version of SQLite writes other SQL for a renamed table.
+    ///
+    /// - Returns: nil, if the database has had a migration that is not known.
+    package func replica(of db: Database) throws -> DatabaseQueue? {
+        try replica(of: Ledger(db), db.configuration)
+    }
+
+    private func replica(of ledger: Ledger, _ configuration: Configuration) throws -> DatabaseQueue? {
+        let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
+        guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
+        let queue = try DatabaseQueue(configuration: configuration.forCopying())
+        // Migrations up to the floor were applied before the ledger was created.
+        let migrations = migrations.filter {
+            ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
+        }
+        if !migrations.isEmpty { try SchemaMigrator(migrations: migrations).migrate(queue) }
+        return queue
+    }
+
+    /// Compares the schema with the one that the applied migrations make, if the options ask for that.
+    func verify(_ db: Database, _ report: inout SchemaReport) throws {
+        guard let policy = options.differentSchemas, !report.applied.isEmpty || !report.undone.isEmpty else {
+            return
+        }
+        let differences = try differences(of: db, in: Ledger(db))
+        guard !differences.isEmpty else { return }
+        let problem =
+            "The schema is not the one that the migrations make: \(differences.joined(separator: "; "))"
+        guard policy == .refuse else {
+            report.warnings.append(problem)
+            return
+        }
+        var error = SchemaMigrationError(
+            .differentSchema, problem,
+            remedy: """
+                The migrations are applied. Find out what else changes the schema, or which migration was edited: \
+                compare a copy of the database with `app-migrations drift`.
+                """)
+        error.committed = report.applied
+        throw error
+    }
+
+    /// Compares the schema of a database without a ledger with the one that the adopted migrations make, if the options
+    /// ask for that.
+    ///
+    /// Call it before the versions enter the ledger: only a database without a ledger is adopted again.
+    ///
+    /// - Parameter ledger: the ledger, still to be written.
+    /// - Returns: a warning, if differences are allowed.
+    func verifyAdoption(_ db: Database, _ ledger: Ledger) throws -> String? {
+        guard let policy = options.differentSchemas, let version = ledger.unmarked.max() else { return nil }
+        // A pending migration may drop what an earlier tool has left, and the schema is compared again after it.
+        let isLatest = pending(in: ledger, upTo: nil).pending.isEmpty
+        let differences = try differences(of: db, in: ledger, ignoringAdditions: !isLatest)
+        guard !differences.isEmpty else { return nil }
+        let problem = """
+            The schema is not the one that the adopted migrations make, up to \(version): \
+            \(differences.joined(separator: "; "))
+            """
+        guard policy == .refuse else { return problem }
+        throw SchemaMigrationError(
+            .differentSchema, problem,
+            remedy: """
+                Return the version of the tables from `adopting`, or write a migration that makes up the difference. \
+                Nothing was changed.
+                """)
+    }
+
+    /// Returns the latest version whose migrations make the schema of a database without a ledger.
+    ///
+    /// - Throws: ``SchemaMigrationError``, with the differences from the nearest version, if none does.
+    package func version(fitting db: Database) throws -> SchemaVersion {
+        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        defer { try? queue.close() }
+        let replayed = with(snapshot: nil)
+        var fitting: SchemaVersion?
+        var nearest: (version: SchemaVersion, sentences: [String])?
+        for version in versions {
+            try replayed.migrate(queue, upTo: version)
+            let sentences = try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
+            if sentences.isEmpty { fitting = version }
+            if sentences.count < nearest?.sentences.count ?? .max { nearest = (version, sentences) }
+        }
+        if let fitting { return fitting }
+        throw SchemaMigrationError(
+            .unmanagedDatabase,
+            """
+            The schema of the database is that of no version\
+            \(nearest.map { "; the nearest is \($0.version), from which it differs: \($0.sentences.joined(separator: "; "))" } ?? "")
+            """,
+            remedy: "Bring the database to the schema of a version, or name the version. Nothing was changed."
+        )
+    }
+
+    /// Returns the objects in which a database differs from the schema that the migrations up to a version make.
+    package func differences(of db: Database, from version: SchemaVersion) throws -> [String] {
+        try check(version)
+        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        defer { try? queue.close() }
+        try with(snapshot: nil).migrate(queue, upTo: version)
+        return try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
+    }
+
+    private func differences(
+        of db: Database, in ledger: Ledger, ignoringAdditions: Bool = false
+    ) throws -> [String] {
+        guard let replica = try replica(of: ledger, db.configuration) else { return [] }
+        let drift = try replica.unsafeReentrantRead {
+            try SchemaDrift(of: db, from: $0, ignoringAdditions: ignoringAdditions)
+        }
+        try replica.close()
+        return drift.sentences
+    }
+}

@@ -1,0 +1,137 @@
+public import Foundation
+
+/// Migrations that share a transaction, with their progress.
+struct MigrationGroup {
+    /// The mode of foreign keys, which SQLite cannot change inside a transaction.
+    let foreignKeys: ForeignKeys
+    /// The tables that the first attempt may have broken; nil in the first attempt.
+    let suspects: Suspects?
+    /// True if files run without savepoints, so that one that fails undoes the whole group.
+    let isUndoneAsOne: Bool
+    /// The migrations that ran, in order.
+    private(set) var done: [MigrationJob] = []
+    /// The remaining migrations.
+    ///
+    /// Those at the front belong to this group, as long as ``next(for:)`` returns one.
+    private(set) var left: ArraySlice<MigrationJob>
+    /// The error of the migration that failed; the migrations before it are complete.
+    private(set) var failure: (any Error)?
+
+    /// The time that the group may run; nil if either all of it is committed or nothing.
+    private let timeLimit: Duration?
+    private let progress: RunProgress?
+    /// True if one of the migrations that ran attaches a database.
+    private var hasAttached = false
+    private var start: ContinuousClock.Instant?
+
+    /// Begins a first attempt, at the front of the remaining migrations.
+    init(
+        of left: ArraySlice<MigrationJob>, _ commits: SchemaOptions.Commits, _ progress: RunProgress?,
+        isUndoneAsOne: Bool
+    ) {
+        self.left = left
+        self.progress = progress
+        self.isUndoneAsOne = isUndoneAsOne
+        foreignKeys = left.first?.foreignKeys ?? .deferred
+        suspects = nil
+        timeLimit =
+            switch commits {
+            case .grouped(let limit): limit
+            case .allOrNothing: nil
+            }
+    }
+
+    /// Begins a second attempt at migrations that ran in a first one.
+    init(retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects) {
+        left = Array(jobs)[...]
+        progress = nil
+        isUndoneAsOne = false
+        foreignKeys = left.first?.foreignKeys ?? .deferred
+        self.suspects = suspects
+        timeLimit = nil
+    }
+
+    /// Returns the next migration to run, or nil if the group is complete.
+    mutating func next(for ledger: Ledger) -> MigrationJob? {
+        start = start ?? .now
+        left = left.drop { !ledger.needs($0) }
+        guard failure == nil, !isTimeOver, let job = left.first, job.transaction == .wrapped,
+            job.foreignKeys == foreignKeys, !attachesAlone(job)
+        else { return nil }
+        return job
+    }
+
+    /// Returns whether a database that the job, or the one before it, attaches would be seen by the other.
+    private func attachesAlone(_ job: MigrationJob) -> Bool {
+        timeLimit != nil && !done.isEmpty && (job.attaches || hasAttached)
+    }
+
+    private var isTimeOver: Bool {
+        guard let start, let timeLimit, !done.isEmpty else { return false }
+        return ContinuousClock.now - start >= timeLimit
+    }
+
+    /// Records that the next migration ran.
+    mutating func succeed() {
+        let job = left.removeFirst()
+        done.append(job)
+        hasAttached = hasAttached || job.attaches
+        progress?.advance(job)
+    }
+
+    /// Records that a migration failed, so that those before it can be committed.
+    ///
+    /// - Parameter count: the number of migrations before it.
+    /// - Throws: the error, when nothing of the group may stay.
+    mutating func fail(_ error: any Error, after count: Int) throws {
+        if error is CancellationError || timeLimit == nil { throw error }
+        // A ledger that takes no version is left as it is, without its details.
+        if count == 0, (error as? SchemaMigrationError)?.code == .damagedLedger { throw error }
+        failure = error
+        done.removeLast(done.count - count)
+    }
+}
+
+/// The progress of a run, reported to the progress that the app has passed.
+struct RunProgress {
+    /// The app's progress, which names the migrations and can be cancelled.
+    private let parent: Progress
+    /// The run's progress, which counts.
+    private let child: Progress
+
+    /// Creates a progress for the whole of a run.
+    ///
+    /// The parent shows its count.
+    init(in parent: Progress) {
+        self.parent = parent
+        parent.totalUnitCount = max(1, parent.totalUnitCount)
+        child = Progress(
+            totalUnitCount: 1, parent: parent,
+            pendingUnitCount: parent.totalUnitCount - parent.completedUnitCount)
+    }
+
+    func begin(with jobs: [MigrationJob]) {
+        child.totalUnitCount = max(1, jobs.reduce(0) { $0 + $1.weight })
+    }
+
+    func advance(_ job: MigrationJob) {
+        parent.setUserInfoObject(job.title, forKey: .migrationName)
+        child.completedUnitCount += job.weight
+    }
+
+    /// Counts everything as done, including the work of another process.
+    func finish() {
+        child.completedUnitCount = child.totalUnitCount
+    }
+
+    /// Completes the progress of a run that had nothing to do.
+    static func finish(_ progress: Progress) {
+        progress.totalUnitCount = max(1, progress.totalUnitCount)
+        progress.completedUnitCount = progress.totalUnitCount
+    }
+}
+
+extension ProgressUserInfoKey {
+    /// The name of the migration that was applied last: a `String`.
+    public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
+}

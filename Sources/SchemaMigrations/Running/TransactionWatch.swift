@@ -1,0 +1,95 @@
+import AppMigrations
+import GRDB
+
+/// An observer that keeps a migration from ending its transaction, and records the tables that it changes.
+///
+/// It refuses a commit before it happens (c3ref/commit_hook.html), so that no work stays without its record.
+/// It notices a rollback afterwards.
+final class TransactionWatch: TransactionObserver {
+    private struct CommitRefused: Error {}
+
+    /// True if the migration ended the transaction.
+    private(set) var sawEnd = false
+
+    /// The tables into which statements write rows, triggers included.
+    private(set) var tables: Set<SQLName> = []
+    /// The table of the last one, which is often that of the next one.
+    private var lastName: String?
+
+    func databaseWillCommit() throws {
+        sawEnd = true
+        throw CommitRefused()
+    }
+
+    func databaseDidRollback(_ db: Database) {
+        sawEnd = true
+    }
+
+    /// Records the table that a statement is about to change, and declines to observe its rows.
+    ///
+    /// As a result, SQLite may truncate tables, and nothing is buffered.
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        let name = eventKind.tableName
+        // By bytes, as SQLite compares: equal characters may be written in several ways.
+        if lastName.map({ !$0.utf8.elementsEqual(name.utf8) }) ?? true {
+            tables.insert(SQLName(name))
+            lastName = name
+        }
+        return false
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) {}
+}
+
+extension TransactionWatch {
+    /// Runs a body in an open transaction, and makes sure that the transaction stays open.
+    ///
+    /// - Parameter ended: the error to throw if the body ends the transaction, unless the device or a cancellation
+    ///   made it fail.
+    func keepOpen(_ db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void)
+        throws
+    {
+        try observe(db) { try refuseEnd(of: db, orThrow: ended(), body) }
+    }
+
+    /// Runs a body while the watch observes the connection.
+    func observe<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
+        db.add(transactionObserver: self)
+        defer { db.remove(transactionObserver: self) }
+        return try body()
+    }
+
+    /// Runs a body as ``keepOpen(_:orThrow:_:)`` does, on a connection that the watch observes already.
+    func refuseEnd(
+        of db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void
+    ) throws {
+        do {
+            try body()
+        } catch {
+            throw sawEnd && error.isOwnFailure ? ended() : error
+        }
+        if sawEnd || !db.isInsideTransaction { throw ended() }
+    }
+}
+
+extension DatabaseEventKind {
+    fileprivate var tableName: String {
+        switch self {
+        case .insert(let name), .delete(let name), .update(let name, _): name
+        }
+    }
+}
+
+extension Savepoint {
+    /// Keeps the changes made since the savepoint.
+    ///
+    /// - Throws: an error that blames the migration, which must have ended the savepoint.
+    func release(after job: MigrationJob) throws {
+        do {
+            try db.cachedStatement(sql: "RELEASE \(Self.name)").execute()
+        } catch {
+            throw job.transactionEnded
+        }
+    }
+}

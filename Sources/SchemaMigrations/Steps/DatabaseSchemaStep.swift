@@ -1,0 +1,63 @@
+import AppMigrations
+import Foundation
+import GRDB
+
+/// A schema step that a database place can plan and check.
+protocol DatabaseSchemaStep: SchemaStepWork {
+    /// The longest time that the schema step waits for another connection.
+    var busyTimeout: Duration { get }
+
+    /// Returns what the schema step would do to the database, and the unknown migrations that it would leave there.
+    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String])
+
+    /// Returns the mistakes in the registration of one database's schema steps, of which this schema step is the first.
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake]
+}
+
+/// Brings a database to a schema version, run by a ``SchemaMigrator``.
+struct SQLSchemaStep: DatabaseSchemaStep {
+    let migrator: SchemaMigrator
+    /// The schema version to go to; nil for the latest.
+    let target: SchemaVersion?
+    let database: any DatabaseWriter
+
+    var goesToLatest: Bool { target == nil }
+
+    var busyTimeout: Duration { migrator.options.busyTimeout }
+
+    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
+        let plan = try migrator.plan(for: db, upTo: target)
+        // A schema step without pending migrations does not run, so nothing else would notice a wrong adoption.
+        if plan.isAdoption, plan.pending.isEmpty {
+            _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
+        }
+        return (
+            PendingSchema(undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" }),
+            plan.newer.map { "\($0)" }
+        )
+    }
+
+    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
+        var migrator = migrator
+        migrator.options.appVersion = migrator.options.appVersion ?? context.to
+        // A downgraded app runs nothing of its own; it only undoes what it does not know.
+        let isDowngrade = if case .downgrade = context.launch { true } else { false }
+        // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
+        let report = try migrator.migrate(
+            database, upTo: target, undoingOnly: isDowngrade, progress: context.progress,
+            interrupter: Interrupter(observing: context.progress))
+        return SchemaStepOutcome(
+            applied: report.applied.map { "\($0)" }, undone: report.undone.map { "\($0)" },
+            warnings: report.warnings, databaseSize: database.fileSize)
+    }
+
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
+        SchemaStepReview(
+            set: migrator.versions, database: { database.displayName },
+            title: { migrator.migration(version: $0)?.title ?? "\($0)" }
+        ).mistakes(
+            in: schemaSteps.map { schemaStep in
+                (schemaStep as? SQLSchemaStep).map { (set: $0.migrator.versions, target: $0.target) }
+            })
+    }
+}

@@ -1,0 +1,67 @@
+import AppMigrations
+import Foundation
+import GRDB
+
+/// The body of a deferred step that works in one database, batch by batch.
+struct DeferredDatabaseStep: BatchWork {
+    let place: SQLiteStore
+    let batches: any StepBatches
+
+    func begin() throws -> StepPosition {
+        try place.database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { try batches.begin($0) }
+    }
+
+    func run(_ batch: Batch) throws -> BatchOutcome {
+        // Waits outside the access to the database, so that the app can use its connection meanwhile.
+        try waitWhileBusy(upTo: batch.patience) {
+            var outcome = BatchOutcome.endedElsewhere
+            try place.database.unsafeReentrantWrite { db in
+                guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
+                try db.withDurableCommits(waitingUpTo: .zero) { outcome = try run(batch, db) }
+            }
+            return outcome
+        }
+    }
+
+    /// Runs a batch and records how far the step is, in one transaction.
+    private func run(_ batch: Batch, _ db: Database) throws -> BatchOutcome {
+        let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
+        do {
+            return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
+                try body.watch.observe(db) { try run(batch, body, db) }
+            }
+        } catch let error as DatabaseError where error.isBusy && !body.isRunning {
+            throw error
+        } catch {
+            throw body.failure(error)
+        }
+    }
+
+    private func run(_ batch: Batch, _ body: BatchBody, _ db: Database) throws -> BatchOutcome {
+        let (manager, version) = (batch.settlement.manager, batch.settlement.version)
+        let record = try place.state(of: manager, db).record(of: manager)
+        guard let record, !record.hasSettled(version) else { return .endedElsewhere }
+        var position = try record.position(of: version) ?? batches.begin(db)
+        let start = ContinuousClock.now
+        let isAtEnd = try batches.run(batch.part, &position, body, db)
+        let duration = ContinuousClock.now - start
+        let isDone = isAtEnd && position.setAside.isEmpty
+        try place.update(manager, db) { stored in
+            if isDone { return try batch.settlement.record(in: &stored) }
+            try stored.changeRecord(of: manager) { record in
+                record?.changeOpen(WorkID(version)) {
+                    $0.position = position
+                    $0.restart()
+                }
+            }
+        }
+        if isDone { return .done }
+        // The other rows that are set aside come next.
+        if case .retry = batch.part { return .more(position, duration) }
+        return isAtEnd ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
+    }
+}
+
+// MARK: Rows
+
+// MARK: Cursors

@@ -1,0 +1,160 @@
+import AppMigrations
+import Foundation
+import GRDB
+
+/// Batches of the rows of a table, in the order of its primary key.
+struct RowBatches: StepBatches {
+    /// The longest time to count rows, which only the progress needs.
+    private static let longestCount: Duration = .milliseconds(500)
+
+    let table: SQLName
+    let body: @Sendable (Database, DeferredRows) throws -> Void
+
+    /// The rows that are left of those that there were at the start.
+    private struct Rest: Codable {
+        let key: [String]
+        /// True if the rows are left whose key has a NULL.
+        var hasNulls: Bool
+        var range: TableKey.Range?
+
+        var isEmpty: Bool { !hasNulls && range == nil }
+    }
+
+    /// Returns where the step begins; nowhere yet, if the table does not exist.
+    ///
+    /// A later release may have dropped it. That is the step's failure, and no reason to keep the app from launching.
+    func begin(_ db: Database) throws -> StepPosition {
+        guard let key = try TableKey(of: table, db) else { return StepPosition() }
+        let rest = Rest(
+            key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
+        var position = StepPosition()
+        try position.advance(to: rest, done: 0)
+        let interrupter = Interrupter(
+            observing: nil, until: SimulatedLaunch.limitsTime ? .now + Self.longestCount : nil,
+            orThrow: BatchTimeOver())
+        do {
+            try interrupter.allowInterrupts(of: db) { position.total = try key.count("1", db) }
+        } catch is BatchTimeOver {
+            position.total = rest.range?.estimatedCount
+        }
+        return position
+    }
+
+    func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
+        -> Bool
+    {
+        guard let key = try TableKey(of: table, db) else {
+            throw MigrationError(
+                .stepFailed, "there is no table \(table)",
+                remedy: "Name the table as it is once `migrate()` has returned.")
+        }
+        var known = try position.cursor(as: Rest.self)
+        if known == nil {
+            position = try begin(db)
+            known = try position.cursor(as: Rest.self)
+        }
+        guard var rest = known else { return true }
+        guard key.columns == rest.key.map({ SQLName($0) }) else { throw keyChanged(key, from: rest.key) }
+        let isAside = part == .setAside
+        switch part {
+        case .retry(let index):
+            guard position.setAside.indices.contains(index) else { return false }
+            guard let row = RowKey(literals: position.setAside[index]) else {
+                throw keyChanged(key, from: rest.key)
+            }
+            let condition = key.condition(row)
+            let count = try key.count(condition, db)
+            if count > 0 {
+                try run(condition, title(of: [row.literals]), smallerSize: nil, body, db)
+            }
+            position.setAside.remove(at: index)
+            position.done += count
+        case .next, .setAside:
+            var size = 1
+            if case .next(let most) = part { size = max(1, most) }
+            let next = try next(size, &rest, key, db)
+            if let next, isAside {
+                position.setAside.append(next.last.literals)
+            } else if let next {
+                let title =
+                    next.count == 1
+                    ? title(of: [next.last.literals])
+                    : "\(next.count) rows of table \(table) up to \(next.last)"
+                // Rows without an order cannot be halved.
+                let smaller = next.count > 1 && !next.last.hasNull ? next.count / 2 : nil
+                try run(next.condition, title, smallerSize: smaller, body, db)
+            }
+            try position.advance(to: rest, done: isAside ? 0 : next?.count ?? 0)
+        }
+        return rest.isEmpty
+    }
+
+    private func run(
+        _ condition: SQL, _ title: String, smallerSize: Int?, _ body: BatchBody, _ db: Database
+    ) throws {
+        try body.run(title, smallerSize: smallerSize, isRow: true, db) {
+            try self.body(db, DeferredRows(condition: condition))
+        }
+    }
+
+    /// Takes the next rows off the rest; nil if there are none.
+    private func next(
+        _ size: Int, _ rest: inout Rest, _ key: TableKey, _ db: Database
+    ) throws -> (condition: SQL, count: Int, last: RowKey)? {
+        if rest.hasNulls {
+            rest.hasNulls = false
+            let nulls = RowKey(values: key.columns.map { _ in .null })
+            let condition = key.condition(nulls)
+            let count = try key.count(condition, db)
+            if count > 0 { return (condition, count, nulls) }
+        }
+        guard let range = rest.range else { return nil }
+        if let last = try key.lastKey(ofBatch: size, in: range, db) {
+            rest.range = range.rest(after: last)
+            return (key.condition(range.part(upTo: last)), size, last)
+        }
+        rest.range = nil
+        let condition = key.condition(range)
+        let count = try key.count(condition, db)
+        guard count > 0, let last = try key.lastKey(ofBatch: count, in: range, db) else { return nil }
+        return (condition, count, last)
+    }
+
+    func title(of rows: [[String]]) -> String {
+        let keys = rows.prefix(3).map(StepPosition.description(ofKey:)).joined(separator: ", ")
+        return switch rows.count {
+        case 1: "row \(keys) of table \(table)"
+        case 2, 3: "rows \(keys) of table \(table)"
+        default: "\(rows.count) rows of table \(table): \(keys) …"
+        }
+    }
+
+    private func keyChanged(_ key: TableKey, from old: [String]) -> MigrationError {
+        let names = key.columns.map(\.text).joined(separator: ", ")
+        let was = ", and was (\(old.joined(separator: ", "))) when the step began"
+        return MigrationError(
+            .stepFailed, "the primary key of table \(table) is (\(names))\(was)",
+            remedy: "Start the step over with rerun(_:), or restore the key.")
+    }
+}
+
+extension TableKey.Range {
+    /// The rows up to and including a key.
+    fileprivate func part(upTo key: RowKey) -> Self {
+        Self(lower: lower, isLowerDone: isLowerDone, upper: key)
+    }
+
+    /// The rows behind a key; nil at the end.
+    fileprivate func rest(after key: RowKey) -> Self? {
+        key == upper ? nil : Self(lower: key, isLowerDone: true, upper: upper)
+    }
+
+    /// The number of rows, if integers number them without gaps; nil for other keys.
+    fileprivate var estimatedCount: Int? {
+        guard case .integer(let first) = lower.values.first, case .integer(let last) = upper.values.first,
+            lower.values.count == 1
+        else { return nil }
+        let (count, overflows) = last.subtractingReportingOverflow(first)
+        return overflows ? nil : Int(clamping: count)
+    }
+}

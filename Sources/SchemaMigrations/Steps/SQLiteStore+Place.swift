@@ -1,0 +1,85 @@
+package import AppMigrations
+import GRDB
+
+// A database in which a manager's steps do and record their work.
+extension SQLiteStore: MigrationPlace {
+    package var store: any MigrationStore { self }
+
+    package var failsOthersWhileWriting: Bool {
+        guard case .file = id, case .immediateError = database.configuration.busyMode else { return false }
+        return true
+    }
+
+    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+        -> PlaceState
+    {
+        if schemaSteps.isEmpty {
+            // Nearly always there is a record, which one statement has read.
+            let known = try PlaceState(
+                of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout), evidence: .empty)
+            if known.record != nil { return known }
+        }
+        let limit =
+            limit ?? schemaSteps.compactMap { ($0 as? any DatabaseSchemaStep)?.busyTimeout }.max()
+            ?? .defaultBusyTimeout
+        do {
+            return try SchemaMigrationError.mapErrors {
+                try database.readSnapshot(waitingUpTo: limit) { db in
+                    let found = try look(at: schemaSteps, db)
+                    return try PlaceState(
+                        of: manager, in: state(of: manager, db), evidence: evidence(schemaSteps, db),
+                        pending: found.pending, newer: found.newer)
+                }
+            }
+        } catch let error as SchemaMigrationError {
+            throw MigrationError(
+                Self.codes[error.code] ?? Obstacle(error)?.code ?? .unusableDatabase,
+                "\(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
+                underlyingError: error)
+        }
+    }
+
+    /// The codes of errors that an app answers in a way of their own.
+    private static let codes: [SchemaMigrationError.Code: MigrationError.Code] = [
+        .newerDatabase: .newerThanThisProcess, .tooOld: .tooOld,
+    ]
+
+    /// Returns the error's remedy; for tables without a ledger, with the manager's part in it.
+    private static func remedy(for error: SchemaMigrationError) -> String {
+        guard error.code == .unmanagedDatabase else { return error.remedy }
+        return """
+            \(error.remedy) The manager's own `adopting` has to say which app version created them.
+            """
+    }
+
+    /// Returns what each schema step still has to do, and the unknown migrations that stay.
+    private func look(
+        at schemaSteps: [any SchemaStepWork], _ db: Database
+    ) throws -> (pending: [PendingSchema], newer: [String]) {
+        var covered: Set<String> = []
+        var newer: [String] = []
+        let pending = try schemaSteps.map { schemaStep in
+            guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else {
+                return PendingSchema()
+            }
+            newer = found.newer
+            func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
+            return PendingSchema(
+                undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft))
+        }
+        return (pending, newer)
+    }
+
+    /// Returns the evidence in a database that has no record of the manager.
+    private func evidence(_ schemaSteps: [any SchemaStepWork], _ db: Database) throws -> Evidence {
+        if try Ledger(db).exists || db.hasTable(OwnTables.ofGRDB) { return .ledgerOnly }
+        guard try Ledger.hasOtherTables(db) else { return .empty }
+        // A migrator that could not find out which migrations the tables hold has refused them in `pending`.
+        return schemaSteps.contains { $0 is SQLSchemaStep } ? .adopted : .unmanaged
+    }
+
+    package func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake] {
+        guard let first = schemaSteps.first as? any DatabaseSchemaStep else { return [] }
+        return first.mistakes(in: schemaSteps)
+    }
+}

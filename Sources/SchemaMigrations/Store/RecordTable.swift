@@ -1,0 +1,56 @@
+import AppMigrations
+import GRDB
+
+/// The contents of the table in which a database keeps the records of its managers.
+struct RecordTable {
+    /// The parts that concern all managers, decoded once.
+    private var shared = StoreState()
+    /// The records, undecoded, by the name of their row; nil for what is not text.
+    private var records: [String: String?] = [:]
+
+    /// The contents of a table that does not exist.
+    init() {}
+
+    /// Reads the rows of the table: `part`, `name`, `value`.
+    init(_ rows: RowCursor) throws {
+        var sharedRows: [StoreState.Row] = []
+        while let row = try rows.next() {
+            let (part, name, value) = (
+                String.fromDatabaseValue(row[0]), String.fromDatabaseValue(row[1]),
+                String.fromDatabaseValue(row[2])
+            )
+            if part == "managers", let name {
+                records[name] = .some(value)
+            } else if let part, let name, let value {
+                sharedRows.append(StoreState.Row(part: part, name: name, value: value))
+            } else {
+                throw Self.notText
+            }
+        }
+        shared = try StoreState(rows: sharedRows)
+    }
+
+    /// The state of one manager.
+    func state(of manager: String) throws -> StoreState {
+        try state(of: [StoreState.rowName(of: manager)])
+    }
+
+    /// The state of all managers.
+    func fullState() throws -> StoreState {
+        try state(of: records.keys.sorted())
+    }
+
+    private func state(of names: [String]) throws -> StoreState {
+        try names.reduce(shared) { state, name in
+            guard let record = records[name] else { return state }
+            guard let record else { throw Self.notText }
+            return try state.adding(manager: StoreState.Row(part: "managers", name: name, value: record))
+        }
+    }
+
+    private static var notText: MigrationError {
+        MigrationError(
+            .damagedStore, "the table \(OwnTables.records) holds values that are not text",
+            remedy: "Nothing was changed. Restore the database from a backup.")
+    }
+}

@@ -1,0 +1,299 @@
+public import AppMigrations
+import Foundation
+public import GRDB
+import MigrationDiagnostics
+
+/// A store in a table of a SQLite database.
+///
+/// ```swift
+/// let store = SQLiteStore(dbQueue)
+/// ```
+///
+/// The database may be one of the app's own, or one that holds nothing else. If steps are
+/// registered for the database, the same table keeps their records.
+public struct SQLiteStore: MigrationStore {
+    /// The table's name.
+    static let table = OwnTables.records
+    static let historyTable = OwnTables.history
+
+    /// The database file's name.
+    public let name: String
+
+    /// The database's file, determined once because that asks the file system.
+    private let file: URL?
+
+    package let id: PlaceID
+
+    package let database: any DatabaseWriter
+
+    /// The contents of the table when it was read last, for the other managers of a launch.
+    private let known = Locked<(contents: RecordTable, reading: Reading)?>(nil)
+
+    /// Identifies what a connection has read: as long as it stays the same, so does the database.
+    private struct Reading {
+        /// Weak, so that no other connection can take its place in memory.
+        weak var connection: Database?
+        let version: UInt32
+    }
+
+    /// Creates a store in a database that the app has opened.
+    ///
+    /// ```swift
+    /// let store = SQLiteStore(dbQueue)
+    /// ```
+    ///
+    /// The store creates the table with the first record.
+    ///
+    /// - Parameter database: the database.
+    public init(_ database: any DatabaseWriter) {
+        let file = database.file
+        self.database = database
+        self.file = file
+        id = file.map { .file(Array($0.path.utf8)) } ?? .object(ObjectIdentifier(database))
+        name = file.databaseName
+    }
+
+    /// Creates a store in a database file, and the file if it does not exist.
+    ///
+    /// - Parameter path: the file.
+    /// - Throws: ``SchemaMigrationError``, when it cannot open the file.
+    public init(path: String) throws {
+        try self.init(SQLiteFile(path: path).openQueue())
+    }
+
+    /// Returns the state of one manager.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: `MigrationError`, when the database cannot be read.
+    public func read(_ manager: String) throws -> StoreState {
+        try read(manager, waitingUpTo: .defaultBusyTimeout)
+    }
+
+    func read(_ manager: String, waitingUpTo limit: Duration) throws -> StoreState {
+        try StoreAccess.read.of(name) {
+            try waitWhileBusy(upTo: limit) {
+                try database.unsafeReentrantRead { try knownTable($0).state(of: manager) }
+            }
+        }
+    }
+
+    /// Changes the state of one manager, in a transaction.
+    ///
+    /// - Parameters:
+    ///   - manager: the name of the manager.
+    ///   - change: changes the state; when it throws, nothing is written.
+    /// - Throws: `MigrationError`, or the error of the change.
+    public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        try update(manager, waitingUpTo: .defaultBusyTimeout, change)
+    }
+
+    /// Returns every settled step of a manager, oldest first.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: `MigrationError`, when the database cannot be read.
+    public func history(_ manager: String) throws -> [SettledStep] {
+        try StoreAccess.read.of(name) {
+            try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
+                try Self.fullHistory(db).filter { $0.belongs(to: manager) }
+            }
+        }
+    }
+
+    /// Returns every manager's settled steps in a database, oldest first.
+    package static func fullHistory(_ db: Database) throws -> [SettledStep] {
+        guard try db.hasTable(SQLName(historyTable)) else { return [] }
+        return try String.fetchAll(db, sql: "SELECT entry FROM main.\(historyTable) ORDER BY id")
+            .compactMap { SettledStep(json: Data($0.utf8)) }
+    }
+
+    /// Returns every manager's steps in a database that work in portions and are not complete.
+    package static func unfinishedSteps(_ db: Database) throws -> [UnfinishedStep] {
+        guard try db.hasTable(SQLName(table)) else { return [] }
+        return try RecordTable(
+            Row.fetchCursor(db, sql: "SELECT part, name, value FROM main.\(table)")
+        ).fullState().unfinishedSteps()
+    }
+
+    /// Returns the app versions that a database has seen, by line of versions.
+    package static func seenVersions(_ db: Database) throws -> [String: [SeenVersion]] {
+        guard try db.hasTable(SQLName(table)) else { return [:] }
+        return try StoreAccess.read.of(table) {
+            try RecordTable(
+                Row.fetchCursor(
+                    db, sql: "SELECT part, name, value FROM main.\(table) WHERE part <> 'managers'")
+            ).fullState().seen
+        }
+    }
+
+    /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
+    ///
+    /// - Parameter state: the state to begin anew with.
+    /// - Throws: `MigrationError`, when the database cannot be written.
+    public func setAside(replacingWith state: StoreState) throws {
+        try StoreAccess.write.of(name) {
+            try database.unsafeReentrantWrite { db in
+                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                let aside = "\(OwnTables.asidePrefix)\(Date().inFileName)_\(UUID().uuidString.prefix(4))"
+                try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
+                    try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
+                        if try db.hasTable(SQLName(Self.table)) {
+                            try db.execute(
+                                sql: "ALTER TABLE main.\(Self.table) RENAME TO \(SQLName(aside).sql)")
+                        }
+                        try replaceState(with: state, db)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tries to lock a manager for a run.
+    ///
+    /// The lock is a file beside the database. For a database in memory, it is held in this process.
+    ///
+    /// - Parameter manager: the name of the manager.
+    /// - Throws: `MigrationError`, when the lock's file cannot be made.
+    public func lock(_ manager: String) throws -> StoreLock {
+        guard let file else { return try MemoryLocks.lock(id, manager) }
+        let url = file.appendingPathExtension("\(manager.asFileName).lock")
+        return try StoreAccess.write.of(name, at: url.path) { try FileLock(at: url).take() }
+    }
+}
+
+extension SQLiteStore: WaitingStore {
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try StoreAccess.write.of(name) {
+            // Outside the access to the database, so that the app can use its connection meanwhile.
+            try waitWhileBusy(upTo: limit) {
+                try database.unsafeReentrantWrite { db in
+                    guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                    try db.withDurableCommits(waitingUpTo: .zero) {
+                        try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: limit) {
+                            try update(manager, db, change)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+// These methods work inside an access to the database that the caller has opened.
+extension SQLiteStore {
+    func state(of manager: String, _ db: Database) throws -> StoreState {
+        try StoreAccess.read.of(name) { try table(db).state(of: manager) }
+    }
+
+    /// Returns what the table holds.
+    ///
+    /// Returns the cached contents while the database has not changed.
+    private func knownTable(_ db: Database) throws -> RecordTable {
+        guard !db.isInsideTransaction else { return try table(db) }
+        // Before reading the table: what changes in between will have another number.
+        let version = try db.dataVersion()
+        if let known = known.withLock({ $0 }), known.reading.connection === db,
+            known.reading.version == version
+        {
+            return known.contents
+        }
+        // Not under the lock: the app's observers may ask the store.
+        let contents = try table(db)
+        known.withLock { $0 = (contents, Reading(connection: db, version: version)) }
+        return contents
+    }
+
+    /// Changes the state of one manager, in the open transaction.
+    func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws {
+        try StoreAccess.write.of(name) {
+            var state = try state(of: manager, db)
+            try change(&state)
+            try createTable(db)
+            try db.execute(
+                sql: "DELETE FROM main.\(Self.table) WHERE part = 'managers' AND name = ?",
+                arguments: [StoreState.rowName(of: manager)])
+            try insert(state.rows(of: manager), db)
+            try append(state.newHistory, db)
+        }
+    }
+
+    private func replaceState(with state: StoreState, _ db: Database) throws {
+        try createTable(db)
+        try insert(state.sharedRows, db)
+        for manager in try state.managerNames { try insert(state.rows(of: manager), db) }
+        try append(state.newHistory, db)
+    }
+
+    private func createTable(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS main.\(Self.table)(
+                    part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)
+                ) WITHOUT ROWID
+                """)
+    }
+
+    private func insert(_ rows: [StoreState.Row], _ db: Database) throws {
+        for row in rows {
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.\(Self.table) VALUES (?, ?, ?)")
+                .execute(arguments: [row.part, row.name, row.value])
+        }
+    }
+
+    private func append(_ steps: [SettledStep], _ db: Database) throws {
+        guard !steps.isEmpty else { return }
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS main.\(Self.historyTable)(id INTEGER PRIMARY KEY, entry TEXT NOT NULL)
+                """)
+        for step in steps {
+            try db.execute(
+                sql: "INSERT INTO main.\(Self.historyTable)(entry) VALUES (?)",
+                arguments: [String(decoding: try step.json(), as: UTF8.self)])
+        }
+    }
+
+    /// Returns what the table holds; nothing if there is no table.
+    ///
+    /// One statement sees one state of the database, also outside a transaction, and nearly always the table
+    /// is there.
+    private func table(_ db: Database) throws -> RecordTable {
+        func fetch() throws -> RecordTable {
+            // All steps of a launch run the same query, and compiling it takes longer than running it.
+            try RecordTable(
+                Row.fetchCursor(
+                    db.cachedStatement(sql: "SELECT part, name, value FROM main.\(Self.table)")))
+        }
+        do {
+            return try fetch()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // It is empty only if the table does not exist.
+            return try db.readSnapshot { try db.hasTable(SQLName(Self.table)) ? fetch() : RecordTable() }
+        }
+    }
+
+    static func insideTransaction(_ name: String) -> MigrationError {
+        MigrationError(
+            .invalidCall,
+            Diagnostic(
+                at: .store(name), "is migrated from inside one of its own transactions",
+                remedy: "Migrate before db.write { … } or db.read { … }, not in it."))
+    }
+}
+
+/// The locks of databases in memory, which no other process can see.
+private enum MemoryLocks {
+    private struct Key: Hashable {
+        let place: PlaceID
+        let manager: ManagerName
+    }
+
+    private static let held = Locked<Set<Key>>([])
+
+    static func lock(_ place: PlaceID, _ manager: String) throws -> StoreLock {
+        let key = Key(place: place, manager: ManagerName(manager))
+        guard held.withLock({ $0.insert(key).inserted }) else { return .held(by: "this process") }
+        return .acquired { held.withLock { _ = $0.remove(key) } }
+    }
+}

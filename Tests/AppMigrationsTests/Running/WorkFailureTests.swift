@@ -1,0 +1,240 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("How a step ends", .timed)
+struct WorkFailureTests {
+    let store = InMemoryStore()
+    let log = Log()
+
+    init() throws { try launch("1.0", store: store) }
+
+    /// A manager whose best-effort step throws, if there is an error, and whose next step does not.
+    private func manager(_ error: (any Error)?, onError: ErrorRule = .giveUp(after: 1)) throws
+        -> MigrationManager
+    {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.whenMigratingToVersion("1.5", onError: onError) {
+            if let error { throw error }
+        }
+        manager.register(["2.0"], log: log)
+        return manager
+    }
+
+    private static let obstacles: [any Error & Sendable] = [
+        MigrationPostponed(reason: "the flag is off"), CancellationError(), POSIXError(.ENOSPC),
+        POSIXError(.EROFS),
+        CocoaError(.fileWriteOutOfSpace), CocoaError(.fileWriteVolumeReadOnly),
+        MigrationError(.deviceLocked, "the keychain is locked", remedy: "Wait."),
+        MigrationError(.locked, "the file is locked", remedy: "Wait."),
+        MigrationError(.suspended, "the app is suspended", remedy: "Wait."),
+    ]
+
+    @Test(
+        "what keeps a step from running now is no failure: it stays pending, and later steps run",
+        arguments: obstacles)
+    func obstacle(error: any Error & Sendable) throws {
+        for _ in 1...3 {
+            let report = try manager(error).migrate()
+            #expect(report.skipped == [])
+        }
+        #expect(log.lines == ["2.0"])
+        #expect(try manager(nil).pendingVersions() == ["1.5"])
+        #expect(try store.record(of: "Library")?.failures == [:])
+        #expect(try store.record(of: "Library")?.attempts == [:])
+        #expect(try manager(nil).migrate().completed == ["1.5"])
+    }
+
+    @Test("a step that is not best-effort stops the manager, with the code of what keeps it from running")
+    func stop() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try manager(MigrationPostponed(reason: "the flag is off"), onError: .stop).migrate()
+        }
+        #expect(error.code == .postponed)
+        #expect("\(error.code)" == "postponed")
+        #expect(error.message.hasPrefix("Library: step 1.5 ("))
+        #expect(error.message.hasSuffix(") failed: the flag is off."))
+        #expect(error.remedy == "The step asked to wait. The next launch tries it again.")
+        #expect(log.lines == [])
+        let readOnly = try #require(throws: MigrationError.self) {
+            try manager(POSIXError(.EROFS), onError: .stop).migrate()
+        }
+        #expect(readOnly.code == .readOnly)
+    }
+
+    @Test("a failure counts, and a step that is given up is pending again once it is no longer best-effort")
+    func failure() throws {
+        let error = StepError(description: "no")
+        #expect(try manager(error).migrate().skipped == ["1.5"])
+        #expect(try manager(nil).pendingVersions() == [])
+        #expect(try manager(nil, onError: .stop).migrate().completed == ["1.5"])
+        #expect(try manager(error).migrate().completed == [])
+    }
+
+    @Test("a throw leaves the deaths before it, in deferred steps as in others")
+    func deaths() async throws {
+        try store.changeRecord(of: "Library") { record in
+            record?.noteDeaths(2, in: "1.5", build: "2.0", forgiven: 1)
+            record?.noteDeaths(2, in: "2.0", .versionChange, build: "2.0", forgiven: 1)
+        }
+        let before = try store.record(of: "Library")?.attempts
+        #expect(before == [WorkID("1.5"): 2, WorkID("2.0", .versionChange): 2])
+        let deferred = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        deferred.afterMigratingToVersion("1.5") { _ in throw StepError(description: "no") }
+        deferred.whenVersionChanges { _, _ in throw StepError(description: "no window") }
+        await #expect(throws: MigrationError.self) { try await deferred.migrate() }
+        #expect(try store.record(of: "Library")?.attempts == before)
+
+        try store.changeRecord(of: "Library") { record in
+            record?.completed = "2.0"
+            record?[WorkID("2.0", .versionChange)] = nil
+        }
+        #expect(try await deferred.runDeferred().failures.map(\.version) == ["1.5"])
+        #expect(try store.record(of: "Library")?.attempts == [WorkID("1.5"): 2])
+    }
+
+    @Test("a deferred closure that throws says where it continues, and speaks of no batch")
+    func deferredClosure() async throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion("1.5", fileID: "App/Migrations.swift", line: 7) { _ in
+            throw StepError(description: "no network")
+        }
+        try await manager.migrate()
+        #expect(
+            try await manager.runDeferred().failures.map(\.description) == [
+                """
+                Library: deferred step 1.5 (Migrations.swift:7) failed: no network. The next run continues the step \
+                from its last checkpoint.
+                """
+            ])
+    }
+
+    @Test(
+        "cancelling the manager's progress ends a deferred closure that a launch finishes, at its checkpoint")
+    func cancelledWhileFinishing() async throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion("1.5") { [progress = manager.progress, log] context in
+            log.lines.append("begun")
+            progress.cancel()
+            try await context.checkpoint(1)
+            log.lines.append("not reached")
+        }
+        manager.whenMigratingToVersion("2.0", finishing: ["1.5"]) { [log] in log.lines.append("2.0") }
+        await #expect(throws: CancellationError.self) { try await manager.migrate() }
+        #expect(log.lines == ["begun"])
+        #expect(try store.record(of: "Library")?.position(of: "1.5")?.done == 1)
+    }
+
+    @Test("a best-effort step that waits does not keep deferred steps from running")
+    func bestEffortBesideDeferred() async throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.whenMigratingToVersion("1.4", onError: .giveUp(after: 5)) {
+            throw StepError(description: "no")
+        }
+        manager.afterMigratingToVersion("1.5") { [log] _ in log.lines.append("1.5") }
+        try await manager.migrate()
+        #expect(try await manager.runDeferred().completed == ["1.5"])
+        #expect(log.lines == ["1.5"])
+    }
+
+    @Test("a deferred step that another one finishes cannot be best-effort")
+    func finishingBestEffort() throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "3.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion(
+            "2.1", onError: .giveUp(after: 5), fileID: "App/Migrations.swift", line: 7
+        ) { _ in }
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {}
+        #expect(
+            try #require(throws: MigrationError.self) { try manager.pendingVersions() }.description == """
+                Library: deferred step 2.1 is best-effort, but a later step is `finishing:` it (Migrations.swift:7). \
+                Remove its `onError`: the later step may destroy what this one has not yet read.
+                """)
+    }
+
+    @Test(
+        "when the process is about to be suspended, a deferred run ends at a checkpoint, and its lock is free"
+    )
+    func suspended() async throws {
+        let system = FakeSystem()
+        let activity = ExpiringActivity(requestingTime: system.request, patience: .never)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion("1.5") { [log] context in
+            system.expire()
+            while true {
+                await Task.yield()
+                try await context.checkpoint()
+                if log.lines.isEmpty { log.lines.append("1.5") }
+            }
+        }
+        try await manager.migrate()
+        let report = try await ExpiringActivity.$current.withValue(activity) {
+            try await manager.runDeferred()
+        }
+        #expect(system.reasons == ["AppMigrations: Library"])
+        #expect(report.pending.map(\.work.version) == ["1.5"])
+        #expect(report.failures.isEmpty)
+        try await waitUntil("the process may be suspended") { system.returned.contains(true) }
+        guard case .acquired = store.lock("Library\0deferred") else {
+            Issue.record("the lock is still taken")
+            return
+        }
+    }
+
+    @Test("a step for fresh installs only cannot finish a deferred one, since it runs first")
+    func finishingFirst() throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion("1.1", onFreshInstall: .run) { _ in }
+        manager.whenMigratingToVersion(
+            "1.2", finishing: ["1.1"], onFreshInstall: .only, fileID: "App/Migrations.swift", line: 7
+        ) {}
+        #expect(
+            try #require(throws: MigrationError.self) { try manager.pendingVersions() }.description == """
+                Library: step 1.2 is for fresh installs only, and finishes 1.1 (Migrations.swift:7). Remove \
+                `finishing`: it runs before every other step.
+                """)
+    }
+
+    @Test("a deferred closure is reported as complete once that is recorded, and not before")
+    func recordedBeforeReported() async throws {
+        let full = FillableStore(inner: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: full,
+            options: MigrationOptions(onEvent: { [log] in log.lines.append("\($0)") }))
+        manager.afterMigratingToVersion("1.5") { _ in full.isFull.withLock { $0 = true } }
+        try await manager.migrate()
+        log.lines = []
+        let report = try await manager.runDeferred()
+        #expect(report.completed == [])
+        #expect(report.failures.map(\.code) == [.diskFull])
+        #expect(report.pending.map(\.work.version) == ["1.5"])
+        #expect(log.lines == ["Library: deferred step 1.5 (1 of 1) begins"])
+        full.isFull.withLock { $0 = false }
+        #expect(
+            try await manager.runDeferred(retrying: manager.work("1.5")).pending.map(\.work.version)
+                == ["1.5"], "full again")
+    }
+}
+
+/// A store on a disk that may be full.
+struct FillableStore: MigrationStore {
+    let inner: InMemoryStore
+    let isFull = Locked(false)
+
+    var name: String { inner.name }
+    func read(_ manager: String) throws -> StoreState { inner.read(manager) }
+    func lock(_ manager: String) throws -> StoreLock { inner.lock(manager) }
+
+    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        if isFull.withLock({ $0 }) { throw POSIXError(.ENOSPC) }
+        try inner.update(manager, change)
+    }
+}

@@ -1,0 +1,208 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A step that finishes a deferred one", .timed)
+struct FinishingTests {
+    private struct Mishap: Error {}
+    private let app: App
+    private let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        try app.launch("1.0")
+        database = try app.open()
+        try database.execute(
+            """
+            CREATE TABLE photo(id INTEGER PRIMARY KEY, old TEXT, new TEXT);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+            INSERT INTO photo(id, old) SELECT i, 'photo ' || i FROM n;
+            """)
+    }
+
+    /// A manager of 3.0, whose last step drops the column that the deferred one reads.
+    private func manager(_ obstacle: (any Error & Sendable)? = nil) throws -> MigrationManager {
+        let manager = try app.manager("3.0", options: MigrationOptions(lockTimeout: .milliseconds(50)))
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "photo") { db, rows in
+            if let obstacle, try rows.ids(of: "photo", db).contains(70) { throw obstacle }
+            try db.execute(
+                literal: "UPDATE photo SET new = upper(old) WHERE new IS NULL AND \(rows.condition)")
+        }
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
+            try db.execute(sql: "ALTER TABLE photo DROP COLUMN old")
+        }
+        return manager
+    }
+
+    private func values(_ column: String) throws -> Int {
+        try database.read { try Int.fetchOne($0, sql: "SELECT count(\(column)) FROM photo") ?? -1 }
+    }
+
+    @Test(
+        "does not run before that is done, whatever keeps it from being done",
+        arguments: [
+            Mishap(), MigrationPostponed(reason: "not yet"), CancellationError(),
+            DatabaseError(resultCode: .SQLITE_BUSY), DatabaseError(resultCode: .SQLITE_FULL),
+        ] as [any Error & Sendable])
+    func waits(obstacle: any Error & Sendable) throws {
+        for _ in 1...4 {
+            #expect(throws: (any Error).self) { try manager(obstacle).migrate() }
+            #expect(try values("old") == 100, "nothing is destroyed that was not read")
+        }
+        let report = try manager().migrate()
+        #expect(report.completed == ["2.1", "3.0"])
+        #expect(report.skipped == [])
+        #expect(try values("new") == 100)
+    }
+
+    @Test("waits while another process holds the lock of a batch")
+    func locked() throws {
+        let store = try JSONStore(at: app.storeURL)
+        guard case .acquired(_, let release) = try store.lock("Library\0batch") else {
+            Issue.record("the lock was taken")
+            return
+        }
+        let error = try #require(throws: MigrationError.self) { try manager().migrate() }
+        #expect(error.code == .locked)
+        #expect(try values("old") == 100)
+        release()
+        #expect(try manager().migrate().completed == ["2.1", "3.0"])
+        #expect(try values("new") == 100)
+    }
+
+    @Test("does not run after the deferred one was given up by an earlier release, before that is done")
+    func givenUpBefore() throws {
+        let earlier = try app.manager("2.1")
+        earlier.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
+        earlier.afterMigratingToVersion(
+            "2.1", in: database, overRowsOf: "photo", onError: .giveUp(after: 1)
+        ) { _, _ in throw Mishap() }
+        try earlier.migrate()
+        #expect(try earlier.runDeferred().skipped == ["2.1"])
+        #expect(try earlier.pendingDeferred() == [])
+
+        #expect(try manager().migrate().completed == ["2.1", "3.0"])
+        #expect(try values("new") == 100)
+    }
+
+    @Test("does not run after a downgrade has kept the deferred one from running in another database")
+    func heldByDowngrade() throws {
+        let other = try DatabaseQueue(path: app.folder.url.appendingPathComponent("other.sqlite").path)
+        let store = InMemoryStore()
+        func manager(_ version: String, _ store: InMemoryStore) throws -> MigrationManager {
+            let manager = try app.manager(
+                version, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
+            manager.whenMigratingToVersion("1.0", in: other, onFreshInstall: .run) { db in
+                try db.execute(
+                    sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text); INSERT INTO note VALUES (1, 'a')")
+            }
+            manager.afterMigratingToVersion("2.1", in: other, overRowsOf: "note") { _, _ in }
+            return manager
+        }
+        try manager("2.0", store).migrate()
+        try manager("4.0", InMemoryStore()).migrate()
+        let finishing = try manager("3.0", store)
+        var isRun = false
+        finishing.whenMigratingToVersion(
+            "3.0", finishing: ["2.1"], onFreshInstall: .run, fileID: "App/Migrations.swift", line: 7
+        ) { isRun = true }
+        let error = try #require(throws: MigrationError.self) { try finishing.migrate() }
+        #expect(!isRun)
+        #expect(
+            error.description == """
+                Library: step 3.0 (Migrations.swift:7) was not run: a newer app has used a database in which deferred \
+                step 2.1 is not done. Update the app, or restore that database.
+                """)
+    }
+}
+
+@Suite("A best-effort step in a database", .timed)
+struct BestEffortInDatabaseTests {
+    @Test("that finds the database locked or full is tried again, and not given up")
+    func obstacles() throws {
+        let app = try App()
+        try app.launch("1.0")
+        let database = try app.open()
+        for code in [ResultCode.SQLITE_BUSY, .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_LOCKED] {
+            let manager = try app.manager("2.0")
+            manager.whenMigratingToVersion("2.0", in: database, onError: .giveUp(after: 1)) { _ in
+                throw DatabaseError(resultCode: code)
+            }
+            let report = try manager.migrate()
+            #expect(report.skipped == [] && report.completed == [], "\(code)")
+        }
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", in: database, onError: .giveUp(after: 1)) { _ in }
+        #expect(try manager.migrate().completed == ["2.0"])
+    }
+
+    @Test("is not given up for the failures of the schema step before it")
+    func moveOfSameVersion() throws {
+        struct Mishap: Error {}
+        let app = try App()
+        try app.launch("1.0")
+        let database = try app.open()
+        func migrate(failingMove: Bool) throws -> MigrationReport {
+            let manager = try app.manager("2.0")
+            let schema = try SchemaMigrator(migrations: [
+                SQL(version: 10, sql: App.sql[10] ?? ""),
+                CodeMigration(12, "authors") { _ in if failingMove { throw Mishap() } },
+            ])
+            manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+            manager.whenMigratingToVersion("2.0", in: database, onError: .giveUp(after: 3)) { _ in
+                throw Mishap()
+            }
+            return try manager.migrate()
+        }
+        for _ in 1...2 { #expect(throws: MigrationError.self) { try migrate(failingMove: true) } }
+        #expect(try migrate(failingMove: false).skipped == [])
+        #expect(try migrate(failingMove: false).skipped == [])
+        #expect(try migrate(failingMove: false).skipped == ["2.0"])
+    }
+}
+
+@Suite("The first record of an install", .timed)
+struct FirstRecordTests {
+    @Test("is the store's, so that no database says that the install has been launched before")
+    func storeFirst() throws {
+        let app = try App()
+        let database = try app.open()
+        let full = FullOnce()
+        let log = app.log
+        func manager(_ version: String) throws -> MigrationManager {
+            let manager = try app.manager(version, adopting: Adoption { "1.0" }, store: full)
+            manager.whenMigratingToVersion("1.1") { log.add("1.1") }
+            manager.whenMigratingToVersion("2.0", in: database) { _ in }
+            return manager
+        }
+        #expect(throws: MigrationError.self) { try manager("2.0").migrate() }
+        #expect(try SQLiteStore(database).record(of: "Library") == nil)
+        let report = try manager("3.0").migrate()
+        #expect(report.launch == .adoption(from: "1.0"))
+        #expect(log.lines == ["1.1"])
+    }
+
+    /// A store whose first write fails.
+    private struct FullOnce: MigrationStore {
+        let inner = InMemoryStore()
+        let isFull = Locked(true)
+
+        var name: String { inner.name }
+        func read(_ manager: String) throws -> StoreState { inner.read(manager) }
+        func lock(_ manager: String) throws -> StoreLock { inner.lock(manager) }
+
+        func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+            let wasFull = isFull.withLock { isFull in
+                defer { isFull = false }
+                return isFull
+            }
+            if wasFull { throw POSIXError(.ENOSPC) }
+            try inner.update(manager, change)
+        }
+    }
+}
