@@ -32,7 +32,9 @@ struct SQLSchemaStep: DatabaseSchemaStep {
             _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
         }
         return (
-            PendingSchema(undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" }),
+            PendingSchema(
+                undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" },
+                correctsLedger: plan.correctsDownMigrations),
             plan.newer.map { "\($0)" }
         )
     }
