@@ -156,7 +156,10 @@ final class LaunchPlan: Sendable {
                 remedy: "Leave the data alone until this process has been updated as well.",
                 manager: request.manager, version: version)
         }
-        let isReady = pending.allSatisfy { $0.step.kind == .versionChange || $0.step.onError != .stop }
+        let isReady = pending.allSatisfy {
+            $0.step.kind == .versionChange || $0.step.onError != .stop
+                || $0.step.isSchemaStep && $0.schema.count == 0
+        }
         if isReady, places[0].state.record != nil { return }
         throw MigrationError(
             .notYetMigrated, "the data is not yet at version \(request.current)",
