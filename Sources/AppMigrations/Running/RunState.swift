@@ -113,20 +113,3 @@ final class RunState {
         }
     }
 }
-
-extension MigrationStore {
-    /// Turns work that was running into a death, once the lock of the process that died is taken.
-    ///
-    /// It is a fact in the record then, which no later run can lose.
-    func findDeaths(
-        of manager: String, isDeferred: Bool, except own: WorkID? = nil, waitingUpTo limit: Duration
-    ) throws {
-        guard try record(of: manager)?.hasRunning(isDeferred: isDeferred, except: own) == true else { return }
-        try change(manager, waitingUpTo: limit) { state in
-            guard try state.record(of: manager) != nil else { return }
-            try state.changeRecord(of: manager) { record in
-                record?.endRunning(isDeferred: isDeferred, except: own) { $0.die() }
-            }
-        }
-    }
-}
