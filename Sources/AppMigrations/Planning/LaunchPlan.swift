@@ -174,11 +174,12 @@ extension [LaunchPlan.PendingStep] {
     fileprivate mutating func setPrerequisites(
         among deferred: [LaunchPlan.PendingStep], _ deadlines: [AppVersion: AppVersion]
     ) {
+        let others = deferred.map { (key: $0.key, deadline: deadlines[$0.step.version]) }
         for index in indices {
             let step = self[index].step
-            self[index].prerequisites = deferred.filter { other in
-                let isDue = deadlines[other.step.version].map { $0 <= step.version } ?? false
-                return isDue || step.finishing.contains(other.step.version)
+            self[index].prerequisites = others.filter { other in
+                other.deadline.map { $0 <= step.version } ?? false
+                    || step.finishing.contains(other.key.id.version)
             }.map(\.key)
         }
     }

@@ -242,8 +242,8 @@ extension StoreState {
             seen[line.key] = try JSONField(value: line.value, path: "seen.\(line.key)").list().map { entry in
                 SeenVersion(
                     version: try entry.field("version").version(),
-                    build: try entry.field("build").ifPresent?.text(), first: try entry.field("first").date(),
-                    isAdopted: try entry.field("adopted").value == .bool(true))
+                    build: try entry.fieldIfPresent("build")?.text(), first: try entry.field("first").date(),
+                    isAdopted: try entry.isTrue("adopted"))
             }
         }
     }

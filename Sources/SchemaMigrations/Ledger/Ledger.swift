@@ -102,20 +102,27 @@ package struct Ledger: Sendable {
         return ledger
     }
 
-    /// Reads the applied versions of a database, ascending, or returns nil if it has no ledger.
+    /// Reads the applied versions of a database, ascending: none, or nil, if it has not begun with a migration.
     ///
     /// It uses one statement, which sees one state of the database without a transaction.
-    static func versions(_ db: Database) throws -> [SchemaVersion]? {
+    static func versions(_ db: Database, beginningWith migration: any SchemaMigration) throws
+        -> [SchemaVersion]?
+    {
         do {
-            return try fetchVersions(db)
+            return try fetchVersions(
+                db, where: "(SELECT name FROM main.schema_migrations_details WHERE version = ?) = ?",
+                arguments: [migration.version, migration.name])
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return nil
         }
     }
 
-    private static func fetchVersions(_ db: Database) throws -> [SchemaVersion] {
+    private static func fetchVersions(
+        _ db: Database, where condition: String = "TRUE", arguments: StatementArguments = []
+    ) throws -> [SchemaVersion] {
         let statement = try db.makeStatement(
-            sql: "SELECT version FROM main.schema_migrations ORDER BY version")
+            sql: "SELECT version FROM main.schema_migrations WHERE \(condition) ORDER BY version")
+        try statement.setArguments(arguments)
         if let versions = try statement.integers() { return versions }
         let other = try DatabaseValue.fetchOne(
             db, sql: "SELECT version FROM main.schema_migrations WHERE typeof(version) <> 'integer'")
