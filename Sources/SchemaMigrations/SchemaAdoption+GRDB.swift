@@ -37,7 +37,8 @@ extension SchemaAdoption {
                 let version = try version(identifier, in: versions, of: "grdb_migrations holds")
                 return (identifier: identifier, version: version)
             }
-            guard let latest = own.max(by: { ($0.version, $0.identifier) < ($1.version, $1.identifier) }) else {
+            guard let latest = own.max(by: { ($0.version, $0.identifier) < ($1.version, $1.identifier) })
+            else {
                 return nil
             }
             let applied = held.union(absorbed)

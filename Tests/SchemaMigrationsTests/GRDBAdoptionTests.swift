@@ -65,7 +65,9 @@ struct GRDBAdoptionTests {
     func heir() throws {
         let adoption = SchemaAdoption.grdbMigrations(means: ["v3": 30], merging: ["v3": ["v1", "v2"]])
         let error = try failure { _ = try adopt(["v1"], by: adoption) }
-        #expect(error.description.hasPrefix("The table grdb_migrations holds v1, but not v3, which has merged it."))
+        #expect(
+            error.description.hasPrefix(
+                "The table grdb_migrations holds v1, but not v3, which has merged it."))
         #expect(try adopt(["v1", "v2", "v3"], by: adoption) == [])
     }
 

@@ -21,7 +21,9 @@ struct LockedMigration: Equatable {
         let second = try run(source, configuration)
         let days = [TimeZone.current, TimeZone(secondsFromGMT: 0) ?? .current].map { zone in
             let parts = Calendar(identifier: .gregorian).dateComponents(in: zone, from: now)
-            func digits(_ number: Int?) -> String { (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
+            func digits(_ number: Int?) -> String {
+                (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)"
+            }
             return "\(parts.year ?? 0)-\(digits(parts.month))-\(digits(parts.day))"
         }
         return zip(first, second).map { one, other in
@@ -49,8 +51,9 @@ struct LockedMigration: Equatable {
         try source.replay(on: database, tracing: trace) { title in
             let statements = trace.changes
             let after = try database.read { db in
-                Set(try SchemaObject.fetchAll(db).filter { $0.table != Ledger.tableOfGRDB }
-                    .map { NormalSQL($0.sql).text })
+                Set(
+                    try SchemaObject.fetchAll(db).filter { $0.table != Ledger.tableOfGRDB }
+                        .map { NormalSQL($0.sql).text })
             }
             let schema =
                 before.subtracting(after).sorted().map { "  - \($0)" }
@@ -63,7 +66,8 @@ struct LockedMigration: Equatable {
 
     // MARK: Text
 
-    private static let header = "# What each shipped migration does. MigrationLock writes this file: commit it.\n"
+    private static let header =
+        "# What each shipped migration does. MigrationLock writes this file: commit it.\n"
 
     /// Returns the text of a file.
     static func text(of migrations: [LockedMigration]) -> String {

@@ -48,7 +48,9 @@ public struct MigrationLock: Sendable {
     /// - Throws: `SchemaMigrationError`, if shipped migrations have changed and only new ones are to be written.
     public func record(_ source: some MigrationSource, _ recording: Recording = .additions) throws {
         let now = try LockedMigration.all(of: source, configuration)
-        if case .additions = recording { try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isEdit)) }
+        if case .additions = recording {
+            try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isEdit))
+        }
         try Data(LockedMigration.text(of: now).utf8).write(to: url, options: .atomic)
     }
 
@@ -95,7 +97,8 @@ enum LockDifference {
 
     var description: String {
         switch self {
-        case .edited(let title, let lines): (["\(title) does something else:"] + lines).joined(separator: "\n")
+        case .edited(let title, let lines):
+            (["\(title) does something else:"] + lines).joined(separator: "\n")
         case .removed(let title): "\(title) was removed"
         case .moved(let title): "\(title) has another place in the order"
         case .new(let title): "\(title) is not recorded"
@@ -116,7 +119,8 @@ enum LockDifference {
             let changes = other.lines.difference(from: migration.lines)
             return .edited(
                 title: migration.title,
-                lines: changes.removals.map { "was: \($0.text)" } + changes.insertions.map { "now: \($0.text)" })
+                lines: changes.removals.map { "was: \($0.text)" }
+                    + changes.insertions.map { "now: \($0.text)" })
         }
         // A new migration between shipped ones runs late on databases that have them.
         let lastKnown = new.lastIndex { known.contains($0.title) } ?? -1

@@ -49,7 +49,8 @@ extension SchemaMigrator: MigrationSource {
         on database: DatabaseQueue, tracing trace: MigrationTrace,
         afterEach: (_ title: String) throws -> Void
     ) throws {
-        let traced = try SchemaMigrator(migrations: migrations.map { migration -> any SchemaMigration in
+        let traced = try SchemaMigrator(
+            migrations: migrations.map { migration -> any SchemaMigration in
                 migration is any SQLSource ? migration : trace.wrap(migration)
             })
         for migration in traced.migrations {

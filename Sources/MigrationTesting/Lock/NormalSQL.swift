@@ -17,11 +17,13 @@ struct NormalSQL {
         }
         var text = ""
         for token in tokens where token != ";" {
-            let isTight = text.isEmpty || text.hasSuffix("(") || [",", ")", "."].contains(token) || text.hasSuffix(".")
+            let isTight =
+                text.isEmpty || text.hasSuffix("(") || [",", ")", "."].contains(token) || text.hasSuffix(".")
             text += isTight ? token : " \(token)"
         }
         // A text may hold line breaks, and each statement has one line.
-        self.text = text.replacing("\\", with: "\\\\").replacing("\r", with: "\\r").replacing("\n", with: "\\n")
+        self.text = text.replacing("\\", with: "\\\\").replacing("\r", with: "\\r").replacing(
+            "\n", with: "\\n")
         firstWord = tokens.first.map { $0.uppercased() }
     }
 
@@ -29,8 +31,10 @@ struct NormalSQL {
         let name = quoted.dropFirst().dropLast()
         let isPlain =
             name.first.map { $0.isLetter || $0 == "_" } == true
-            && name.utf8.allSatisfy { $0 == 0x5F || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 }
+            && name.utf8.allSatisfy {
+                $0 == 0x5F || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+                    || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
+            }
         return isPlain ? String(name) : quoted
     }
 }

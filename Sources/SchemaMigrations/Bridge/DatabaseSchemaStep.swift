@@ -204,7 +204,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// are out of order, and forgets those that were merged.
     private func stops(after applied: Set<String>) -> [String] {
         let all = migrator.migrations
-        let pending = covered.drop { all.lastIndex(where: applied.contains) ?? -1 >= all.firstIndex(of: $0) ?? 0 }
+        let pending = covered.drop {
+            all.lastIndex(where: applied.contains) ?? -1 >= all.firstIndex(of: $0) ?? 0
+        }
         guard let last = all.last(where: applied.contains) else { return Array(pending) }
         let isBehind = all.prefix { $0 != last }.contains { !applied.contains($0) }
         return (isBehind || pending.isEmpty ? [last] : []) + pending

@@ -93,31 +93,51 @@ struct MigrationLockTests {
 
     /// Shipped migrations in other forms, with the one that the lock names and why.
     private static let edits: [(migrations: [(String, Body)], culprit: String)] = [
-        (replacing(0) { try $0.create(table: "book") { $0.primaryKey("id", .integer); $0.column("title", .text) } },
-            "createBook does something else:"),
+        (
+            replacing(0) {
+                try $0.create(table: "book") {
+                    $0.primaryKey("id", .integer)
+                    $0.column("title", .text)
+                }
+            },
+            "createBook does something else:"
+        ),
         (replacing(1) { _ in }, "fill does something else:"),
-        (replacing(1) { db in
-            try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Ema"])
-            try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
-        }, "fill does something else:"),
-        (replacing(1) { db in
-            try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
-            try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Emma"])
-        }, "fill does something else:"),
-        (replacing(1) { db in
-            try shipped[1].1(db)
-            try db.execute(sql: "DELETE FROM book WHERE id = 9")
-        }, "fill does something else:"),
-        (replacing(2) { db in
-            try shipped[2].1(db)
-            try db.create(index: "by_title", on: "book", columns: ["title"])
-        }, "search does something else:"),
-        (replacing(2) { db in
-            try db.execute(sql: "CREATE VIRTUAL TABLE words USING fts4(title, tokenize=porter)")
-        }, "search does something else:"),
+        (
+            replacing(1) { db in
+                try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Ema"])
+                try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
+            }, "fill does something else:"
+        ),
+        (
+            replacing(1) { db in
+                try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
+                try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Emma"])
+            }, "fill does something else:"
+        ),
+        (
+            replacing(1) { db in
+                try shipped[1].1(db)
+                try db.execute(sql: "DELETE FROM book WHERE id = 9")
+            }, "fill does something else:"
+        ),
+        (
+            replacing(2) { db in
+                try shipped[2].1(db)
+                try db.create(index: "by_title", on: "book", columns: ["title"])
+            }, "search does something else:"
+        ),
+        (
+            replacing(2) { db in
+                try db.execute(sql: "CREATE VIRTUAL TABLE words USING fts4(title, tokenize=porter)")
+            }, "search does something else:"
+        ),
         (Array(shipped.dropLast()), "search was removed"),
         ([shipped[0], shipped[2], shipped[1]], "has another place in the order"),
-        ([shipped[0], ("between", { _ in }), shipped[1], shipped[2]], "between has another place in the order"),
+        (
+            [shipped[0], ("between", { _ in }), shipped[1], shipped[2]],
+            "between has another place in the order"
+        ),
         ([shipped[0], ("fill 2", shipped[1].1), shipped[2]], "fill was removed"),
     ]
 
@@ -154,12 +174,16 @@ struct MigrationLockTests {
 
     @Test("takes new migrations when they are recorded, and not before")
     func addition() throws {
-        let missing = try #require(throws: SchemaMigrationError.self) { try lock.verify(migrator(Self.shipped)) }
+        let missing = try #require(throws: SchemaMigrationError.self) {
+            try lock.verify(migrator(Self.shipped))
+        }
         #expect(
             missing.description
                 == "Migrations.lock: is missing. Write it with MigrationLock.record(_:), and commit it.")
         try lock.record(migrator(Array(Self.shipped.dropLast())))
-        let error = try #require(throws: SchemaMigrationError.self) { try lock.verify(migrator(Self.shipped)) }
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try lock.verify(migrator(Self.shipped))
+        }
         #expect(
             error.description == """
                 Migrations.lock: differs from the migrations:

@@ -115,7 +115,8 @@ struct GRDBProgressTests {
     func betweenTwo() throws {
         let progress = Locked<Progress?>(nil)
         let log = app.log
-        let migrations: [(String, @Sendable (Database) throws -> Void)] = ["v1", "v2", "v3"].map { identifier in
+        let migrations: [(String, @Sendable (Database) throws -> Void)] = ["v1", "v2", "v3"].map {
+            identifier in
             (
                 identifier,
                 { _ in
@@ -147,7 +148,9 @@ struct GRDBProgressTests {
                     // A migration may take the error for something else.
                     _ = try? Int.fetchOne(
                         db,
-                        sql: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+                        sql:
+                            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+                    )
                 }
             ),
         ])
