@@ -6,6 +6,7 @@
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 void sqlite3_interrupt(sqlite3 *);
+void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
 int sqlite3_busy_timeout(sqlite3 *, int);
 const char *sqlite3_sql(sqlite3_stmt *);
 int sqlite3_bind_double(sqlite3_stmt *, int, double);
@@ -29,6 +30,12 @@ enum { ok = 0, integer_type = 1, deferred_foreign_keys = 10, data_version = 35 }
 
 void app_migrations_interrupt(app_migrations_connection *connection) {
     sqlite3_interrupt((sqlite3 *)connection);
+}
+
+void app_migrations_ask_to_stop(
+    app_migrations_connection *connection, int (*is_to_stop)(void *), void *context) {
+    // Often enough to stop within a millisecond, and longer than any statement that ends a transaction.
+    sqlite3_progress_handler((sqlite3 *)connection, 1000, is_to_stop, context);
 }
 
 void app_migrations_busy_timeout(app_migrations_connection *connection, int milliseconds) {

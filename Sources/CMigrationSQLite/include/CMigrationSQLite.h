@@ -17,6 +17,11 @@ typedef struct app_migrations_statement app_migrations_statement;
 /// Stops the connection's running statements. May be called from another thread.
 void app_migrations_interrupt(app_migrations_connection *connection);
 
+/// Lets a function say, in the course of each long statement, whether to stop it by returning 1; NULL to ask no longer. Takes
+/// the place of the connection's progress handler (https://sqlite.org/c3ref/progress_handler.html).
+void app_migrations_ask_to_stop(
+    app_migrations_connection *connection, int (*is_to_stop)(void *), void *context);
+
 /// Sets how long the connection waits by itself for others.
 void app_migrations_busy_timeout(app_migrations_connection *connection, int milliseconds);
 

@@ -74,11 +74,14 @@ public struct SchemaAdoption: Sendable {
 
     /// Reads the number in `PRAGMA user_version`.
     ///
-    /// - Parameter versions: for each number, the version of the migration that does the same.
+    /// - Parameter versions: for each number, the version of the migration that does the same; for 0, that of tables which
+    ///   are older than the app's first number, if there were such releases.
     public static func userVersion(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
         SchemaAdoption { db in
             let number = try db.pragma("main.user_version")
-            return number == 0 ? nil : try version(number, in: versions, of: "user_version says")
+            // SQLite's own number says nothing, unless the app's ladder began later than its tables.
+            if number == 0, versions[0] == nil { return nil }
+            return try version(number, in: versions, of: "user_version says")
         }
     }
 
@@ -95,29 +98,7 @@ public struct SchemaAdoption: Sendable {
         })
     }
 
-    /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.
-    ///
-    /// To keep such a migrator instead, pass it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
-    ///
-    /// - Parameter versions: for each identifier, the version of the migration that does the same.
-    public static func grdbMigrations(means versions: [String: SchemaVersion]) -> SchemaAdoption {
-        SchemaAdoption { db in
-            guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
-            let identifiers = try String.fetchAll(
-                db, sql: "SELECT identifier FROM \(OwnTables.ofGRDB.inMain)")
-            let applied = try identifiers.map {
-                try version($0, in: versions, of: "grdb_migrations holds")
-            }
-            guard let latest = applied.max() else { return nil }
-            let missing = versions.filter { $0.value <= latest && !applied.contains($0.value) }.keys.min()
-            guard let missing else { return latest }
-            throw SchemaMigrationError(
-                .unmanagedDatabase, "The table grdb_migrations holds a later migration, but not \(missing).",
-                remedy: "Migrate the database with GRDB's migrator first. Nothing was changed.")
-        }
-    }
-
-    private static func version<Key: Hashable>(
+    static func version<Key: Hashable>(
         _ key: Key, in versions: [Key: SchemaVersion], of source: String
     ) throws -> SchemaVersion {
         guard let version = versions[key] else {

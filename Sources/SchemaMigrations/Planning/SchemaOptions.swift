@@ -99,6 +99,8 @@ public struct SchemaOptions: Sendable {
     public enum Commits: Sendable, Equatable {
         /// Many migrations share a commit, so that a hundred small files cost one sync.
         ///
+        /// A migration in Swift commits alone: it may read and delete files, which no rollback brings back.
+        ///
         /// Committed migrations stay when a later one fails, when the run is cancelled, and when the process
         /// dies. The migrator commits a group when everything is done, or when the group has run for this
         /// long.
@@ -107,7 +109,8 @@ public struct SchemaOptions: Sendable {
         /// All migrations share one commit: when one fails, none stays.
         ///
         /// Requires that all of them use the same foreign key mode, and that every file runs in a
-        /// transaction.
+        /// transaction. Migrations in Swift share the commit too, so they must leave files alone: what they delete is
+        /// gone when a later migration fails.
         case allOrNothing
     }
 

@@ -4,7 +4,8 @@ public import Foundation
 struct MigrationGroup {
     /// The mode of foreign keys, which SQLite cannot change inside a transaction.
     let foreignKeys: ForeignKeys
-    /// The tables that the first attempt may have broken; nil in the first attempt.
+    /// The tables to inspect before and after each migration: those that the first attempt may have broken, or, for a
+    /// migration in Swift, all, because it gets no second attempt; nil in the first attempt of files.
     let suspects: Suspects?
     /// True if files run without savepoints, so that one that fails undoes the whole group.
     let isUndoneAsOne: Bool
@@ -20,8 +21,8 @@ struct MigrationGroup {
     /// The time that the group may run; nil if either all of it is committed or nothing.
     private let timeLimit: Duration?
     private let progress: RunProgress?
-    /// True if one of the migrations that ran attaches a database.
-    private var hasAttached = false
+    /// True if the migration that ran must not share its commit.
+    private var holdsAlone = false
     private var start: ContinuousClock.Instant?
 
     /// Begins a first attempt, at the front of the remaining migrations.
@@ -31,14 +32,18 @@ struct MigrationGroup {
     ) {
         self.left = left
         self.progress = progress
-        self.isUndoneAsOne = isUndoneAsOne
         foreignKeys = left.first?.foreignKeys ?? .deferred
-        suspects = nil
-        timeLimit =
-            switch commits {
-            case .grouped(let limit): limit
-            case .allOrNothing: nil
-            }
+        let runsCode: Bool
+        switch commits {
+        case .grouped(let limit):
+            timeLimit = limit
+            runsCode = left.first?.isCode ?? false
+        case .allOrNothing:
+            timeLimit = nil
+            runsCode = left.contains(where: \.isCode)
+        }
+        suspects = runsCode ? .everything : nil
+        self.isUndoneAsOne = isUndoneAsOne && !runsCode
     }
 
     /// Begins a second attempt at migrations that ran in a first one.
@@ -56,14 +61,14 @@ struct MigrationGroup {
         start = start ?? .now
         left = left.drop { !ledger.needs($0) }
         guard failure == nil, !isTimeOver, let job = left.first, job.transaction == .wrapped,
-            job.foreignKeys == foreignKeys, !attachesAlone(job)
+            job.foreignKeys == foreignKeys, !isSeparate(job)
         else { return nil }
         return job
     }
 
-    /// Returns whether a database that the job, or the one before it, attaches would be seen by the other.
-    private func attachesAlone(_ job: MigrationJob) -> Bool {
-        timeLimit != nil && !done.isEmpty && (job.attaches || hasAttached)
+    /// Returns whether the job, or the one before it, commits alone.
+    private func isSeparate(_ job: MigrationJob) -> Bool {
+        timeLimit != nil && !done.isEmpty && (job.commitsAlone || holdsAlone)
     }
 
     private var isTimeOver: Bool {
@@ -75,7 +80,7 @@ struct MigrationGroup {
     mutating func succeed() {
         let job = left.removeFirst()
         done.append(job)
-        hasAttached = hasAttached || job.attaches
+        holdsAlone = job.commitsAlone
         progress?.advance(job)
     }
 

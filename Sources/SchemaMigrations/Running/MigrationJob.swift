@@ -81,6 +81,11 @@ final class MigrationJob {
     /// True if the migration is written in Swift.
     var isCode: Bool { checksum == nil }
 
+    /// True if the migration shares no commit, unless all migrations share one.
+    ///
+    /// What a migration in Swift does to files must not depend on whether another migration is committed.
+    var commitsAlone: Bool { isCode || attaches }
+
     /// Runs the migration's body.
     ///
     /// - Parameter afterEach: is called after each statement of a file.

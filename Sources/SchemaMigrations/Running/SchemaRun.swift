@@ -11,11 +11,13 @@ import MigrationDiagnostics
 ///
 /// Each group passes through ``commit(_:)``. Its SQL files run without savepoints, and their rows in the ledger follow
 /// together. If one fails, the run rolls the group back, and runs the files before it again, with savepoints, which
-/// takes no longer than a group may. What a migration in Swift does outside the database cannot be undone. So it runs
-/// in a savepoint at once, as does everything after it in the group.
+/// takes no longer than a group may.
 ///
 /// If a group leaves something broken, the run rolls it back and runs its migrations again one at a time. That
 /// identifies the migration at fault, and tells new findings from old ones, which are warnings.
+///
+/// What a migration in Swift does outside the database cannot be undone. So it commits alone, and the whole database is
+/// inspected before it runs: nothing that others did makes it run a second time.
 final class SchemaRun {
     private let migrator: SchemaMigrator
     private let db: Database

@@ -8,6 +8,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// The identifier of the migration to go to; nil for the latest.
     let target: String?
     let newerDatabases: SchemaOptions.NewerDatabaseRule
+    /// The identifiers of migrations that shipped, and that the migrator no longer has.
+    let removed: Set<String>
     let database: any DatabaseWriter
 
     var goesToLatest: Bool { target == nil }
@@ -16,39 +18,49 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     var busyTimeout: Duration { .defaultBusyTimeout }
 
     func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
-        let applied = try Self.applied(db)
-        let newer = try unknownIdentifiers(among: applied).sorted()
+        let history = try GRDBHistory(db)
+        let applied = history.applied
+        let newer = history.newer(
+            among: try unknownIdentifiers(among: applied).subtracting(removed), than: migrator.migrations)
         if !newer.isEmpty, newerDatabases != .allow {
             throw SchemaMigrationError(
-                .newerDatabase, "The database has had migrations that GRDB's migrator does not know.",
-                remedy: "A newer version of the app has migrated it: update the app. Nothing was changed.")
+                .newerDatabase,
+                "The database has had \(newer.joined(separator: ", ")), which GRDB's migrator does not know.",
+                remedy: """
+                    If a newer version of the app has migrated it, update the app. If this version left migrations out, \
+                    pass their identifiers as ignoring: to the schema step. Nothing was changed.
+                    """)
         }
         return (PendingSchema(apply: covered.filter { !applied.contains($0) }), newer)
     }
 
     func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
-        let before = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
+        let before = try applied()
+        let progress = context.progress
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
-            if let furthest = furthest(of: before) {
-                try migrator.migrate(database, upTo: furthest)
-            } else {
-                try migrator.migrate(database)
-            }
+            try GRDBStop(progress).watch(database) { try migrate(from: before, progress) }
         }
-        let after = try database.readSnapshot(waitingUpTo: busyTimeout, Self.applied)
+        let after = try applied()
         return SchemaStepOutcome(
             applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
             databaseSize: database.fileSize)
     }
 
-    /// Reads the identifiers of the applied migrations.
-    ///
-    /// GRDB's own method looks for the table only after it has failed to read it, and throws if another process has
-    /// created it in between. Here one state of the database answers both questions.
-    private static func applied(_ db: Database) throws -> Set<String> {
-        try db.readSnapshot {
-            guard try db.hasTable(OwnTables.ofGRDB) else { return [] }
-            return try String.fetchSet(db, sql: "SELECT identifier FROM \(OwnTables.ofGRDB.inMain)")
+    private func applied() throws -> Set<String> {
+        try database.readSnapshot(waitingUpTo: busyTimeout) { try GRDBHistory($0).applied }
+    }
+
+    /// Lets GRDB apply the pending migrations, one after the other.
+    private func migrate(from before: Set<String>, _ progress: Progress) throws {
+        // To erase a changed database, GRDB would compare its schema anew at each stop.
+        let stops = stops(after: before).suffix(migrator.eraseDatabaseOnSchemaChange ? 1 : .max)
+        progress.totalUnitCount = Int64(max(1, stops.count))
+        for stop in stops {
+            if progress.isCancelled { throw CancellationError() }
+            // Another process may have gone further meanwhile, which GRDB does not forgive.
+            try migrator.migrate(database, upTo: furthest(of: stop, applied()))
+            progress.setUserInfoObject(stop, forKey: .migrationName)
+            progress.completedUnitCount += 1
         }
     }
 
@@ -73,15 +85,24 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         return try trial.read { try migrator.appliedIdentifiers($0).subtracting(migrator.migrations) }
     }
 
-    /// Returns the migration to go to: the target, or the last applied one if that is later.
+    /// Returns the migrations to go to, one after the other.
     ///
-    /// GRDB refuses to migrate up to a migration if a later one has run. Going up to the later one also runs
-    /// those that are out of order.
-    private func furthest(of applied: Set<String>) -> String? {
-        guard let target else { return nil }
+    /// GRDB refuses to migrate up to a migration if a later one has run. Going up to the later one also runs those that
+    /// are out of order, and forgets those that were merged.
+    private func stops(after applied: Set<String>) -> [String] {
         let all = migrator.migrations
-        return [all.firstIndex(of: target), all.lastIndex(where: applied.contains)].compactMap { $0 }.max()
-            .map { all[$0] }
+        let pending = covered.drop {
+            all.lastIndex(where: applied.contains) ?? -1 >= all.firstIndex(of: $0) ?? 0
+        }
+        guard let last = all.last(where: applied.contains) else { return Array(pending) }
+        let isBehind = all.prefix { $0 != last }.contains { !applied.contains($0) }
+        return (isBehind || pending.isEmpty ? [last] : []) + pending
+    }
+
+    /// Returns a migration, or the last applied one if that is later.
+    private func furthest(of identifier: String, _ applied: Set<String>) -> String {
+        let later = migrator.migrations.drop { $0 != identifier }.last(where: applied.contains)
+        return later ?? identifier
     }
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {

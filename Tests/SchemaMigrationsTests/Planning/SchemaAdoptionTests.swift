@@ -129,8 +129,9 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            The table grdb_migrations holds a later migration, but not v1. Migrate the database with GRDB's migrator \
-            first. Nothing was changed.
+            The table grdb_migrations holds v2, but not v1, which version 10 contains. Migrate the database with GRDB's \
+            migrator first; or, if another migration has merged the missing one, pass that as merging: to the adoption. \
+            Nothing was changed.
             """)
         try queue.execute("INSERT INTO grdb_migrations VALUES ('v1'), ('v3')")
         try expectRefusal(

@@ -25,9 +25,8 @@ struct CancellationTests {
                 CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
                     try db.execute(sql: "CREATE TABLE a(x)")
                 },
-                CodeMigration(2, sql: "CREATE TABLE b(x); INSERT INTO b VALUES (1)"),
                 CodeMigration(3, "Code3") { db in
-                    try db.execute(sql: "CREATE TABLE c(x)")
+                    try db.execute(sql: "CREATE TABLE b(x); INSERT INTO b VALUES (1); CREATE TABLE c(x)")
                     started.signal()
                     try db.execute(sql: Self.endless)
                 },

@@ -77,21 +77,27 @@ struct CommitTests {
     func groups() throws {
         let other = try folder.queue("app.sqlite")
         let seen = Locked<[[String]]>([])
-        func look(_ version: SchemaVersion, _ foreignKeys: ForeignKeys) -> CodeMigration {
-            CodeMigration(version, "Code\(version)", foreignKeys: foreignKeys) { db in
-                // Another connection can read while this one has not written to the file yet.
-                let tables = try other.strings(
-                    "SELECT name FROM sqlite_master WHERE name LIKE 't%' ORDER BY name")
-                seen.withLock { $0.append(tables) }
-                try db.execute(sql: "CREATE TABLE t\(version)(x)")
-            }
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.add(
+                function: DatabaseFunction("look", argumentCount: 0) { _ in
+                    // Another connection can read while this one has not written to the file yet.
+                    let tables = try other.strings(
+                        "SELECT name FROM sqlite_master WHERE name LIKE 't%' ORDER BY name")
+                    seen.withLock { $0.append(tables) }
+                    return nil
+                })
         }
-        var schema = try SchemaMigrator(migrations: [
-            look(1, .deferred), look(2, .deferred), look(3, .immediate), look(4, .unchecked),
-            look(5, .unchecked),
-        ])
-        schema.options.commits = .grouped(after: .seconds(60))
-        try schema.migrate(queue)
+        let modes = ["deferred", "deferred", "immediate", "unchecked", "unchecked"]
+        let files = zip(1..., modes).map { version, mode in
+            (
+                "\(version)_t.sql",
+                "-- migrations: foreign-keys=\(mode)\nSELECT look(); CREATE TABLE t\(version)(x);"
+            )
+        }
+        let schema = try migrator(
+            Dictionary(uniqueKeysWithValues: files), .grouped(after: .seconds(60)))
+        try schema.migrate(folder.queue("app.sqlite", configuration))
         #expect(seen.withLock { $0 } == [[], [], ["t1", "t2"], ["t1", "t2", "t3"], ["t1", "t2", "t3"]])
     }
 

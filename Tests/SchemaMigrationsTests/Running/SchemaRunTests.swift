@@ -77,7 +77,7 @@ struct SchemaRunTests {
     func groups() throws {
         let commits = Commits()
         queue.add(transactionObserver: commits, extent: .databaseLifetime)
-        let migrations = (1...20).map { CodeMigration($0, sql: "CREATE TABLE t\($0)(x)") }
+        let migrations = (1...20).map { SQLMigration(version: $0, name: "t", sql: "CREATE TABLE t\($0)(x)") }
         var schema = try SchemaMigrator(migrations: migrations)
         schema.options.commits = .grouped(after: .seconds(60))
         try schema.migrate(queue, upTo: 10)

@@ -182,8 +182,9 @@ struct GRDBSchemaStepTests {
         #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
-                Library: library.sqlite: The database has had migrations that GRDB's migrator does not know. A newer \
-                version of the app has migrated it: update the app. Nothing was changed.
+                Library: library.sqlite: The database has had v3, which GRDB's migrator does not know. If a newer version of \
+                the app has migrated it, update the app. If this version left migrations out, pass their identifiers as \
+                ignoring: to the schema step. Nothing was changed.
                 """)
     }
 

@@ -1,0 +1,74 @@
+public import GRDB
+
+extension SchemaAdoption {
+    /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.
+    ///
+    /// ```swift
+    /// let adoption = SchemaAdoption.grdbMigrations(
+    ///     means: ["createBook": 20240110090000000, "addTitle": 20240110090000000, "addShelf": 20240601120000000],
+    ///     merging: ["addShelf": ["createShelf", "nameShelf"]],
+    ///     ignoring: ["addDraft"])
+    /// ```
+    ///
+    /// A database is at a version once it has had every migration of that version and of those before it. If one of them is
+    /// missing, migrating is an error that names it.
+    ///
+    /// To keep such a migrator instead, pass it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
+    ///
+    /// - Parameters:
+    ///   - versions: for each identifier, the version of the migration that does the same. Several may share one.
+    ///   - merged: for each migration registered with `merging:`, the identifiers that it merged. A database may have
+    ///     these, the migration, or both.
+    ///   - removed: the identifiers of migrations that were taken out of the migrator after they had shipped.
+    public static func grdbMigrations(
+        means versions: [String: SchemaVersion], merging merged: [String: Set<String>] = [:],
+        ignoring removed: Set<String> = []
+    ) -> SchemaAdoption {
+        SchemaAdoption { db in
+            guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
+            let held = try Set(GRDBHistory(db).identifiers).subtracting(removed)
+            let absorbed = identifiers(mergedInto: held, merged)
+            let own = try held.subtracting(absorbed).map { identifier in
+                if versions[identifier] == nil,
+                    let heir = merged.filter({ $0.value.contains(identifier) }).keys.min()
+                {
+                    throw incomplete("holds \(identifier), but not \(heir), which has merged it")
+                }
+                let version = try version(identifier, in: versions, of: "grdb_migrations holds")
+                return (identifier: identifier, version: version)
+            }
+            guard let latest = own.max(by: { ($0.version, $0.identifier) < ($1.version, $1.identifier) })
+            else {
+                return nil
+            }
+            let applied = held.union(absorbed)
+            let missing = versions.filter { $0.value <= latest.version && !applied.contains($0.key) }
+                .min { ($0.value, $0.key) < ($1.value, $1.key) }
+            guard let missing else { return latest.version }
+            throw incomplete(
+                "holds \(latest.identifier), but not \(missing.key), which version \(missing.value) contains")
+        }
+    }
+
+    /// Returns the identifiers that applied migrations have merged, directly or by way of others.
+    private static func identifiers(
+        mergedInto applied: Set<String>, _ merged: [String: Set<String>]
+    ) -> Set<String> {
+        var found: Set<String> = []
+        var new = applied
+        while !new.isEmpty {
+            new = Set(new.flatMap { merged[$0] ?? [] }).subtracting(found)
+            found.formUnion(new)
+        }
+        return found
+    }
+
+    private static func incomplete(_ problem: String) -> SchemaMigrationError {
+        SchemaMigrationError(
+            .unmanagedDatabase, "The table grdb_migrations \(problem)",
+            remedy: """
+                Migrate the database with GRDB's migrator first; or, if another migration has merged the missing one, pass that \
+                as merging: to the adoption. Nothing was changed.
+                """)
+    }
+}

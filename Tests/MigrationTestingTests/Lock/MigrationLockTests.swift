@@ -1,0 +1,247 @@
+import Foundation
+import GRDB
+import MigrationTesting
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A lock of migrations", .timed)
+struct MigrationLockTests {
+    typealias Body = @Sendable (Database) throws -> Void
+
+    let lock: MigrationLock
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        lock = MigrationLock(at: folder.file("Migrations.lock"))
+    }
+
+    private static let shipped: [(String, Body)] = [
+        (
+            "createBook",
+            { db in
+                try db.create(table: "book") {
+                    $0.autoIncrementedPrimaryKey("id")
+                    $0.column("title", .text).notNull()
+                }
+            }
+        ),
+        (
+            "fill",
+            { db in
+                try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Emma"])
+                try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
+            }
+        ),
+        (
+            "search",
+            { db in
+                try db.execute(
+                    sql: """
+                        -- Words of titles.
+                        CREATE VIRTUAL TABLE words USING fts4(title);
+                        CREATE TRIGGER add_words AFTER INSERT ON book BEGIN
+                            INSERT INTO words(title) VALUES (new.title);
+                        END;
+                        INSERT INTO book(title) VALUES ('Persuasion');
+                        """)
+            }
+        ),
+    ]
+
+    private func migrator(_ migrations: [(String, Body)]) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        for (identifier, body) in migrations { migrator.registerMigration(identifier, migrate: body) }
+        return migrator
+    }
+
+    private func text() throws -> String { try String(contentsOf: lock.url, encoding: .utf8) }
+
+    @Test("has the statements of each migration, and what it changes in the schema")
+    func format() throws {
+        try lock.record(migrator(Self.shipped))
+        #expect(
+            try text() == """
+                # What each shipped migration does. MigrationLock writes this file: commit it.
+
+                createBook
+                  CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL)
+                  + CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL)
+
+                fill
+                  INSERT INTO book (title) VALUES ('Emma')
+                  UPDATE book SET title = 'a;\\nb' WHERE id = 1
+
+                search
+                  CREATE VIRTUAL TABLE words USING fts4 (title)
+                  CREATE TRIGGER add_words AFTER INSERT ON book BEGIN INSERT INTO words (title) VALUES (new.title) END
+                  INSERT INTO book (title) VALUES ('Persuasion')
+                  + CREATE TRIGGER add_words AFTER INSERT ON book BEGIN INSERT INTO words (title) VALUES (new.title) END
+                  + CREATE VIRTUAL TABLE words USING fts4 (title)
+
+                """)
+        try lock.verify(migrator(Self.shipped))
+    }
+
+    private static func replacing(_ index: Int, by body: @escaping Body) -> [(String, Body)] {
+        var migrations = shipped
+        migrations[index].1 = body
+        return migrations
+    }
+
+    /// Shipped migrations in other forms, with the one that the lock names and why.
+    private static let edits: [(migrations: [(String, Body)], culprit: String)] = [
+        (
+            replacing(0) {
+                try $0.create(table: "book") {
+                    $0.primaryKey("id", .integer)
+                    $0.column("title", .text)
+                }
+            },
+            "createBook does something else:"
+        ),
+        (replacing(1) { _ in }, "fill does something else:"),
+        (
+            replacing(1) { db in
+                try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Ema"])
+                try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
+            }, "fill does something else:"
+        ),
+        (
+            replacing(1) { db in
+                try db.execute(sql: "UPDATE book SET title = 'a;\nb' WHERE id = 1")
+                try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: ["Emma"])
+            }, "fill does something else:"
+        ),
+        (
+            replacing(1) { db in
+                try shipped[1].1(db)
+                try db.execute(sql: "DELETE FROM book WHERE id = 9")
+            }, "fill does something else:"
+        ),
+        (
+            replacing(2) { db in
+                try shipped[2].1(db)
+                try db.create(index: "by_title", on: "book", columns: ["title"])
+            }, "search does something else:"
+        ),
+        (
+            replacing(2) { db in
+                try db.execute(sql: "CREATE VIRTUAL TABLE words USING fts4(title, tokenize=porter)")
+            }, "search does something else:"
+        ),
+        (Array(shipped.dropLast()), "search was removed"),
+        ([shipped[0], shipped[2], shipped[1]], "has another place in the order"),
+        (
+            [shipped[0], ("between", { _ in }), shipped[1], shipped[2]],
+            "between has another place in the order"
+        ),
+        ([shipped[0], ("fill 2", shipped[1].1), shipped[2]], "fill was removed"),
+    ]
+
+    @Test("names each kind of edit", arguments: 0..<11)
+    func edit(number: Int) throws {
+        try lock.record(migrator(Self.shipped))
+        let before = try text()
+        let (migrations, culprit) = Self.edits[number]
+        let edited = migrator(migrations)
+        let error = try #require(throws: SchemaMigrationError.self) { try lock.verify(edited) }
+        #expect(error.code == .editedMigration)
+        #expect(error.description.contains(culprit), "\(error)")
+        #expect(throws: SchemaMigrationError.self) { try lock.record(edited) }
+        #expect(try text() == before)
+        try lock.record(edited, .everything)
+        try lock.verify(edited)
+    }
+
+    @Test("shows the difference")
+    func difference() throws {
+        try lock.record(migrator(Self.shipped))
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try lock.verify(migrator(Self.replacing(1) { try $0.execute(sql: "DELETE FROM book") }))
+        }
+        #expect(
+            error.description == """
+                Migrations.lock: differs from the migrations:
+                fill does something else:
+                was: INSERT INTO book (title) VALUES ('Emma')
+                was: UPDATE book SET title = 'a;\\nb' WHERE id = 1
+                now: DELETE FROM book. Undo the edit, since people have the migration as it was, and write a new one.
+                """)
+    }
+
+    @Test("takes new migrations when they are recorded, and not before")
+    func addition() throws {
+        let missing = try #require(throws: SchemaMigrationError.self) {
+            try lock.verify(migrator(Self.shipped))
+        }
+        #expect(
+            missing.description
+                == "Migrations.lock: is missing. Write it with MigrationLock.record(_:), and commit it.")
+        try lock.record(migrator(Array(Self.shipped.dropLast())))
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try lock.verify(migrator(Self.shipped))
+        }
+        #expect(
+            error.description == """
+                Migrations.lock: differs from the migrations:
+                search is not recorded. Record new migrations with MigrationLock.record(_:), and commit the file.
+                """)
+        try lock.record(migrator(Self.shipped))
+        try lock.verify(migrator(Self.shipped))
+    }
+
+    @Test("does not change with what is the same: spaces, quotes, comments, and arguments of each run")
+    func same() throws {
+        let stamped: [(String, Body)] = [
+            ("a", { try $0.execute(sql: "CREATE TABLE a(id TEXT, day TEXT)") }),
+            (
+                "b",
+                { db in
+                    let day = ISO8601DateFormatter().string(from: Date()).prefix(10)
+                    try db.execute(
+                        sql: "INSERT INTO a VALUES (?, ?)", arguments: [UUID().uuidString, String(day)])
+                    try db.execute(sql: "UPDATE a SET day = ?", arguments: [String(day)])
+                    _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM a")
+                }
+            ),
+        ]
+        try lock.record(migrator(stamped))
+        #expect(try text().contains("  INSERT INTO a VALUES (?, ?)\n  UPDATE a SET day = ?\n"))
+        var other = stamped
+        other[0].1 = { try $0.execute(sql: "CREATE  TABLE \"a\" (\"id\" TEXT, -- key\n day TEXT) ; ") }
+        try lock.verify(migrator(other))
+    }
+
+    @Test("does the same for a SchemaMigrator, with files and with migrations in Swift")
+    func schemaMigrator() throws {
+        func schema(_ sql: String, _ code: String) throws -> SchemaMigrator {
+            try SchemaMigrator(migrations: [
+                SQLMigration(version: 1, name: "a", sql: sql),
+                CodeMigration(2, "b") { try $0.execute(sql: code) },
+            ])
+        }
+        try lock.record(schema("CREATE TABLE a(x)", "INSERT INTO a VALUES (1)"))
+        #expect(
+            try text() == """
+                # What each shipped migration does. MigrationLock writes this file: commit it.
+
+                1_a.sql
+                  CREATE TABLE a (x)
+                  + CREATE TABLE a (x)
+
+                2 b
+                  INSERT INTO a VALUES (1)
+
+                """)
+        try lock.verify(schema("CREATE TABLE a(x);", "INSERT INTO a VALUES (1)"))
+        #expect(throws: SchemaMigrationError.self) {
+            try lock.verify(schema("CREATE TABLE a(x, y)", "INSERT INTO a VALUES (1)"))
+        }
+        #expect(throws: SchemaMigrationError.self) {
+            try lock.verify(schema("CREATE TABLE a(x)", "INSERT INTO a VALUES (2)"))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("An adoption from GRDB's migrator", .timed)
+struct GRDBAdoptionTests {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = try folder.queue()
+    }
+
+    /// Migrates a database with the migrations, of which some merge others, and then adopts it.
+    private func adopt(
+        _ identifiers: [String], merging: [String: Set<String>] = [:], by adoption: SchemaAdoption
+    ) throws -> [SchemaVersion] {
+        var migrator = DatabaseMigrator()
+        for identifier in identifiers {
+            migrator.registerMigration(identifier, merging: merging[identifier] ?? []) { db, _ in
+                try db.execute(sql: "CREATE TABLE \(identifier)(x)")
+            }
+        }
+        try migrator.migrate(queue)
+        let schema = try folder.migrator(
+            ["10_a.sql": "SELECT 1", "20_b.sql": "SELECT 2", "30_c.sql": "SELECT 3"], adopting: adoption)
+        return try schema.migrate(queue).applied
+    }
+
+    @Test("by one file for several migrations needs each of them")
+    func oneFile() throws {
+        let adoption = SchemaAdoption.grdbMigrations(means: ["createBook": 10, "addTitle": 10])
+        let error = try failure { _ = try adopt(["createBook"], by: adoption) }
+        #expect(
+            error.description == """
+                The table grdb_migrations holds createBook, but not addTitle, which version 10 contains. Migrate the \
+                database with GRDB's migrator first; or, if another migration has merged the missing one, pass that as \
+                merging: to the adoption. Nothing was changed.
+                """)
+        #expect(try adopt(["createBook", "addTitle"], by: adoption) == [20, 30])
+    }
+
+    @Test(
+        "knows the migrations that were merged, before and after that",
+        arguments: [
+            (["v1", "v2", "v3"], [:], [SchemaVersion]()),
+            (["v3"], ["v3": ["v1", "v2"]], []),
+            (["v1", "v2"], [:], [30]),
+            (["v4"], ["v4": ["v3"]], []),
+        ] as [([String], [String: Set<String>], [SchemaVersion])])
+    func merged(identifiers: [String], merging: [String: Set<String>], expected: [SchemaVersion]) throws {
+        let adoption = SchemaAdoption.grdbMigrations(
+            means: ["v1": 10, "v2": 20, "v3": 30, "v4": 30], merging: ["v4": ["v3"], "v3": ["v1", "v2"]])
+        // Before the merge, there was no v4.
+        let earlier = SchemaAdoption.grdbMigrations(
+            means: ["v1": 10, "v2": 20, "v3": 30], merging: ["v3": ["v1", "v2"]])
+        #expect(
+            try adopt(identifiers, merging: merging, by: identifiers.contains("v4") ? adoption : earlier)
+                == expected)
+    }
+
+    @Test("needs no version for what was merged, unless the one that has merged it is missing")
+    func heir() throws {
+        let adoption = SchemaAdoption.grdbMigrations(means: ["v3": 30], merging: ["v3": ["v1", "v2"]])
+        let error = try failure { _ = try adopt(["v1"], by: adoption) }
+        #expect(
+            error.description.hasPrefix(
+                "The table grdb_migrations holds v1, but not v3, which has merged it."))
+        #expect(try adopt(["v1", "v2", "v3"], by: adoption) == [])
+    }
+
+    @Test("leaves out migrations that were removed")
+    func removed() throws {
+        let adoption = SchemaAdoption.grdbMigrations(means: ["v1": 10, "v2": 20], ignoring: ["draft"])
+        #expect(try adopt(["v1", "draft", "v2"], by: adoption) == [30])
+    }
+
+    @Test("by user_version reads the number 0 of an app whose numbers began later")
+    func zero() throws {
+        try queue.execute("CREATE TABLE a(x)")
+        let schema = try folder.migrator(
+            ["10_a.sql": "CREATE TABLE a(x)", "20_b.sql": "CREATE TABLE b(x)"],
+            adopting: .userVersion(means: [0: 10, 1: 20]))
+        #expect(try schema.migrate(queue).applied == [20])
+    }
+}
