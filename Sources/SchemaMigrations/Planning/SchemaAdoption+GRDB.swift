@@ -1,4 +1,4 @@
-public import GRDB
+import GRDB
 
 extension SchemaAdoption {
     /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.
