@@ -121,7 +121,7 @@ struct CheckFormatTests {
             file runs without enforcing foreign keys. To enforce them in the whole file, begin it with \
             `-- migrations: foreign-keys=immediate`.
             """,
-            "3 migrations checked: 1 error, 0 warnings, 1 note",
+            "3 migrations checked, not compared with a branch: 1 error, 0 warnings, 1 note",
         ]
         #expect(try await lines(["--directory", "50%,a:b"], workspace: "").map(String.init) == expected)
         let whole = tool.folder.file("50%,a:b").path

@@ -26,7 +26,7 @@ struct CheckTests {
     @Test("reports nothing for correct migrations")
     func nothing() async throws {
         let run = try await Tool(Tool.indexedBooks)("check")
-        #expect(run.output == "✓ 2 migrations checked: nothing found\n")
+        #expect(run.output == "✓ 2 migrations checked, not compared with a branch: nothing found\n")
         #expect(run.status == 0)
     }
 
@@ -96,7 +96,7 @@ struct CheckTests {
                 Migrations/1_a.sql:3: note: PRAGMA foreign_keys is left out here: this file runs without enforcing foreign \
                 keys. To enforce them in the whole file, begin it with `-- migrations: foreign-keys=immediate`. \
                 [ignored-pragma]
-                1 migration checked: 0 errors, 0 warnings, 1 note
+                1 migration checked, not compared with a branch: 0 errors, 0 warnings, 1 note
 
                 """)
         #expect(run.status == 0)
@@ -205,7 +205,7 @@ struct CheckTests {
         #expect(
             run.output.contains(
                 "Migrations/2_b.sql:3: error: Rebuilding table `note` loses trigger `note_added`, "))
-        #expect(run.output.hasSuffix("2 migrations checked: 4 errors, 0 warnings\n"))
+        #expect(run.output.hasSuffix("2 migrations checked, not compared with a branch: 4 errors, 0 warnings\n"))
         #expect(run.status == 1)
     }
 
@@ -296,7 +296,7 @@ struct CheckTests {
             run.output == """
                 Migrations/3_c.sql:1: warning: There is no 3_c.down.sql, but older migrations have one. [missing-down]
                 Migrations/4_d.down.sql:1: error: No such table: e (SQLite 1). [down-does-not-apply]
-                4 migrations checked: 1 error, 1 warning
+                4 migrations checked, not compared with a branch: 1 error, 1 warning
 
                 """)
         #expect(run.status == 1)
@@ -320,7 +320,7 @@ struct CheckTests {
                 of order. [out-of-order]
                 Migrations/3:1: warning: Version 3 was applied to the database, but it has no file. Was it removed or \
                 renamed? [unknown-version]
-                3 migrations checked: 1 error, 2 warnings
+                3 migrations checked, not compared with a branch: 1 error, 2 warnings
 
                 """)
         #expect(run.status == 1)
@@ -389,7 +389,7 @@ struct CheckTests {
         try tool.execute("PRAGMA user_version = 7")
         let run = try await tool("check --database app.sqlite")
         #expect(
-            run.output == "✓ 2 migrations checked: nothing found\n",
+            run.output == "✓ 2 migrations checked, not compared with a branch: nothing found\n",
             "\(run)")
     }
 
@@ -405,7 +405,7 @@ struct CheckTests {
         let run = try await Tool(["1_a.swift": "", "2_b.swift": ""])("check")
         #expect(
             run.output
-                == "✓ 2 migrations checked; 2 of them did not run (1_a.swift, 2_b.swift): nothing found\n",
+                == "✓ 2 migrations checked, not compared with a branch; 2 of them did not run (1_a.swift, 2_b.swift): nothing found\n",
             "\(run)")
     }
 }

@@ -89,7 +89,7 @@ struct GenerateTests {
             check.hasSuffix(
                 """
                  Correct such rows in a file before it; where one does, `-- allow: new-check` says so. [new-check]
-                4 migrations checked: 0 errors, 1 warning
+                4 migrations checked, not compared with a branch: 0 errors, 1 warning
 
                 """))
         #expect(try await tool("migrate --database app.sqlite --quiet").status == 0)

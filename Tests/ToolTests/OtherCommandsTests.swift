@@ -225,9 +225,11 @@ struct OtherCommandsTests {
     func terminal() async throws {
         let tool = try Tool(Tool.indexedBooks)
         let check = try await tool.onTerminal("check")
-        #expect(check.output == "\u{1B}[32m✓\u{1B}[0m 2 migrations checked: nothing found\r\n")
+        #expect(
+            check.output
+                == "\u{1B}[32m✓\u{1B}[0m 2 migrations checked, not compared with a branch: nothing found\r\n")
         let plain = try await tool.onTerminal("check", environment: ["NO_COLOR": "1"])
-        #expect(plain.output == "✓ 2 migrations checked: nothing found\r\n")
+        #expect(plain.output == "✓ 2 migrations checked, not compared with a branch: nothing found\r\n")
         let failed = try await tool.onTerminal("status --database nowhere")
         #expect(failed.output.hasPrefix("\u{1B}[31merror:\u{1B}[0m There is no database nowhere.\r\n"))
         #expect(failed.status == 1)

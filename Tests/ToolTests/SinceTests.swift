@@ -145,7 +145,27 @@ struct SinceTests {
         // A repository without a remote has no default branch.
         try clone.write("CREATE TABLE a(edited);", to: "1_a.sql")
         let local = try await clone.run("check")
-        #expect(local.output == "✓ 3 migrations checked: nothing found\n", "\(local)")
+        #expect(
+            local.output == "✓ 3 migrations checked, not compared with a branch: nothing found\n", "\(local)")
+    }
+
+    @Test("fails in CI if there is no branch to compare with, unless told otherwise")
+    func continuousIntegration() async throws {
+        let clone = try await GitClone()
+        try clone.write("CREATE TABLE a(edited);", to: "1_a.sql")
+        let environment = GitClone.environment.merging(["CI": "true"]) { $1 }
+        let run = try await clone.run("check", environment: environment)
+        #expect(run.status == 1)
+        #expect(run.output == "✓ 3 migrations checked, not compared with a branch: nothing found\n", "\(run)")
+        #expect(
+            run.errors == """
+                error: The files were compared with no branch, so nobody would notice an edited migration.
+                Fetch the branch and pass it, as in --since origin/main, or pass --no-since.
+
+                """)
+        #expect(try await clone.run("check --no-since", environment: environment).status == 0)
+        let compared = try await clone.run("check --since main", environment: environment)
+        #expect(compared.output.contains("[edited]"), "\(compared)")
     }
 
     @Test("works in a hook, which sets variables about the repository")
@@ -202,6 +222,6 @@ struct SinceTests {
                 "the folder does not exist"))
         // Without --since, no Git is needed.
         let run = try await outside.run("check", environment: ["PATH": "/nowhere"])
-        #expect(run.output == "✓ 1 migration checked: nothing found\n")
+        #expect(run.output == "✓ 1 migration checked, not compared with a branch: nothing found\n")
     }
 }

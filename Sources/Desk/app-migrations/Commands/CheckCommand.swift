@@ -25,7 +25,8 @@ struct CheckCommand: ParsableCommand {
             With --database, files are compared with those applied to that database. With --since, they are compared \
             with those of a branch, which others may have applied: no file of it may be edited, renamed or removed, and \
             a new file has to be newer than all of them. Without --since, that branch is the default branch of the \
-            remote origin, if the repository knows it.
+            remote origin, if the repository knows it. Where the variable CI is set, it is an error if there is no \
+            branch to compare with, unless you pass --no-since.
 
             With --oldest, a form of SQL that the named version of SQLite lacks is an error.
 
@@ -88,9 +89,24 @@ struct CheckCommand: ParsableCommand {
             } else {
                 try MigrationReview.review(directory: folder.url, branch: branch, oldest: oldest)
             }
-        let report = CheckReport(review, since: branch?.name)
+        let report = CheckReport(review, comparison: comparison(with: branch))
         try report.print(json ? .json : format, of: folder.directory)
+        if report.comparison == .missing, isInCI {
+            throw Failure(
+                "The files were compared with no branch, so nobody would notice an edited migration.",
+                remedy: "Fetch the branch and pass it, as in --since origin/main, or pass --no-since.")
+        }
         if report.errors > 0 { throw ExitCode.failure }
+    }
+
+    private func comparison(with branch: BranchMigrations?) -> CheckReport.Comparison {
+        if let branch { return .branch(branch.name) }
+        return noSince ? .unwanted : .missing
+    }
+
+    /// True in a run of a CI service, where nobody reads what an exit status does not say.
+    private var isInCI: Bool {
+        !["", "0", "false"].contains(ProcessInfo.processInfo.environment["CI", default: ""].lowercased())
     }
 
     /// Returns the migrations that others may have applied; nil if there is no branch to compare with.

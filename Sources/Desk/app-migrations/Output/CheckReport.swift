@@ -4,8 +4,18 @@ import TextOutput
 
 /// The output of `check`.
 struct CheckReport: Encodable {
+    /// With what the files were compared.
+    enum Comparison: Equatable {
+        case branch(String)
+        /// Nothing, as was asked for.
+        case unwanted
+        /// Nothing, because no branch was found.
+        case missing
+    }
+
     /// The branch with which the files were compared.
     let since: String?
+    let comparison: Comparison
     let migrations: Int
     /// The migrations that could not be run.
     let notRun: [String]
@@ -22,8 +32,13 @@ struct CheckReport: Encodable {
         let reason: String
     }
 
-    init(_ review: MigrationReview, since branch: String?) {
-        since = branch
+    private enum CodingKeys: CodingKey {
+        case since, migrations, notRun, errors, warnings, notes, findings
+    }
+
+    init(_ review: MigrationReview, comparison: Comparison) {
+        self.comparison = comparison
+        since = if case .branch(let name) = comparison { name } else { nil }
         migrations = review.count
         notRun = review.notRun
         errors = review.findings.count { $0.severity == .error }
@@ -71,7 +86,12 @@ struct CheckReport: Encodable {
     }
 
     private var summary: String {
-        let comparison = since.map { ", and compared with \($0)" } ?? ""
+        let comparison =
+            switch comparison {
+            case .branch(let name): ", and compared with \(name)"
+            case .unwanted: ""
+            case .missing: ", not compared with a branch"
+            }
         let sum = "\(migrations.counting("migration")) checked\(comparison)\(omission)"
         guard !findings.isEmpty else { return "\(sum): nothing found" }
         let counts = [errors.counting("error"), warnings.counting("warning")]
