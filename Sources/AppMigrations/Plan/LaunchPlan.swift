@@ -79,7 +79,8 @@ final class LaunchPlan: Sendable {
             pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
             // A best-effort step stops nothing: it waits itself.
             let latest = pending.lazy.filter {
-                !$0.step.isDeferred && $0.step.onError == .stop && $0.step.version <= target
+                !$0.step.isDeferred && $0.step.onError == .stop && $0.step.onFreshInstall != .only
+                    && $0.step.version <= target
             }.map(\.step.version).max()
             func waits(_ pending: PendingStep) -> Bool {
                 guard pending.step.isDeferred else { return false }
@@ -176,6 +177,8 @@ extension [LaunchPlan.PendingStep] {
     ) {
         for index in indices {
             let step = self[index].step
+            // What is for new installs alone comes before everything else.
+            if step.onFreshInstall == .only { continue }
             self[index].prerequisites = deferred.filter { other in
                 let isDue = deadlines[other.step.version].map { $0 <= step.version } ?? false
                 return isDue || step.finishing.contains(other.step.version)
