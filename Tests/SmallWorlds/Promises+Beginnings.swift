@@ -43,7 +43,7 @@ extension Promises {
     /// | what was known here was damaged, and the app has named a version instead | begins at that version |
     /// | nothing is here, or nothing but this build has been | begins in a database where it stands elsewhere |
     /// | the app names the version of the data | begins at it |
-    /// | the app names the lowest version that it can have | begins there, or where this place has been launched first |
+    /// | the app names the lowest version that it can have | begins there, or where this place was launched first, by another build |
     /// | older releases were launched here, or this one in another build | begins at the earliest that was no visit |
     /// | there is a ledger, and no release was launched here | begins before all versions |
     /// | there are tables | cannot decide |
@@ -69,9 +69,12 @@ extension Promises {
         if isDowngrade(seen, release) { return .notAtAll }
         if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
         {
-            let lowest = databases.compactMap { places[$0]?.managers[manager]?.floor }.min()
+            let lives = databases.compactMap { places[$0]?.managers[manager] }
+            let isCertain = !memory.isForgotten && lives.allSatisfy { $0.mayHaveFinished == nil }
             return .begins(
-                Beginning(floor: floor, deferredFloor: lowest, isCertain: !memory.isForgotten, isKept: true))
+                Beginning(
+                    floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
+                    isKept: true))
         }
         if let floor = memory.replaced[line] {
             return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
@@ -80,7 +83,7 @@ extension Promises {
             return startInNewDatabase(place, of: manager, release)
         }
         if let answer = answer(
-            of: manager, seen: own,
+            of: manager, seen: own, in: release,
             isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed))
         {
             return .begins(answer)
@@ -121,7 +124,8 @@ extension Promises {
     ) -> Int? {
         let lives = databases.compactMap { places[$0]?.managers[manager] }.filter { $0.floor != nil }
         guard let lowest = lives.compactMap(\.floor).min() else { return nil }
-        let kept = lives.compactMap(\.finished).max().map { $0 * 10 } ?? lowest
+        let finished = lives.flatMap { [$0.finished, $0.mayHaveFinished] }.compactMap(\.self).max()
+        let kept = finished.map { $0 * 10 } ?? lowest
         return min(kept, earliest(of: own, before: release) ?? kept)
     }
 
@@ -163,7 +167,9 @@ extension Promises {
         return begins(floor, isFresh: true, owesOnly: isAlone ? true : nil)
     }
 
-    private func answer(of manager: Int, seen: [Seen], isAnswered: Bool) -> Beginning? {
+    private func answer(
+        of manager: Int, seen: [Seen], in release: SmallRelease, isAnswered: Bool
+    ) -> Beginning? {
         let hasEvidence =
             switch app.managers[manager].adopting {
             case .newApp: false
@@ -173,7 +179,8 @@ extension Promises {
             }
         guard hasEvidence else { return nil }
         let isExact = app.managers[manager].adopting == .version
-        let launched = isExact || isAnswered ? nil : seen.first { !$0.isNamed }?.release.version
+        // What this build has launched says nothing: the app may call its managers in any order.
+        let launched = isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
         return Beginning(
             floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine,

@@ -73,10 +73,12 @@ extension Promises {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
         }
         // Data of unknown age is older than any version.
-        guard beginning.isAnswer || beginning.isKept || beginning.floor == 0 else { return }
+        let isOlder = beginning.floor == 0 && !beginning.isFresh
+        guard beginning.isAnswer || beginning.isKept || isOlder else { return }
         let named = Seen(release: SmallRelease(beginning.floor / 10), isNamed: true)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
-        if memory.seen[line(manager)]?.contains(where: { $0.release == named.release }) != true {
+        // What has been launched may also be named: then it is not new with this build.
+        if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true {
             memory.seen[line(manager), default: []].insert(named, at: 0)
         }
     }
@@ -85,7 +87,12 @@ extension Promises {
     mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
-            places[app.place(of: id)]?.fatal[id] = nil
+            let place = place(of: SmallWork(id: id))
+            if id < 0, outcome.died, let fatal = places[place]?.fatal[id], fatal.release == release {
+                // Then it is not known whether it was done.
+                places[place]?.deaths[release, default: 0] += fatal.count
+            }
+            places[place]?.fatal[id] = nil
         }
         for place in places.keys {
             for (step, count) in outcome.failed where app.place(of: step) == place {
@@ -100,7 +107,8 @@ extension Promises {
         let place = id < 0 ? store : app.place(of: id)
         var fatal = places[place]?.fatal[id] ?? Fatal(release: release)
         if fatal.release != release { fatal = Fatal(release: release) }
-        fatal.count += 1
+        // A launch in which the schema has got further is none that died without progress.
+        if id != SmallApp.Move.mark || !outcome.advanced.contains(id) { fatal.count += 1 }
         places[place]?.fatal[id] = fatal
     }
 
@@ -163,6 +171,7 @@ extension Promises {
             culprits = [:]
             return
         }
+        if outcome.died, launch.isComplete { noteMaybeFinished(outcome) }
         culprits = outcome.culprits
         isRunning = !outcome.died
         isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty
@@ -179,7 +188,7 @@ extension Promises {
                 life.launched = release.number
                 life.begun = []
                 if !isDowngrade(place, manager) {
-                    life.finished = release.number
+                    (life.finished, life.mayHaveFinished) = (release.number, nil)
                     if place != store { places[store]?.managers[manager]?.databases.insert(place) }
                 }
                 for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {
@@ -193,15 +202,34 @@ extension Promises {
     }
 }
 
+extension Promises {
+    /// Notes that a launch may have been completed in a database, and not in the store, where it comes last.
+    private mutating func noteMaybeFinished(_ outcome: SmallOutcome) {
+        let found = places.mapValues(\.data)
+        for manager in app.managers(in: release) where outcome.results[manager] == nil {
+            let allDone = app.steps(of: manager, in: release).allSatisfy {
+                $0.isDeferred || isDone($0, outcome, found) == nil
+            }
+            guard allDone else { continue }
+            for place in placesUsed(by: manager)
+            where recordPlace(place) != store && outcome.hasChanged(place, manager) {
+                places[place]?.managers[manager]?.mayHaveFinished = release.number
+            }
+        }
+    }
+}
+
 // The functions for an app's recovery screen.
 extension Promises {
     private mutating func apply(_ call: SmallEvent.Call, _ outcome: SmallOutcome) {
         let manager = app.manager(of: call)
+        // At most, a death was found.
+        if outcome.results[manager] == .stopped("invalidCall") { return }
         if case .skip = call {
-            // It may be the first call of the manager.
+            // It begins the launch, if that has not begun, and may be the first call of the manager.
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
             for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
-                if start != .goesOn { meet(place, manager, start) }
+                meet(place, manager, start)
             }
         }
         func hasChanged(_ place: Place) -> Bool { outcome.hasChanged(recordPlace(place), manager) }
@@ -250,8 +278,11 @@ extension Promises {
             }
         case .replaceRecord(_, let version):
             for place in placesUsed(by: manager) where hasChanged(place) {
-                guard places[recordPlace(place)]?.isDamaged == true else { continue }
-                replace(place, manager, at: version)
+                if isForgotten(recordPlace(place), manager) {
+                    assume(version, place, manager)
+                } else if places[recordPlace(place)]?.isDamaged == true {
+                    replace(place, manager, at: version)
+                }
             }
             for place in placesUsed(by: manager) where hasChanged(place) {
                 places[recordPlace(place)]?.isDamaged = false
@@ -273,6 +304,21 @@ extension Promises {
             if !step.isDeferred, isCertain { memory.reruns[step.id] = memory.data.runs[step.id] ?? 0 }
         }
         places[place] = memory
+    }
+
+    /// True if a manager of another line has replaced what was damaged, and this one's line is unknown there since.
+    func isForgotten(_ place: Place, _ manager: Int) -> Bool {
+        guard let memory = places[place], !memory.isDamaged, !memory.replaced.isEmpty else { return false }
+        return memory.replaced[line(manager)] == nil && memory.managers[manager]?.floor == nil
+    }
+
+    /// Names the version of data for a line, after a manager of another one has replaced what was damaged.
+    private mutating func assume(_ version: Int, _ place: Place, _ manager: Int) {
+        let line = line(manager)
+        places[place]?.replaced[line] = version
+        places[place]?.answered.insert(line)
+        places[place]?.seen[line, default: []].insert(
+            Seen(release: SmallRelease(version / 10), isNamed: true), at: 0)
     }
 
     private mutating func replace(_ place: Place, _ manager: Int, at version: Int) {

@@ -68,6 +68,8 @@ extension Promises {
         var owed: [Int: Int] = [:]
         /// The release whose launch it has completed last.
         var finished: Int?
+        /// The release whose launch it may have completed here: the process has died when all was done.
+        var mayHaveFinished: Int?
         /// The release whose launch came to its end last, and those that have been launched since.
         var launched: Int?
         var begun: Set<Int> = []

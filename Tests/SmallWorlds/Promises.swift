@@ -117,6 +117,8 @@ package struct Promises: Sendable {
         guard let removal = app.steps.first(where: { $0.work == .removal }),
             outcome.entered.contains(removal.id)
         else { return false }
+        // What an older release writes after a newer one is not promised to be kept in its form.
+        if places[.files]?.late.contains(key) == true { return true }
         return found[.database(1)]?.values[key + SmallApp.Step.importOffset] != nil
     }
 
@@ -277,7 +279,7 @@ package struct Promises: Sendable {
         return nil
     }
 
-    private func isDone(
+    func isDone(
         _ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData], isExtension: Bool = false
     ) -> String? {
         let place = step.place
@@ -325,8 +327,13 @@ package struct Promises: Sendable {
         if failed.contains(step.id) || failures >= limit || places[step.place]?.isDamaged == true {
             return true
         }
-        // It waits alone for the deferred step, which may be pending again.
+        // As everything else, it is not tried again in a build in which the process has died in it too often.
+        if mayBeGivenUp(step.id, in: step.place), !outcome.entered.contains(step.id) { return true }
+        // It waits alone for a deferred step, which may be pending again: it makes no launch run that.
         return !app.finished(by: step.id).isEmpty
+            || app.steps(of: step.manager, in: release).contains { other in
+                other.isDeferred && app.deadline(of: other, in: release).map { $0 <= step.version } == true
+            }
     }
 
     /// A new install gets the steps that are for new installs, however often its first launch is cut short.
@@ -531,7 +538,7 @@ package struct Promises: Sendable {
         if case .replaceRecord = call {
             let healthy = used.first {
                 outcome.hasChanged(recordPlace($0), manager) && places[recordPlace($0)]?.isDamaged != true
-                    && !mayFindDeath(in: recordPlace($0))
+                    && !isForgotten(recordPlace($0), manager) && !mayFindDeath(in: recordPlace($0))
             }
             if let healthy { return "the record of \(healthy) was replaced, and nothing is wrong with it" }
         }

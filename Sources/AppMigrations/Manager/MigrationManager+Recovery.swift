@@ -117,7 +117,8 @@ extension MigrationManager {
     /// error `newerFormat`, for which the app should first ask for an update. Each damaged record is replaced in its own place,
     /// the store or a database; those that can be read stay as they are. The damaged contents are set aside under a dated name,
     /// with everything in them, so the other managers in the same line continue from the same version. Managers in other
-    /// lines are `undecided` until they call this as well, or pass `adopting`.
+    /// lines continue from what databases of their own know, or from what `adopting` says; otherwise they are `undecided` until
+    /// they call this as well.
     ///
     /// Steps above the version will run. So will deferred closures at or below it, which may have been waiting.
     ///

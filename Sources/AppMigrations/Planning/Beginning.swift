@@ -12,7 +12,7 @@
 /// | damaged contents were replaced, assuming a version | at that version |
 /// | a database with nothing in it, or with tables that only this build has seen | as the manager's store stands |
 /// | `adopting` names a version | at that version |
-/// | `adopting` gives a bound | there, or at the earliest version launched in the place, if no answer was noted there |
+/// | `adopting` gives a bound | there, or at the earliest version launched in the place before, if no answer was noted there |
 /// | older versions, or the current one in an earlier build | at the earliest that was not a visit |
 /// | a ledger, and no version | at 0 |
 /// | tables, and nothing else | undecided |
@@ -59,7 +59,7 @@ struct Beginnings {
     func inStore() -> Beginning {
         let (store, databases) = (places[0], places.dropFirst())
         // No database is believed about the rows of another one, and none if the store knows the install.
-        let isExplained = store.isExplained(in: request.line)
+        let isExplained = store.isExplained(in: request.line) || store.hasForgotten(request.line)
         let bearWitness = isExplained && store.seen(in: request.line).isEmpty
         let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
         return removed(store)
@@ -70,7 +70,8 @@ struct Beginnings {
             ?? answered(seen)
             ?? self.seen(seen)
             ?? ledger(store)
-            ?? places.firstIndex { !$0.isExplained(in: request.line) }.map { .undecided(at: $0) }
+            ?? places.firstIndex { $0.assumptions[request.line] == nil && !$0.isExplained(in: request.line) }
+            .map { .undecided(at: $0) }
             ?? .fresh(.install)
     }
 
@@ -167,7 +168,8 @@ struct Beginnings {
     private func answered(_ seen: [SeenVersion]) -> Beginning? {
         guard let answer else { return .askTheApp }
         guard let version = answer.version else { return nil }
-        let launched = seen.withoutVisits.first { !$0.isAdopted }?.version
+        // What this build has launched is no evidence: managers are asked in any order.
+        let launched = older(seen.filter { !$0.isAdopted })
         guard answer.isBound, let launched, launched > version, !seen.contains(where: \.isAdopted) else {
             return .at(version, .answered)
         }
@@ -192,8 +194,8 @@ extension Beginning {
     ///
     /// - Parameters:
     ///   - steps: the steps of the place that are due.
-    ///   - store: the record of the manager's store and its steps, if the place is another one. What is done there, and is
-    ///     registered there no longer, has come here with its step.
+    ///   - store: the record of the manager's store and its steps, if the place is another one that the manager has never
+    ///     been in. What is done there, and is registered there no longer, has come here with its step.
     func record(
         _ request: LaunchRequest, _ steps: [MigrationStep],
         store: (record: MigrationRecord?, steps: [MigrationStep])?
@@ -251,6 +253,13 @@ extension PlaceState {
         if record != nil || evidence == .empty || !seen(in: line).isEmpty { return true }
         let versions = seen(in: Beginnings.appLine)
         return evidence != .replaced && versions.count == 1 && !versions[0].isAdopted
+    }
+}
+
+extension PlaceState {
+    /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.
+    fileprivate func hasForgotten(_ line: String) -> Bool {
+        evidence == .replaced && assumptions[line] == nil
     }
 }
 

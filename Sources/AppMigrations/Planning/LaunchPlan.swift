@@ -79,7 +79,8 @@ final class LaunchPlan: Sendable {
             pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
             // A best-effort step stops nothing: it waits itself.
             let latest = pending.lazy.filter {
-                !$0.step.isDeferred && $0.step.onError == .stop && $0.step.version <= target
+                !$0.step.isDeferred && $0.step.onError == .stop && $0.step.onFreshInstall != .only
+                    && $0.step.version <= target
             }.map(\.step.version).max()
             func waits(_ pending: PendingStep) -> Bool {
                 guard pending.step.isDeferred else { return false }
@@ -177,6 +178,8 @@ extension [LaunchPlan.PendingStep] {
         let others = deferred.map { (key: $0.key, deadline: deadlines[$0.step.version]) }
         for index in indices {
             let step = self[index].step
+            // What is for new installs alone comes before everything else.
+            if step.onFreshInstall == .only { continue }
             self[index].prerequisites = others.filter { other in
                 other.deadline.map { $0 <= step.version } ?? false
                     || step.finishing.contains(other.key.id.version)

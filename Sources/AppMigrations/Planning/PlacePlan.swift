@@ -23,10 +23,13 @@ extension LaunchPlan {
         ) throws {
             self.steps = steps
             self.state = state
+            // Where the manager has been before, other contents have taken the place of those that it knew.
+            let isKnown = store?.record?.databases.contains(steps.name) ?? false
             var record =
                 state.record
                 ?? beginning?.record(
-                    request, steps.closures, store: store.map { ($0.record, $0.steps.closures) })
+                    request, steps.closures,
+                    store: isKnown ? nil : store.map { ($0.record, $0.steps.closures) })
             if case .downgrade(let later) = beginning {
                 launch = .downgrade(from: later)
             } else {

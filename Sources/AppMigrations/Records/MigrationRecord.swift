@@ -128,8 +128,8 @@ extension MigrationRecord {
         if case .downgrade(let higher) = launch {
             raiseHighest(to: higher)
             downgradedTo = current
-            // Returning is another version change.
-            forgetVersionChanges()
+            // Returning is another version change; where the process has died in it, that is not forgotten.
+            forgetVersionChanges { $0.isSettled }
         }
         raiseHighest(to: current)
     }
@@ -139,12 +139,12 @@ extension MigrationRecord {
         if case .downgrade = launch { return }
         completed = current
         (freshBuild, downgradedTo) = (nil, nil)
-        forgetVersionChanges()
+        forgetVersionChanges { _ in true }
     }
 
     /// The closures for a version change run again when the version changes again.
-    private mutating func forgetVersionChanges() {
-        for id in work.keys where id.kind == .versionChange { work[id] = nil }
+    private mutating func forgetVersionChanges(where isOver: (WorkState) -> Bool) {
+        for (id, state) in work where id.kind == .versionChange && isOver(state) { work[id] = nil }
     }
 
     /// The highest version that this record knows to be done: a pending step below it is out of order.

@@ -114,6 +114,10 @@ struct BeginningTests {
         #expect(
             store("2.1", place("1.0 answered", "2.0"), answer: "1.0", isBound: true) == .at("1.0", .answered))
         #expect(store("2.1", place("0.9", "2.1"), answer: "1.0", isBound: true) == .at("1.0", .answered))
+        #expect(
+            store("2.1", place("2.1 (7)"), answer: "1.0", isBound: true) == .at("1.0", .answered),
+            "another manager has just launched this build")
+        #expect(store("2.1", place("2.1 (6)"), answer: "1.0", isBound: true) == .at("2.1", .seen))
     }
 
     @Test("a store that has lost the record takes it from the manager's own databases")
@@ -175,6 +179,21 @@ struct BeginningTests {
         #expect(database("7.0", old, line: "Importer") == .undecided(at: 1))
         let damaged = place("2.0", evidence: .replaced, assuming: "1.0")
         #expect(database("7.0", damaged, line: "Importer") == .undecided(at: 1))
+    }
+
+    @Test("a store whose contents a manager of another line has replaced hears the manager's own databases")
+    func replaced() {
+        let replaced = place(evidence: .replaced, assuming: "5.0", line: "Importer")
+        let own = place("1.0", "2.0", record: record(start: "1.0", completed: "2.0"))
+        #expect(store("2.1", replaced, own) == .at("2.0", .lost))
+        #expect(store("2.1", replaced) == .undecided(at: 0))
+        #expect(store("7.0", replaced, own, line: "Importer") == .at("5.0", .lost))
+    }
+
+    @Test("a version that the app has named for a damaged database explains it")
+    func explained() {
+        let database = place(evidence: .unmanaged, assuming: "1.5")
+        #expect(store("2.0", place(), database) == .fresh(.install))
     }
 
     @Test("without any evidence, the install is fresh")

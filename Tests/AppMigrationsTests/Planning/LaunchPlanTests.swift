@@ -114,6 +114,39 @@ struct LaunchPlanTests {
         #expect(try versions([deferred, step("2.0", 1)], deadline: nil) == ["2.0"])
     }
 
+    @Test("lets a step for fresh installs only wait for no deferred step")
+    func onlyFirst() throws {
+        let steps = [
+            step("1.2", kind: .deferredClosure, onFreshInstall: .run), step("1.5", 1, finishing: ["1.2"]),
+            step("2.0", 2, onFreshInstall: .only),
+        ]
+        let plan = try plan(steps, nil, deadlines: ["1.2": "1.5"])
+        #expect(plan.pending.map(\.step.version) == ["2.0"])
+        #expect(plan.pending[0].prerequisites == [])
+        #expect(plan.deferred.map(\.step.version) == ["1.2"])
+    }
+
+    @Test("takes no step for one that has moved here, if the manager has been in the database before")
+    func moved() throws {
+        func settled(knowing names: Set<String>) throws -> Bool? {
+            var record = record(completed: "2.0", settled: ["1.5"])
+            record.databases = names
+            let place = StorePlace(store: InMemoryStore())
+            var due = PlaceSteps(of: place)
+            func plan(_ record: MigrationRecord?, _ beginning: Beginning?, _ store: LaunchPlan.PlacePlan?)
+                throws -> LaunchPlan.PlacePlan
+            {
+                let state = PlaceState(record: record, seen: [:], evidence: .unmanaged)
+                return try LaunchPlan.PlacePlan(request(), due, state, beginning, store: store)
+            }
+            let store = try plan(record, nil, nil)
+            due.add(step("1.5"))
+            return try plan(nil, .at("1.0", .answered), store).record?.hasSettled("1.5")
+        }
+        #expect(try settled(knowing: []) == true)
+        #expect(try settled(knowing: [InMemoryStore().name]) == false)
+    }
+
     @Test("lets a best-effort step wait alone for the deferred step that it finishes")
     func bestEffortFinisher() throws {
         let steps = [

@@ -42,6 +42,23 @@ struct LaunchTests {
             "evidence alone has made it a downgrade")
     }
 
+    @Test("a downgrade makes a version change run again, and forgets no death in it")
+    func versionChanges() {
+        let change = WorkID("2.0", .versionChange)
+        var done = record(completed: "1.0", highest: "2.0")
+        done[change] = .done
+        done.begin(.downgrade(from: "2.0"), current: "1.0", due: [])
+        #expect(done[change] == nil)
+        var open = OpenWork()
+        open.deaths = 1
+        var died = record(completed: "1.0", highest: "2.0")
+        died[change] = .open(open)
+        died.begin(.downgrade(from: "2.0"), current: "1.0", due: [])
+        #expect(died.open(change)?.deaths == 1)
+        died.finish(.upgrade(from: "1.0"), current: "2.0")
+        #expect(died[change] == nil)
+    }
+
     @Test("a fresh install stays fresh in its build until it is complete, and is an upgrade after that")
     func fresh() {
         var record = MigrationRecord(start: "2.0")

@@ -279,7 +279,11 @@ struct WorldScene {
             switch description.adopting {
             case .newApp: .newApp
             case .version: Adoption { "1.0" }
-            case .file: Adoption { [process] in process.device.hasOldFile ? "1.0" : nil }
+            // As `fileExists(_:means:)`.
+            case .file:
+                Adoption(answer: { [process] _ in
+                    AdoptionAnswer(version: process.device.hasOldFile ? "1.0" : nil, isBound: true)
+                })
             case .tables: databases[0]?.adoption ?? .newApp
             }
         let options = MigrationOptions(
