@@ -55,6 +55,7 @@ let package = Package(
             name: "DatabaseFiles",
             dependencies: [
                 "AppMigrations",
+                "CMigrationSQLite",
                 "CMigrationSystem",
                 "MigrationDiagnostics",
                 "SchemaMigrations",
