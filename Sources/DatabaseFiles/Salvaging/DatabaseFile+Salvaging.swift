@@ -34,7 +34,7 @@ extension DatabaseFile {
     ///   - count: the number of damaged files to keep; the oldest are removed.
     ///   - progress: counts the pages that were read. Cancelling it stops salvaging, and nothing is changed.
     /// - Returns: what was saved, and what was not.
-    /// - Throws: `SchemaMigrationError`, when the file is intact, in use, encrypted, or of a newer version of the app,
+    /// - Throws: `SchemaMigrationError`, when the file is intact, encrypted, or of a newer version of the app,
     ///   or when the disk is full. Nothing is changed then. `CancellationError`.
     public func salvage(
         into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
