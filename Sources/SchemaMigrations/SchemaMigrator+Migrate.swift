@@ -89,9 +89,12 @@ extension SchemaMigrator {
 extension SchemaMigrator {
     /// Looks for pending migrations without a lock, and runs them.
     ///
-    /// - Parameter undoesOnly: true to undo unknown migrations, if the options ask for that, and apply none.
+    /// - Parameters:
+    ///   - undoesOnly: true to undo unknown migrations, if the options ask for that, and apply none.
+    ///   - restarting: the steps that begin again if migrations are undone; nil for all in the database.
     func migrate(
         _ database: any DatabaseWriter, upTo target: SchemaVersion?, undoingOnly undoesOnly: Bool = false,
+        restarting: RestartedSteps? = nil,
         progress: Progress?, interrupter: Interrupter
     ) throws -> SchemaReport {
         if let target { try check(target) }
@@ -106,7 +109,8 @@ extension SchemaMigrator {
             try withWriter(database) { db in
                 try options.space.check(db, waitingUpTo: options.busyTimeout)
                 var report = try SchemaRun(
-                    migrator: self, db: db, interrupter: interrupter, progress: runProgress
+                    migrator: self, db: db, restarting: restarting ?? RestartedSteps(database: database),
+                    interrupter: interrupter, progress: runProgress
                 ).migrate(plan, upTo: target, undoingOnly: undoesOnly)
                 try verify(db, &report)
                 return report
@@ -196,19 +200,22 @@ extension SchemaMigrator {
         if version != 0 { try check(version) }
         let interrupter = Interrupter(observing: nil)
         return try interrupter.whileActive {
-            try withWriter(database) { try rollback($0, to: version, interrupter) }
+            try withWriter(database) {
+                try rollback($0, to: version, RestartedSteps(database: database), interrupter)
+            }
         }
     }
 
     private func rollback(
-        _ db: Database, to version: SchemaVersion, _ interrupter: Interrupter
+        _ db: Database, to version: SchemaVersion, _ restarting: RestartedSteps, _ interrupter: Interrupter
     ) throws -> [SchemaVersion] {
         let applied = try waitWhileBusy(upTo: options.busyTimeout) {
             try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
         }
         let jobs = try downMigrations(of: applied)
-        return try SchemaRun(migrator: self, db: db, interrupter: interrupter, progress: nil)
-            .rollBack(jobs).undone
+        return try SchemaRun(
+            migrator: self, db: db, restarting: restarting, interrupter: interrupter, progress: nil
+        ).rollBack(jobs).undone
     }
 
     /// Returns the checked down migrations of versions, in the order given.

@@ -59,7 +59,7 @@ extension SchemaMigrator {
     /// The ledger tells them apart: a database that began with a baseline has a floor there.
     func baseline(for ledger: Ledger, _ db: Database) throws -> Baseline? {
         guard let oldest = ledger.originVersion,
-            try oldest != versions.first || ledger.floor == nil && !beganWithLowest(db)
+            try oldest != versions.first || ledger.floor != oldest && !beganWithLowest(db)
         else { return nil }
         return try baseline()
     }
@@ -67,15 +67,14 @@ extension SchemaMigrator {
     /// Returns true if the ledger says that a database began with the lowest migration, as it is today.
     ///
     /// It says so without a look into the migration, which nearly every launch would have to take otherwise: the database
-    /// began with a baseline or a snapshot, or it has had a file of the same name.
+    /// has had a file of the same name.
     func beganWithLowest(_ db: Database) throws -> Bool {
         guard let lowest = migrations.first else { return false }
         do {
-            let row = try Row.fetchOne(
-                db, sql: "SELECT origin, name FROM main.schema_migrations_details WHERE version = ?",
+            let name = try String.fetchOne(
+                db, sql: "SELECT name FROM main.schema_migrations_details WHERE version = ?",
                 arguments: [lowest.version])
-            guard let row else { return false }
-            return row[0] == AppliedMigration.Origin.snapshot.rawValue || row[1] == lowest.name
+            return name == lowest.name
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return false
         }

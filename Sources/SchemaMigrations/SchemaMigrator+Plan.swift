@@ -31,12 +31,13 @@ extension SchemaMigrator {
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
         let target = target.map(knownVersion)
         if options.editedMigrations == .allow, options.newerDatabases != .rollBack,
-            let applied = try Ledger.versions(db), applied.first == versions.first,
-            Set(versions).isSuperset(of: applied), try beganWithLowest(db)
+            let lowest = migrations.first, let applied = try Ledger.versions(db, beginningWith: lowest)
         {
             if isUpToDate(applied, target) { return SchemaPlan() }
             // A floor matters only where a known migration lies below what the database began with.
-            return SchemaPlan(pending: pending(in: Ledger(versions: applied), upTo: target).pending)
+            if applied.first == lowest.version, Set(versions).isSuperset(of: applied) {
+                return SchemaPlan(pending: pending(in: Ledger(versions: applied), upTo: target).pending)
+            }
         }
         return try db.readSnapshot {
             let ledger = try ledger(of: db)

@@ -119,15 +119,20 @@ struct JSONField {
     // Computed for messages alone: every launch reads a dozen fields of every record.
     private var path: String { if let key { "\(parent).\(key)" } else { parent } }
 
-    /// The field, or nil when the document does not have it.
-    ///
-    /// A `null` is not absent: it is damage.
-    var ifPresent: JSONField? { value == nil ? nil : self }
-
     /// A field of this field, which must be an object.
     func field(_ key: String) throws -> JSONField {
         JSONField(value: try object()[key], path: path, key: key)
     }
+
+    /// A field of this field, which must be an object; nil when the document does not have it.
+    ///
+    /// A `null` is not absent: it is damage.
+    func fieldIfPresent(_ key: String) throws -> JSONField? {
+        try object()[key].map { JSONField(value: $0, path: path, key: key) }
+    }
+
+    /// Returns whether a field of this field is there, and `true`.
+    func isTrue(_ key: String) throws -> Bool { try object()[key] == .bool(true) }
 
     func object() throws -> [String: JSONValue] {
         guard case .object(let fields) = value else { throw unexpected("an object") }

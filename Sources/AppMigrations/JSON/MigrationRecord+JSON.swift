@@ -5,18 +5,20 @@ extension MigrationRecord {
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`, which names the field.
     init(_ field: JSONField) throws {
-        self.init(start: try field.field("start").ifPresent?.version())
+        self.init(start: try field.fieldIfPresent("start")?.version())
         let known = try field.field("work")
-        for key in try known.object().keys {
+        let states = try known.object()
+        reserve(states.count)
+        for (key, state) in states {
             // Work of a kind that only a newer version of the package knows is left as it is.
             guard let id = try WorkID(key: key, in: known) else { continue }
-            self[id] = try WorkState(known.field(key))
+            self[id] = try WorkState(settled: state) ?? .open(OpenWork(known.field(key)))
         }
-        freshBuild = try field.field("fresh").ifPresent?.text()
-        completed = try field.field("completed").ifPresent?.version()
-        highest = try field.field("highest").ifPresent?.version()
-        downgradedTo = try field.field("downgradedTo").ifPresent?.version()
-        if let names = try field.field("databases").ifPresent {
+        freshBuild = try field.fieldIfPresent("fresh")?.text()
+        completed = try field.fieldIfPresent("completed")?.version()
+        highest = try field.fieldIfPresent("highest")?.version()
+        downgradedTo = try field.fieldIfPresent("downgradedTo")?.version()
+        if let names = try field.fieldIfPresent("databases") {
             databases = Set(try names.list().map { try $0.text() })
         }
     }
@@ -49,7 +51,7 @@ extension WorkID {
 
     /// Creates the work with a key; nil for a kind that only a newer version of the package knows.
     fileprivate init?(key: String, in field: JSONField) throws {
-        guard let space = key.lastIndex(of: " ") else {
+        guard let space = key.utf8.lastIndex(of: UInt8(ascii: " ")) else {
             self.init(try field.version(in: key))
             return
         }
@@ -59,21 +61,18 @@ extension WorkID {
 
     /// Returns true for the key of a kind that only a newer version of the package knows.
     fileprivate static func isUnknown(key: String) -> Bool {
-        key.lastIndex(of: " ").map { Kind(rawValue: String(key[..<$0])) == nil } ?? false
+        key.utf8.lastIndex(of: UInt8(ascii: " ")).map { Kind(rawValue: String(key[..<$0])) == nil } ?? false
     }
 }
 
 extension WorkState {
-    private static let words: [String: WorkState] = [
-        "done": .done, "notNeeded": .notNeeded, "skipped": .skipped,
-    ]
-
-    fileprivate init(_ field: JSONField) throws {
-        if case .string(let word) = field.value {
-            guard let state = Self.words[word] else { throw field.damage("\"\(word)\" is no state of work") }
-            self = state
-        } else {
-            self = .open(try OpenWork(field))
+    /// Reads the state of work that has come to its end; nil for anything else.
+    fileprivate init?(settled value: JSONValue) {
+        switch value {
+        case .string("done"): self = .done
+        case .string("notNeeded"): self = .notNeeded
+        case .string("skipped"): self = .skipped
+        default: return nil
         }
     }
 
@@ -89,16 +88,17 @@ extension WorkState {
 
 extension OpenWork {
     fileprivate init(_ field: JSONField) throws {
+        if case .string(let word) = field.value { throw field.damage("\"\(word)\" is no state of work") }
         let limit = Self.maximumCount
-        isOwed = try field.field("owed").value == .bool(true)
-        running = try field.field("running").ifPresent.map { try Start($0) }
-        deaths = try field.field("deaths").ifPresent?.count(upTo: limit) ?? 0
-        forgiven = min(deaths, try field.field("forgiven").ifPresent?.count(upTo: limit) ?? 0)
-        build = try field.field("build").ifPresent?.text()
-        remaining = try field.field("remaining").ifPresent?.count(upTo: .max)
-        failures = try field.field("failures").ifPresent?.count(upTo: limit) ?? 0
-        isGivenUp = try field.field("givenUp").value == .bool(true)
-        position = try field.field("position").ifPresent.map { try StepPosition($0) }
+        isOwed = try field.isTrue("owed")
+        running = try field.fieldIfPresent("running").map { try Start($0) }
+        deaths = try field.fieldIfPresent("deaths")?.count(upTo: limit) ?? 0
+        forgiven = min(deaths, try field.fieldIfPresent("forgiven")?.count(upTo: limit) ?? 0)
+        build = try field.fieldIfPresent("build")?.text()
+        remaining = try field.fieldIfPresent("remaining")?.count(upTo: .max)
+        failures = try field.fieldIfPresent("failures")?.count(upTo: limit) ?? 0
+        isGivenUp = try field.isTrue("givenUp")
+        position = try field.fieldIfPresent("position").map { try StepPosition($0) }
     }
 
     fileprivate func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
@@ -121,7 +121,7 @@ extension OpenWork.Start {
     fileprivate init(_ field: JSONField) throws {
         self.init(
             build: try field.field("build").text(), since: try field.field("since").date(),
-            isDeferred: try field.field("deferred").value == .bool(true))
+            isDeferred: try field.isTrue("deferred"))
     }
 
     fileprivate func json(replacing old: JSONValue?) -> [String: JSONValue] {
@@ -135,13 +135,13 @@ extension OpenWork.Start {
 
 extension StepPosition {
     fileprivate init(_ field: JSONField) throws {
-        cursor = try field.field("cursor").ifPresent?.text()
+        cursor = try field.fieldIfPresent("cursor")?.text()
         // Far above any real count, and far below where arithmetic overflows, in the 32 bits of watchOS too.
         let limit = Int.max / 2
         done = try field.field("done").count(upTo: limit)
-        total = try field.field("total").ifPresent?.count(upTo: limit)
+        total = try field.fieldIfPresent("total")?.count(upTo: limit)
         setAside =
-            try field.field("setAside").ifPresent?.list().map { try $0.list().map { try $0.text() } } ?? []
+            try field.fieldIfPresent("setAside")?.list().map { try $0.list().map { try $0.text() } } ?? []
     }
 
     fileprivate func json(replacing old: JSONValue?) -> [String: JSONValue] {

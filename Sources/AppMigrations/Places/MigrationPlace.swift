@@ -144,11 +144,17 @@ package struct PendingSchema: Sendable, Equatable {
     package var undo: [String]
     /// The versions that it will apply.
     package var apply: [String]
+    /// True if it will write into the ledger what has been corrected since: how migrations are undone.
+    package var correctsLedger: Bool
 
-    package init(undo: [String] = [], apply: [String] = []) {
+    package init(undo: [String] = [], apply: [String] = [], correctsLedger: Bool = false) {
         self.undo = undo
         self.apply = apply
+        self.correctsLedger = correctsLedger
     }
+
+    /// True if it will do nothing.
+    var isEmpty: Bool { count == 0 && !correctsLedger }
 
     var count: Int { undo.count + apply.count }
 }

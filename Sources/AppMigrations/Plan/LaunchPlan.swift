@@ -156,7 +156,10 @@ final class LaunchPlan: Sendable {
                 remedy: "Leave the data alone until this process has been updated as well.",
                 manager: request.manager, version: version)
         }
-        let isReady = pending.allSatisfy { $0.step.kind == .versionChange || $0.step.onError != .stop }
+        let isReady = pending.allSatisfy {
+            $0.step.kind == .versionChange || $0.step.onError != .stop
+                || $0.step.isSchemaStep && $0.schema.count == 0
+        }
         if isReady, places[0].state.record != nil { return }
         throw MigrationError(
             .notYetMigrated, "the data is not yet at version \(request.current)",
@@ -171,11 +174,12 @@ extension [LaunchPlan.PendingStep] {
     fileprivate mutating func setPrerequisites(
         among deferred: [LaunchPlan.PendingStep], _ deadlines: [AppVersion: AppVersion]
     ) {
+        let others = deferred.map { (key: $0.key, deadline: deadlines[$0.step.version]) }
         for index in indices {
             let step = self[index].step
-            self[index].prerequisites = deferred.filter { other in
-                let isDue = deadlines[other.step.version].map { $0 <= step.version } ?? false
-                return isDue || step.finishing.contains(other.step.version)
+            self[index].prerequisites = others.filter { other in
+                other.deadline.map { $0 <= step.version } ?? false
+                    || step.finishing.contains(other.key.id.version)
             }.map(\.key)
         }
     }

@@ -84,7 +84,7 @@ extension LaunchPlan.PlacePlan {
     /// The work that is pending in this place, whatever the target.
     func pending(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
         var pending: [LaunchPlan.PendingStep] = []
-        for (step, schema) in zip(steps.schemaSteps, state.pending) where schema.count > 0 {
+        for (step, schema) in zip(steps.schemaSteps, state.pending) where !schema.isEmpty {
             pending.append(.init(step: step, place: index, isOutOfOrder: false, schema: schema))
         }
         guard let record else { return pending }

@@ -40,6 +40,9 @@ extension MigrationRecord {
         }
     }
 
+    /// Makes room for the states of so much work.
+    mutating func reserve(_ count: Int) { work.reserveCapacity(count) }
+
     /// Returns true if a step has run, or was not needed, or was skipped.
     package func hasSettled(_ version: AppVersion) -> Bool { work[WorkID(version)]?.isSettled ?? false }
 

@@ -242,8 +242,8 @@ extension StoreState {
             seen[line.key] = try JSONField(value: line.value, path: "seen.\(line.key)").list().map { entry in
                 SeenVersion(
                     version: try entry.field("version").version(),
-                    build: try entry.field("build").ifPresent?.text(), first: try entry.field("first").date(),
-                    isAdopted: try entry.field("adopted").value == .bool(true))
+                    build: try entry.fieldIfPresent("build")?.text(), first: try entry.field("first").date(),
+                    isAdopted: try entry.isTrue("adopted"))
             }
         }
     }
@@ -260,6 +260,7 @@ extension StoreState {
         guard String(validUTF8: data) != nil else {
             throw MigrationError.damagedStore("not UTF-8 text")
         }
+        try RecordChecksum.check(data)
         let value: JSONValue
         do {
             value = try JSONValue(parsing: data)
@@ -267,17 +268,18 @@ extension StoreState {
             throw MigrationError.damagedStore(
                 "not valid JSON, or cut off", underlyingError: error)
         }
-        guard case .object(let root) = value else {
+        guard case .object(var root) = value else {
             throw MigrationError.damagedStore("not a JSON object")
         }
+        root[RecordChecksum.key] = nil
         try self.init(root: root)
     }
 
-    /// The state as a JSON document for machines and people: indented, its keys in a stable order.
+    /// The state as a JSON document for machines and people: indented, its keys in a stable order, behind a checksum.
     package func json() throws -> Data {
         var data = try JSONValue.object(root).text(.prettyPrinted)
         data.append(UInt8(ascii: "\n"))
-        return data
+        return RecordChecksum.adding(to: data)
     }
 }
 

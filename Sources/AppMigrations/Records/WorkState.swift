@@ -27,7 +27,8 @@ package enum WorkState: Sendable, Equatable {
     case notNeeded
     /// The app has settled it without running it.
     case skipped
-    case open(OpenWork)
+    // Indirect: nearly all work of a record is settled, and needs no room for this.
+    indirect case open(OpenWork)
 
     package var isSettled: Bool {
         switch self {

@@ -9,7 +9,8 @@ import MigrationDiagnostics
 ///
 /// The store replaces the file as a whole, so that it is never seen half-written, and survives a power cut. Beside
 /// the file are lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
-/// settled step. You may remove them while no app is running.
+/// settled step. You may remove them while no app is running. The file's first line is a checksum; whoever edits the file
+/// by hand removes that line.
 public struct JSONStore: MigrationStore {
     /// The data that must be on the disk before a record says that a step is complete.
     public enum Durability: Sendable {

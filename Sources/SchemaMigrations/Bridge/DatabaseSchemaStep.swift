@@ -32,7 +32,9 @@ struct SQLSchemaStep: DatabaseSchemaStep {
             _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
         }
         return (
-            PendingSchema(undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" }),
+            PendingSchema(
+                undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" },
+                correctsLedger: plan.correctsDownMigrations),
             plan.newer.map { "\($0)" }
         )
     }
@@ -44,7 +46,9 @@ struct SQLSchemaStep: DatabaseSchemaStep {
         let isDowngrade = if case .downgrade = context.launch { true } else { false }
         // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
         let report = try migrator.migrate(
-            database, upTo: target, undoingOnly: isDowngrade, progress: context.progress,
+            database, upTo: target, undoingOnly: isDowngrade,
+            restarting: RestartedSteps(database: database, above: context.to),
+            progress: context.progress,
             interrupter: Interrupter(observing: context.progress))
         return SchemaStepOutcome(
             applied: report.applied.map { "\($0)" }, undone: report.undone.map { "\($0)" },

@@ -49,6 +49,8 @@ package struct Ledger: Sendable {
     /// The applied versions that are not in the table yet and have to be written.
     private(set) var unmarked: Set<SchemaVersion> = []
     /// The version at or below which nothing is pending; nil if the database was built by replaying.
+    ///
+    /// It is the lowest version, or what the details keep since that one was undone.
     let floor: SchemaVersion?
     /// The applied migrations that the migrator does not know, ascending: a newer build, or another branch, brought them.
     var newer: [AppliedMigration] = []
@@ -91,7 +93,7 @@ package struct Ledger: Sendable {
         if versions.isEmpty, hasDetails { try Self.checkThatDetailsAreEmpty(db) }
         self.init(
             exists: true, applied: Set(versions),
-            floor: try versions.first.flatMap { try Self.floor(at: $0, hasDetails: hasDetails, db) })
+            floor: hasDetails ? try Self.floor(at: versions.first, db) : versions.first)
         self.isNamed = isNamed
     }
 
@@ -115,42 +117,40 @@ package struct Ledger: Sendable {
         return ledger
     }
 
-    /// Reads the applied versions of a database, ascending, or returns nil if it has no ledger.
+    /// Reads the applied versions of a database, ascending: none, or nil, if it has not begun with a migration.
     ///
     /// It uses one statement, which sees one state of the database without a transaction.
-    static func versions(_ db: Database) throws -> [SchemaVersion]? {
+    static func versions(_ db: Database, beginningWith migration: any SchemaMigration) throws
+        -> [SchemaVersion]?
+    {
         do {
-            return try fetchVersions(db)
+            return try fetchVersions(
+                db, where: "(SELECT name FROM main.schema_migrations_details WHERE version = ?) = ?",
+                arguments: [migration.version, migration.name])
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return nil
         }
     }
 
-    private static func fetchVersions(_ db: Database) throws -> [SchemaVersion] {
+    private static func fetchVersions(
+        _ db: Database, where condition: String = "TRUE", arguments: StatementArguments = []
+    ) throws -> [SchemaVersion] {
         let statement = try db.makeStatement(
-            sql: "SELECT version FROM main.schema_migrations ORDER BY version")
+            sql: "SELECT version FROM main.schema_migrations WHERE \(condition) ORDER BY version")
+        try statement.setArguments(arguments)
         if let versions = try statement.integers() { return versions }
         let other = try DatabaseValue.fetchOne(
             db, sql: "SELECT version FROM main.schema_migrations WHERE typeof(version) <> 'integer'")
         throw damaged("holds \(other ?? .null), which is not an integer")
     }
 
-    /// Returns the origin as the floor, or nil if this package ran that migration.
-    ///
-    /// In that case the database was built by replaying, and nothing is below the origin.
-    private static func floor(
-        at origin: SchemaVersion, hasDetails: Bool, _ db: Database
-    ) throws -> SchemaVersion? {
-        guard hasDetails else { return origin }
-        let cameBy = try String.fetchOne(
-            db, sql: "SELECT origin FROM main.schema_migrations_details WHERE version = ?",
-            arguments: [origin])
-        return cameBy == AppliedMigration.Origin.applied.rawValue ? nil : origin
-    }
-
     /// Throws an error if the ledger has lost its versions, since every migration would run again.
     private static func checkThatDetailsAreEmpty(_ db: Database) throws {
-        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM main.schema_migrations_details") ?? 0
+        let count =
+            try Int.fetchOne(
+                db,
+                sql: "SELECT count(*) FROM main.schema_migrations_details WHERE origin <> '\(floorOrigin)'")
+            ?? 0
         guard count > 0 else { return }
         throw SchemaMigrationError(
             .damagedLedger,
@@ -290,12 +290,6 @@ package struct Ledger: Sendable {
             entry.checksum.databaseValue, entry.seconds.databaseValue, entry.app.databaseValue,
             entry.isCompatible.databaseValue, entry.down.databaseValue,
         ])
-    }
-
-    static func remove(_ version: SchemaVersion, _ db: Database) throws {
-        try db.execute(sql: "DELETE FROM main.schema_migrations WHERE version = ?", arguments: [version])
-        try db.execute(
-            sql: "DELETE FROM main.schema_migrations_details WHERE version = ?", arguments: [version])
     }
 
     static func setDown(_ down: String?, of version: SchemaVersion, _ db: Database) throws {

@@ -1,8 +1,10 @@
 import GRDB
 
-/// The foreign keys that a table had before, to tell new ones from them.
+/// The foreign keys that a table has only under its new definition.
 struct NewKeys {
-    private let before: Set<Target>
+    private let table: SQLName
+    /// The keys, by the numbers that SQLite gives them.
+    private let keys: [(id: Int, key: ForeignKey)]
 
     /// A foreign key without its actions, which concern no row that is there.
     private struct Target: Hashable {
@@ -16,36 +18,39 @@ struct NewKeys {
         }
     }
 
-    init(of table: SQLName, _ db: Database) throws {
-        before = try Set(Self.keys(of: table, db).map { try Target($0.key, db) })
-    }
-
-    private static func keys(of table: SQLName, _ db: Database) throws -> [(id: Int, key: ForeignKey)] {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
-        return Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.map { id, rows in
-            let key = ForeignKey(
-                child: table, columns: rows.map { $0["from"] }, parent: rows[0]["table"],
-                parentColumns: rows.compactMap { $0["to"] as SQLName? })
-            return (id, key)
-        }
-    }
-
-    /// Throws an error if a row breaks a new foreign key.
-    func check(_ change: TableChange, _ db: Database) throws {
-        let table = change.table
-        let new = try Self.keys(of: table, db).filter { try !before.contains(Target($0.key, db)) }
-        guard !new.isEmpty else { return }
-        for (_, key) in new where try db.hasTable(key.parent) && !key.isComplete(in: db) {
+    /// - Throws: ``SchemaMigrationError``, if the columns that a new key refers to are not unique.
+    init(_ old: TableShape, _ new: TableShape, _ db: Database) throws {
+        table = old.name
+        let before = try Set(old.foreignKeys.map { try Target($0.key, db) })
+        keys = try new.foreignKeys.filter { try !before.contains(Target($0.key, db)) }
+        for (_, key) in keys where try db.hasTable(key.parent) && !key.isComplete(in: db) {
             throw SchemaMigrationError(
                 .refusedStatement,
                 "Table \(table) would refer to columns of \(key.parent) that are not unique: \(key.description)",
                 remedy: "Add a UNIQUE index on these columns of \(key.parent) first. Nothing was changed.")
         }
+    }
+
+    /// Returns conditions that hold for the rows without a parent; nil if only SQLite's own check can tell.
+    ///
+    /// Of row ids, a query compares as SQLite does for foreign keys. Of other columns it may not: the index of the parent
+    /// can have another collation than the column.
+    func conditions(_ db: Database) throws -> [String]? {
+        var conditions: [String] = []
+        for (_, key) in keys {
+            guard let rowID = try key.parentRowID(db) else { return nil }
+            conditions.append("\(key.columns.sql) NOT IN (SELECT \(rowID.sql) FROM \(key.parent.inMain))")
+        }
+        return conditions
+    }
+
+    /// Throws an error if a row breaks a new foreign key of the table, which has its new definition by now.
+    func check(_ change: TableChange, _ db: Database) throws {
+        guard !keys.isEmpty else { return }
         let counts = try orphans(of: table, db)
         var problems: [String] = []
         var total = 0
-        for (id, key) in new {
+        for (id, key) in keys {
             guard let count = counts[id] else { continue }
             total += count
             let keys = try change.keys(of: key.orphans(db), db)
@@ -77,6 +82,14 @@ extension ForeignKey {
         let names = columns.map(\.text).joined(separator: ", ")
         let parents = parentColumns.map(\.text).joined(separator: ", ")
         return "foreign key \(names) → \(parent)\(parents.isEmpty ? "" : "(\(parents))")"
+    }
+
+    /// Returns the column to which the key refers, if it is another name of the parent's row id.
+    fileprivate func parentRowID(_ db: Database) throws -> SQLName? {
+        guard try db.hasTable(parent) else { return nil }
+        let shape = try TableShape(parent, db)
+        guard shape.hasRowIDKey, let column = shape.key.first?.name else { return nil }
+        return try parentColumns(in: db) == [column] ? column : nil
     }
 
     /// Returns a query for the rows that refer to a missing row: it only finds their keys for a message.

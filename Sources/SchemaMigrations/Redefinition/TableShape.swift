@@ -44,6 +44,8 @@ struct TableShape {
     let columns: [Column]
     let indexes: Set<Index>
     let checks: [TableText.Expression]
+    /// The foreign keys, by the numbers that SQLite gives them.
+    let foreignKeys: [(id: Int, key: ForeignKey)]
     /// The words of a query that keep it from reading the columns of a row from another index than that of its key.
     let withoutIndexes: String
 
@@ -86,6 +88,19 @@ struct TableShape {
         }
         indexes = try Self.indexes(of: name, db)
         checks = text.checks(names)
+        foreignKeys = try Self.foreignKeys(of: name, db)
+    }
+
+    private static func foreignKeys(of table: SQLName, _ db: Database) throws -> [(id: Int, key: ForeignKey)]
+    {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
+        return Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.map { id, rows in
+            let key = ForeignKey(
+                child: table, columns: rows.map { $0["from"] }, parent: rows[0]["table"],
+                parentColumns: rows.compactMap { $0["to"] as SQLName? })
+            return (id, key)
+        }
     }
 
     private static func indexes(of table: SQLName, _ db: Database) throws -> Set<Index> {

@@ -21,6 +21,8 @@ final class SchemaRun {
     private let db: Database
     private let interrupter: Interrupter
     private let progress: RunProgress?
+    /// The steps that begin again if this run undoes migrations.
+    private let restarting: RestartedSteps
     private let limit: Duration
     /// The grouping of migrations into commits.
     private var commits: SchemaOptions.Commits
@@ -33,8 +35,12 @@ final class SchemaRun {
     private var settings: ConnectionSettings?
 
     /// Prepares a run on a connection that is not inside a transaction.
-    init(migrator: SchemaMigrator, db: Database, interrupter: Interrupter, progress: RunProgress?) {
+    init(
+        migrator: SchemaMigrator, db: Database, restarting: RestartedSteps, interrupter: Interrupter,
+        progress: RunProgress?
+    ) {
         self.migrator = migrator
+        self.restarting = restarting
         self.db = db
         self.interrupter = interrupter
         self.progress = progress
@@ -195,7 +201,8 @@ final class SchemaRun {
     // 4. `Inspection` notes the schema. In a second attempt it also finds out what is broken already.
     //
     // 5. `runTogether` runs SQL files one after the other, and then writes their rows to the ledger. `runSingly` runs
-    //    the migrations that are left: each with its row, in a savepoint.
+    //    the migrations that are left: each with its row, in a savepoint. If migrations were undone, steps whose work
+    //    that may have undone too begin again.
     //
     //    > 3. Remember the format of all indexes, triggers, and views associated with table X. […]
     //    > 9. If any views refer to table X in a way that is affected by the schema change, then drop those views […]
@@ -231,6 +238,7 @@ final class SchemaRun {
                 // What names the ledger may need the row of each migration before the next one runs.
                 if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
                 try runSingly(&group, ledger, &inspection)
+                if group.done.contains(where: { $0.direction == .down }) { try restarting.restart(db) }
                 try db.notifyObservers(of: inspection.finish())
                 return inspection.warnings
             }

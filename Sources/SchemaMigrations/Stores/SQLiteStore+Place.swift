@@ -58,14 +58,17 @@ extension SQLiteStore: MigrationPlace {
     ) throws -> (pending: [PendingSchema], newer: [String]) {
         var covered: Set<String> = []
         var newer: [String] = []
+        var isCorrected = false
         let pending = try schemaSteps.map { schemaStep in
             guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else {
                 return PendingSchema()
             }
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
+            defer { isCorrected = isCorrected || found.pending.correctsLedger }
             return PendingSchema(
-                undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft))
+                undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft),
+                correctsLedger: found.pending.correctsLedger && !isCorrected)
         }
         return (pending, newer)
     }

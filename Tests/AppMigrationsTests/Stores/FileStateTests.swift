@@ -60,6 +60,7 @@ struct FileStateTests {
         #expect(try store.record(of: "Library")?.settled == ["1.1", "1.2"])
         // Changes the file in place, without changing its length.
         let text = try String(contentsOf: url, encoding: .utf8).replacingOccurrences(of: "1.2", with: "1.3")
+            .replacing("\"checksum\"", with: "\"formerly\"")
         let file = try FileHandle(forWritingTo: url)
         try file.write(contentsOf: Data(text.utf8))
         try file.close()

@@ -54,6 +54,34 @@ struct RedefinitionKindsTests {
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name LIKE 'p%'") == ["Photo"])
     }
 
+    @Test(
+        "refer to a row id as SQLite's own check sees it",
+        arguments: ["INTEGER", "TEXT", "REAL", "NUMERIC", "BLOB", ""])
+    func rowIDs(type: String) throws {
+        let values = [
+            "1", "'1'", "1.0", "'1.0'", "' 1'", "'1e0'", "x'31'", "1.5", "'a'", "''", "2", "NULL",
+            "9007199254740993",
+            "9007199254740992.0", "9223372036854775807", "9223372036854775808", "'9223372036854775807'",
+        ]
+        for value in values {
+            let (old, new) = (
+                "CREATE TABLE t(a \(type))",
+                "CREATE TABLE t(a \(type) NOT NULL ON CONFLICT FAIL REFERENCES p)"
+            )
+            let rows = """
+                CREATE TABLE p(id INTEGER PRIMARY KEY);
+                INSERT INTO p VALUES (1), (9007199254740992), (9223372036854775807);
+                INSERT INTO t SELECT \(value) WHERE \(value) IS NOT NULL;
+                """
+            let table = try RedefinedTable("\(old); \(rows)")
+            let plain = try RedefinedTable("PRAGMA foreign_keys = OFF; \(new); \(rows)")
+            let isOrphan = try !plain.database.strings("SELECT 1 FROM pragma_foreign_key_check").isEmpty
+            let result = Result { try table.redefine(new) }
+            #expect(
+                isOrphan ? (try? result.get()) == nil : (try? result.get()) == .edited, "\(value) in \(type)")
+        }
+    }
+
     @Test("have odd names")
     func oddNames() throws {
         let table = try RedefinedTable(

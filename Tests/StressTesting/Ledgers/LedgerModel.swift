@@ -75,6 +75,8 @@ struct LedgerModel: Hashable, Sendable {
             for version in unknown {
                 entries[version] = nil
                 effects.remove(version)
+                // It can come back; what was below it cannot.
+                floor = floor.map { min($0, version - 1) }
             }
         } else if build.newer != .allow, unknown.contains(where: { entries[$0]?.isCompatible != true }) {
             return .refused("newerDatabase")

@@ -14,7 +14,8 @@ public struct LedgersTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Plays every sequence of two or three builds of up to three or four files, and random ones of up to five.
+    /// Plays every two builds of up to three or four files and the return of the first, some with a third one, and random
+    /// histories of up to five builds.
     public func run(_ size: StressSize) throws -> StressOutcome {
         let folder = try TemporaryFolder()
         let builds = Self.builds(of: size == .long ? 4 : 3)
@@ -35,7 +36,8 @@ public struct LedgersTest: StressTest {
                 }
                 if index < builds.count {
                     for second in builds {
-                        try play([builds[index], second])
+                        // Whoever goes back comes forward again.
+                        try play([builds[index], second, builds[index]])
                         guard size == .long else { continue }
                         for _ in 0..<6 { try play([builds[index], second, numbers.pick(builds)]) }
                     }

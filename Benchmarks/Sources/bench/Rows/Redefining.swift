@@ -6,13 +6,16 @@ extension Benchmark {
     /// Measures what NOT NULL, CHECK and a foreign key cost for a table that is not copied.
     static let redefining = [
         Benchmark(what: "redefining a table") { effort, scratch in
-            guard effort == .full else { return try redefine(rows: 2_000, times: 1, scratch) }
-            return try redefine(rows: 100_000, times: 7, scratch)
-                + redefine(rows: 1_000_000, times: 3, scratch)
+            guard effort == .full else { return try redefine(rows: 2_000, times: 1, goal: 1, scratch) }
+            // A plain rebuild of a table that fits the page cache takes as long as 32 scans.
+            return try redefine(rows: 100_000, times: 7, goal: 20, scratch)
+                + redefine(rows: 1_000_000, times: 3, goal: 30, scratch)
         }
     ]
 
-    private static func redefine(rows: Int, times: Int, _ scratch: Scratch) throws -> [TableRow] {
+    private static func redefine(
+        rows: Int, times: Int, goal: Double, _ scratch: Scratch
+    ) throws -> [TableRow] {
         let (ours, plain) = (scratch.new("ours.sqlite"), scratch.new("plain.sqlite"))
         defer { for file in [ours, plain] { try? FileManager.default.removeItem(at: file) } }
         try RedefinedPhotos.fill(ours, rows: rows)
@@ -40,7 +43,7 @@ extension Benchmark {
         )
         return [
             TableRow(
-                what: what, size: size, against: "a plain rebuild", goal: .faster(30), ours: edits,
+                what: what, size: size, against: "a plain rebuild", goal: .faster(goal), ours: edits,
                 other: rebuilds),
             TableRow(
                 what: what, size: size, against: "one scan of the table", goal: .within(3), ours: edits,

@@ -1,0 +1,28 @@
+import AppMigrations
+import GRDB
+
+/// The unfinished steps of a database that begin again when migrations are undone there.
+///
+/// An undone migration may have dropped what such a step had written. When it is applied again, the step must not go on
+/// where it was, or the rows before that would stay without. A finished step stays finished: nothing tells one that an
+/// undone migration has emptied from one that has changed what is still there, and must not do so twice.
+struct RestartedSteps {
+    let database: any DatabaseWriter
+    /// The version of the app, which knows its own steps and those below; nil to begin anew with all.
+    var above: AppVersion?
+
+    /// Forgets how far the steps of all managers are, in the open transaction.
+    func restart(_ db: Database) throws {
+        let store = SQLiteStore(database)
+        let steps = try SQLiteStore.unfinishedSteps(db).filter { step in
+            above.map { step.version > $0 } ?? true
+        }
+        for (manager, steps) in Dictionary(grouping: steps, by: \.manager) {
+            try store.update(manager, db) { state in
+                try state.changeRecord(of: manager) { record in
+                    for step in steps { record?.changeOpen(WorkID(step.version)) { $0.position = nil } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import AppMigrations
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("A down migration that was corrected, in a manager with nothing pending", .timed)
+struct CorrectedDownTests {
+    private let app: App
+    private let database: DatabaseQueue
+
+    init() throws {
+        app = try App()
+        database = try app.open()
+    }
+
+    private func launch(
+        _ version: String = "1.0", down: String, role: MigrationOptions.Role = .migrates
+    ) throws -> MigrationReport {
+        let manager = try app.manager(version, options: MigrationOptions(role: role))
+        let migrations = [
+            SQLMigration(version: 1, name: "book", sql: "CREATE TABLE book(id INTEGER PRIMARY KEY)"),
+            SQLMigration(
+                version: 2, name: "pages", sql: "ALTER TABLE book ADD COLUMN pages; CREATE TABLE page(x)",
+                down: down),
+        ]
+        let schema = try SchemaMigrator(
+            migrations: migrations, options: SchemaOptions(newerDatabases: .rollBack))
+        manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
+        manager.whenMigratingToVersion("1.1", migrate: schema, in: database)
+        return try manager.migrate()
+    }
+
+    private static let wrong = "ALTER TABLE book DROP COLUMN pages"
+    private static let right = "ALTER TABLE book DROP COLUMN pages; DROP TABLE page"
+
+    private func down() throws -> String? {
+        try database.read {
+            try String.fetchOne($0, sql: "SELECT down FROM schema_migrations_details WHERE version = 2")
+        }
+    }
+
+    @Test("is written into the ledger by the next launch, once")
+    func corrected() throws {
+        _ = try launch("1.1", down: Self.wrong)
+        #expect(try down() == Self.wrong)
+        let report = try launch("1.1", down: Self.right)
+        #expect(report.schemaSteps.map(\.schemaVersions) == [[]])
+        #expect(try down() == Self.right)
+        #expect(try launch("1.1", down: Self.right).schemaSteps == [])
+    }
+
+    @Test("is no reason for a process that waits to refuse the database, which it leaves as it is")
+    func waits() throws {
+        _ = try launch("1.1", down: Self.wrong)
+        _ = try launch("1.1", down: Self.right, role: .waits)
+        #expect(try down() == Self.wrong)
+    }
+
+    @Test("is not written by an older build, whose down migration may be the one with the mistake")
+    func downgrade() throws {
+        _ = try launch("1.2", down: Self.right)
+        let report = try launch("1.1", down: Self.wrong)
+        #expect(report.launch == .downgrade(from: "1.2"))
+        #expect(report.schemaSteps == [])
+        #expect(try down() == Self.right)
+    }
+}

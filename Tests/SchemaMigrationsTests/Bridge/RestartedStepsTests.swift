@@ -1,0 +1,109 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+@Suite("A deferred step of a newer build, when an older build undoes its migration", .timed)
+struct RestartedStepsTests {
+    private let app: App
+
+    private static let note = SQLMigration(
+        version: 1, name: "note",
+        sql: """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, text);
+            WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+            INSERT INTO note(id) SELECT i FROM n
+            """)
+    private static let hash = SQLMigration(
+        version: 2, name: "hash", sql: "ALTER TABLE note ADD COLUMN hash",
+        down: "ALTER TABLE note DROP COLUMN hash")
+
+    init() throws {
+        app = try App()
+        let database = try app.open()
+        try manager("1.0", database).migrate()
+        try manager("2.0", database).migrate()
+        try database.close()
+    }
+
+    /// A manager of 1.0, which rolls back, or of 2.0, which fills a new column.
+    private func manager(
+        _ version: String, _ database: any DatabaseWriter, name: String = "Library"
+    ) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: name, currentVersion: version, adopting: .newApp, store: JSONStore(at: app.storeURL))
+        let schema = try SchemaMigrator(
+            migrations: version == "1.0" ? [Self.note] : [Self.note, Self.hash],
+            options: SchemaOptions(newerDatabases: .rollBack))
+        manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
+        if version == "2.0" {
+            manager.whenMigratingToVersion("2.0", deferredIn: database, overRowsOf: "note") { db, rows in
+                try db.execute(
+                    literal: "UPDATE note SET hash = 'new' WHERE hash IS NULL AND \(rows.condition)")
+            }
+        }
+        return manager
+    }
+
+    /// Runs a batch of the step, and leaves the others.
+    private func runBatch(_ database: any DatabaseWriter) throws {
+        let manager = try manager("2.0", database)
+        try manager.migrate()
+        try manager.runDeferred(while: {
+            manager.deferredProgress.cancel()
+            return true
+        })
+    }
+
+    private func rest(_ database: any DatabaseWriter) throws -> Int? {
+        try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note WHERE hash IS NULL") }
+    }
+
+    /// The ways to undo the migration.
+    enum Undoing: CaseIterable {
+        case olderBuild, otherManager, migrator, rollback
+    }
+
+    @Test("begins again, when the migration has come back", arguments: Undoing.allCases)
+    func restarted(_ undoing: Undoing) throws {
+        let database = try app.open()
+        try runBatch(database)
+        let left = try #require(try rest(database))
+        try #require(left > 0 && left < 1000, "one batch does a part of the rows")
+        switch undoing {
+        case .olderBuild:
+            #expect(try manager("1.0", database).migrate().schemaSteps.map(\.undone) == [["2"]])
+        case .otherManager:
+            #expect(
+                try manager("1.0", database, name: "Schema").migrate().schemaSteps.map(\.undone) == [["2"]])
+        case .migrator:
+            let options = SchemaOptions(newerDatabases: .rollBack)
+            #expect(
+                try SchemaMigrator(migrations: [Self.note], options: options).migrate(database).undone == [2])
+        case .rollback:
+            #expect(
+                try SchemaMigrator(migrations: [Self.note, Self.hash]).rollback(database, to: 1) == [2])
+        }
+        #expect(
+            try database.read { try $0.columns(in: "note").map(\.name) } == ["id", "text"])
+        let returned = try manager("2.0", database)
+        try returned.migrate()
+        #expect(try returned.runDeferred().pending == [])
+        #expect(try rest(database) == 0)
+    }
+
+    @Test("goes on where it is, if the undoing is rolled back")
+    func failedUndo() throws {
+        let database = try app.open()
+        try runBatch(database)
+        let left = try rest(database)
+        try database.write { try $0.execute(sql: "CREATE INDEX note_hash ON note(hash)") }
+        #expect(throws: MigrationError.self) { try manager("1.0", database).migrate() }
+        try database.write { try $0.execute(sql: "DROP INDEX note_hash") }
+        let returned = try manager("2.0", database)
+        let waiting = try returned.migrate().deferred.first
+        #expect(waiting?.done == left.map { 1000 - $0 })
+    }
+}
