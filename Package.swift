@@ -53,6 +53,7 @@ let package = Package(
             name: "DatabaseFiles",
             dependencies: [
                 "AppMigrations",
+                "CMigrationSQLite",
                 "CMigrationSystem",
                 "MigrationDiagnostics",
                 "SchemaMigrations",

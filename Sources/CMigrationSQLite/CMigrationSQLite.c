@@ -13,6 +13,10 @@ int sqlite3_bind_double(sqlite3_stmt *, int, double);
 int sqlite3_bind_int64(sqlite3_stmt *, int, long long);
 int sqlite3_bind_null(sqlite3_stmt *, int);
 int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(void *));
+int sqlite3_bind_text64(
+    sqlite3_stmt *, int, const char *, unsigned long long, void (*)(void *), unsigned char);
+int sqlite3_bind_blob64(sqlite3_stmt *, int, const void *, unsigned long long, void (*)(void *));
+int sqlite3_bind_zeroblob(sqlite3_stmt *, int, int);
 int sqlite3_step(sqlite3_stmt *);
 int sqlite3_reset(sqlite3_stmt *);
 const char *sqlite3_errmsg(sqlite3 *);
@@ -61,6 +65,21 @@ void app_migrations_bind_double(app_migrations_statement *statement, int place, 
 int app_migrations_bind_text(app_migrations_statement *statement, int place, const char *text) {
     // SQLITE_TRANSIENT: SQLite copies the text.
     return sqlite3_bind_text((sqlite3_stmt *)statement, place, text, -1, (void (*)(void *)) - 1);
+}
+
+int app_migrations_bind_text_bytes(
+    app_migrations_statement *statement, int place, const void *bytes, int64_t count, int encoding) {
+    // c3ref/bind_blob.html: a null pointer would bind a null.
+    return sqlite3_bind_text64(
+        (sqlite3_stmt *)statement, place, bytes ? bytes : "", (unsigned long long)count, (void (*)(void *)) - 1,
+        (unsigned char)encoding);
+}
+
+int app_migrations_bind_blob_bytes(
+    app_migrations_statement *statement, int place, const void *bytes, int64_t count) {
+    if (count == 0) return sqlite3_bind_zeroblob((sqlite3_stmt *)statement, place, 0);
+    return sqlite3_bind_blob64(
+        (sqlite3_stmt *)statement, place, bytes, (unsigned long long)count, (void (*)(void *)) - 1);
 }
 
 int app_migrations_run(app_migrations_statement *statement) {

@@ -34,6 +34,15 @@ void app_migrations_bind_integer(app_migrations_statement *statement, int place,
 void app_migrations_bind_double(app_migrations_statement *statement, int place, double number);
 int app_migrations_bind_text(app_migrations_statement *statement, int place, const char *text);
 
+/// Sets an argument to a text of so many bytes. The encoding is the number that a database's header has for it: 1 for UTF-8,
+/// 2 for UTF-16 little endian, 3 for big endian.
+int app_migrations_bind_text_bytes(
+    app_migrations_statement *statement, int place, const void *bytes, int64_t count, int encoding);
+
+/// Sets an argument to a blob of so many bytes.
+int app_migrations_bind_blob_bytes(
+    app_migrations_statement *statement, int place, const void *bytes, int64_t count);
+
 /// Runs a statement that returns no row. Returns an error code of SQLite's, or 0.
 int app_migrations_run(app_migrations_statement *statement);
 

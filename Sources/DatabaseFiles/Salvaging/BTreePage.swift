@@ -1,0 +1,121 @@
+/// A page of a b-tree, as far as it can be read (fileformat2.html, 1.6).
+struct BTreePage {
+    enum Kind: UInt8 { case indexInterior = 2, tableInterior = 5, indexLeaf = 10, tableLeaf = 13 }
+
+    /// A row of a table, or an entry of an index; in an interior page, what stands between two children.
+    struct Cell {
+        /// The page to its left, in an interior page.
+        var child: Int?
+        /// The row's id, in the tree of a table with ids.
+        var rowid: Int64?
+        /// The place of the record's first bytes in the page.
+        var local = 0..<0
+        /// The size of the record.
+        var size = 0
+        /// The page on which the record goes on.
+        var overflow: Int?
+    }
+
+    let number: Int
+    let kind: Kind
+    let bytes: [UInt8]
+    /// The cells that can be read, in their order.
+    private(set) var cells: [Cell] = []
+    /// The number of cells that cannot.
+    private(set) var brokenCells = 0
+    /// The last child of an interior page.
+    let lastChild: Int?
+
+    var isLeaf: Bool { kind == .tableLeaf || kind == .indexLeaf }
+    var isTable: Bool { kind == .tableLeaf || kind == .tableInterior }
+
+    /// Reads a page.
+    ///
+    /// - Returns: nil if the page is none of a b-tree.
+    init?(_ number: Int, _ bytes: [UInt8], usableSize: Int) {
+        let start = number == 1 ? 100 : 0
+        guard let type = bytes.byte(start), let kind = Kind(rawValue: UInt8(type)),
+            let count = bytes.uint16(start + 3), let content = bytes.uint16(start + 5)
+        else { return nil }
+        let isLeaf = kind == .tableLeaf || kind == .indexLeaf
+        let pointers = start + (isLeaf ? 8 : 12)
+        // A cell has at least four bytes, with its pointer six.
+        guard count <= (usableSize - pointers) / 6 + 1, pointers + 2 * count <= usableSize else { return nil }
+        let contentStart = content == 0 ? 65_536 : content
+        // Where the contents begin is not needed, and no page has them beyond its end.
+        guard contentStart <= usableSize || bytes.count >= 65_536 else { return nil }
+        self.number = number
+        self.kind = kind
+        self.bytes = bytes
+        lastChild = isLeaf ? nil : bytes.uint32(start + 8)
+        var places: Set<Int> = []
+        for index in 0..<count {
+            if let place = bytes.uint16(pointers + 2 * index), place >= pointers + 2 * count,
+                places.insert(place).inserted, let cell = cell(at: place, usableSize)
+            {
+                cells.append(cell)
+            } else {
+                brokenCells += 1
+            }
+        }
+    }
+
+    private func cell(at place: Int, _ usableSize: Int) -> Cell? {
+        var (cell, offset) = (Cell(), place)
+        if !isLeaf {
+            guard let child = bytes.uint32(offset) else { return nil }
+            cell.child = child
+            offset += 4
+        }
+        if kind == .tableInterior {
+            cell.rowid = bytes.varint(&offset, before: usableSize)
+            return cell.rowid == nil ? nil : cell
+        }
+        guard let size = bytes.varint(&offset, before: usableSize), size > 0, size <= 0x7fff_ffff else {
+            return nil
+        }
+        cell.size = Int(size)
+        if kind == .tableLeaf {
+            guard let rowid = bytes.varint(&offset, before: usableSize) else { return nil }
+            cell.rowid = rowid
+        }
+        // fileformat2.html, 1.6: how much of a record is in the page itself.
+        let most = isTable ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
+        let least = (usableSize - 12) * 32 / 255 - 23
+        var local = cell.size
+        if cell.size > most {
+            let rest = least + (cell.size - least) % (usableSize - 4)
+            local = rest <= most ? rest : least
+        }
+        guard local >= 0, offset + local <= usableSize else { return nil }
+        cell.local = offset..<offset + local
+        if local < cell.size {
+            guard offset + local + 4 <= usableSize, let next = bytes.uint32(offset + local) else { return nil }
+            cell.overflow = next
+        }
+        return cell
+    }
+}
+
+extension PageSource {
+    /// Returns a page of a b-tree; nil if it is none.
+    func tree(_ number: Int) throws -> BTreePage? {
+        guard let bytes = try page(number) else { return nil }
+        return BTreePage(number, bytes, usableSize: usableSize)
+    }
+
+    /// Returns the record of a cell; nil if a part of it is missing.
+    ///
+    /// - Parameter chain: gets the overflow pages.
+    func record(of cell: BTreePage.Cell, in page: BTreePage, _ chain: inout [Int]) throws -> SavedRecord? {
+        guard cell.size <= pageCount * pageSize else { return nil }
+        var bytes = Array(page.bytes[cell.local])
+        if let first = cell.overflow {
+            guard let rest = try overflow(from: first, count: cell.size - bytes.count, &chain) else {
+                return nil
+            }
+            bytes += rest
+        }
+        return SavedRecord(bytes, encoding: encoding)
+    }
+}

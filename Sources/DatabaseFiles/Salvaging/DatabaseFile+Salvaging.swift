@@ -1,0 +1,133 @@
+import AppMigrations
+import CMigrationSystem
+public import Foundation
+import GRDB
+import MigrationDiagnostics
+public import SchemaMigrations
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+extension DatabaseFile {
+    /// Saves every row that can be read from a damaged file into a new database, which takes its place.
+    ///
+    /// Call it from the app's recovery screen, with every connection to the file closed:
+    ///
+    /// ```swift
+    /// let report = try file.salvage(into: schema)
+    /// show(report.description)
+    /// ```
+    ///
+    /// The migrations make the tables, up to the version that the damaged database had, and then bring the rows to the
+    /// latest version. The damaged file and its journals stay beside the new one, under a dated name. A process that is
+    /// killed meanwhile leaves either the damaged file where it was, or the new one, complete.
+    ///
+    /// - Parameters:
+    ///   - schema: the app's migrations.
+    ///   - count: the number of damaged files to keep; the oldest are removed.
+    ///   - progress: counts the pages that were read. Cancelling it stops salvaging, and nothing is changed.
+    /// - Returns: what was saved, and what was not.
+    /// - Throws: `SchemaMigrationError`, when the file is intact, encrypted, or of a newer version of the app,
+    ///   or when the disk is full. Nothing is changed then. `CancellationError`.
+    public func salvage(
+        into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
+    ) throws -> SalvageReport {
+        let interrupter = Interrupter(observing: progress)
+        return try mappingErrors {
+            try interrupter.whileActive {
+                try moveLock().withLock(waitingFor: limit) {
+                    let place = try newPlace()
+                    try putJournalsBack(at: place)
+                    let (report, aside) = try at(place) { try salvage(place, schema, interrupter, progress) }
+                    removeDamagedFiles(of: place, except: count, latest: aside)
+                    return report
+                }
+            }
+        }
+    }
+
+    private func salvage(
+        _ place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter, _ progress: Progress?
+    ) throws -> (SalvageReport, aside: URL) {
+        let file = try DamagedFile.locked(at: place)
+        let (damaged, history, version) = try read(file, at: place, schema, interrupter)
+        progress?.totalUnitCount = Int64(damaged.trees.values.reduce(0) { $0 + $1.leaves.count } + 1)
+        let new = try unfinishedSalvage()
+        defer { removeUnfinished(new) }
+        removeUnfinished(new)
+        let build = SalvageBuild(
+            damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
+            progress: progress)
+        var report = try build.make(at: new, like: place, configuration, marked: !oldPaths.isEmpty)
+        guard app_migrations_protect(new.path, place.deletingLastPathComponent().path) == 0 else {
+            throw POSIXError.current
+        }
+        try DurableFile(at: new).syncName()
+        try interrupter.check()
+        let aside = try replace(place, by: new)
+        progress.map { $0.completedUnitCount = $0.totalUnitCount }
+        report.setAside = aside
+        onEvent?(.setAside(place.path, as: aside.path))
+        return (report, aside)
+    }
+
+    /// Reads the structure of the damaged file, and decides whether it is one.
+    private func read(
+        _ file: DamagedFile, at place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter
+    ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry) {
+        guard file.size > 0 else {
+            throw refusal(.invalidRequest, place, "is empty, so there is nothing to salvage", "Open it instead.")
+        }
+        let header = DatabaseHeader(try file.read(at: 0, count: 100))
+        if header.isOfNewerFormat {
+            throw refusal(
+                .newerDatabase, place, "is in a format that only a newer version of SQLite reads", "Update the app.")
+        }
+        var journals: [String: DamagedFile] = [:]
+        for end in ["-wal", "-journal"] {
+            let url = place.appending(end: end)
+            if let status = try? url.status(), status.st_size > 0 { journals[end] = try DamagedFile(at: url) }
+        }
+        guard let damaged = try DamagedDatabase.read(file, besides: journals) else {
+            throw refusal(
+                .databaseFailed, place, "holds no row that can be read: it is encrypted, or was overwritten",
+                "If it is encrypted, pass its passphrase; if not, restore a backup.")
+        }
+        let history = try SchemaHistory(schema, configuration, interrupter)
+        guard let version = try history.version(of: damaged) else {
+            throw refusal(.invalidRequest, place, "has no schema that is known", "Pass the app's migrations.")
+        }
+        if damaged.faults == 0, isIntact(place) {
+            throw refusal(.invalidRequest, place, "is not damaged", "Open it instead.")
+        }
+        return (damaged, history, version)
+    }
+
+    /// Asks SQLite about a file in which nothing was found to be wrong.
+    private func isIntact(_ place: URL) -> Bool {
+        let problems = try? CopyFile.withPrivateName(for: "salvage") { copy in
+            for end in ["", "-wal", "-journal"] {
+                guard (try? place.appending(end: end).status()) != nil else { continue }
+                try FileManager.default.copyItem(at: place.appending(end: end), to: copy.appending(end: end))
+            }
+            let queue = try DatabaseQueue(path: copy.path, configuration: configuration.forCopying())
+            defer { try? queue.close() }
+            return try queue.inDatabase { try IntegrityCheck($0, .full, limit: 1).problems }
+        }
+        return problems?.isEmpty == true
+    }
+
+    private func refusal(
+        _ code: SchemaMigrationError.Code, _ place: URL, _ problem: String, _ remedy: String
+    ) -> SchemaMigrationError {
+        SchemaMigrationError(
+            code, at: .file(place.lastPathComponent), problem, remedy: "\(remedy) Nothing was changed.")
+    }
+}

@@ -1,0 +1,79 @@
+import GRDB
+import SchemaMigrations
+
+/// Rows that refer to a row that is not there.
+enum Orphans {
+    /// Removes the orphans of a database without enforced foreign keys.
+    ///
+    /// - Returns: the number of rows that were removed, by table.
+    static func remove(_ db: Database) throws -> [SQLName: Int] {
+        var removed: [SQLName: Int] = [:]
+        // Each round removes a row, or is the last one.
+        while true {
+            var count = 0
+            for (table, ids) in try find(db) {
+                for id in ids {
+                    try delete(id, from: table, db)
+                    count += db.changesCount
+                    removed[table, default: 0] += db.changesCount
+                }
+            }
+            if count == 0 { return removed }
+        }
+    }
+
+    private enum Identity: Hashable {
+        case rowid(Int64)
+        /// A table without row ids has only the number of the foreign key.
+        case key(Int)
+    }
+
+    private static func find(_ db: Database) throws -> [SQLName: Set<Identity>] {
+        var found: [SQLName: Set<Identity>] = [:]
+        for key in try ForeignKey.fetchAll(db) where found[key.child] == nil {
+            let rows: [Row]
+            do {
+                rows = try Row.fetchAll(db, sql: "PRAGMA main.foreign_key_check(\(key.child.sql))")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                // The key does not match its parent: no row can be right or wrong.
+                continue
+            }
+            found[key.child] = Set(
+                rows.map { row in (row[1] as Int64?).map(Identity.rowid) ?? .key(row[3]) })
+        }
+        return found
+    }
+
+    private static func delete(_ identity: Identity, from table: SQLName, _ db: Database) throws {
+        switch identity {
+        case .rowid(let id):
+            let columns = Set(
+                try SQLName.fetchAll(
+                    db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [table]))
+            let name = ["rowid", "_rowid_", "oid"].first { !columns.contains(SQLName($0)) } ?? "rowid"
+            try db.execute(sql: "DELETE FROM \(table.inMain) WHERE \(name) = ?", arguments: [id])
+        case .key(let number):
+            let pairs = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT key."table" AS parent, key."from" AS child, coalesce(key."to", info.name) AS "to"
+                    FROM pragma_foreign_key_list(?1, 'main') AS key
+                    LEFT JOIN pragma_table_info(key."table", 'main') AS info ON info.pk = key.seq + 1
+                    WHERE key.id = ?2 ORDER BY key.seq
+                    """, arguments: [table, number])
+            guard let parent = pairs.first?["parent"] as SQLName? else { return }
+            let isThere = try db.hasTable(parent)
+            let values = pairs.map { "child.\(($0["child"] as SQLName).sql)" }
+            var conditions = values.map { "\($0) IS NOT NULL" }
+            if isThere {
+                // The plus leaves the comparison to the affinity of the parent.
+                let isIt = zip(pairs, values).map { "parent.\(($0["to"] as SQLName).sql) = +\($1)" }
+                conditions.append(
+                    "NOT EXISTS (SELECT 1 FROM \(parent.inMain) AS parent WHERE \(isIt.joined(separator: " AND ")))"
+                )
+            }
+            try db.execute(
+                sql: "DELETE FROM \(table.inMain) AS child WHERE \(conditions.joined(separator: " AND "))")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// The pages of a database that may be damaged, with what its journals change.
+///
+/// It trusts nothing in the file: the size of a page is tried if the header does not have one.
+final class PageSource {
+    private let file: DamagedFile
+    let pageSize: Int
+    /// The bytes of a page that SQLite itself uses; extensions may reserve the others.
+    let usableSize: Int
+    /// The number of pages, the highest number of a page.
+    let pageCount: Int
+    /// Pages that are elsewhere than in the file.
+    private let overlay: PageOverlay
+    /// The number that SQLite has for the encoding of texts.
+    let encoding: Int
+
+    init(_ file: DamagedFile, _ format: PageFormat, overlay: PageOverlay = .none) {
+        self.file = file
+        self.overlay = overlay
+        pageSize = format.pageSize
+        usableSize = format.pageSize - format.reserved
+        encoding = format.encoding
+        pageCount = max((file.size + pageSize - 1) / pageSize, overlay.pages.keys.max() ?? 0)
+    }
+
+    private var recent: [Int: [UInt8]] = [:]
+
+    /// Returns a page, filled up with zeros if the file ends in it; nil if there is none of this number.
+    ///
+    /// - Throws: `POSIXError`, if the file cannot be read at all.
+    func page(_ number: Int) throws -> [UInt8]? {
+        guard number >= 1, number <= pageCount else { return nil }
+        if let page = recent[number] { return page }
+        var page: [UInt8]
+        if let offset = overlay.pages[number] {
+            page = try overlay.file?.read(at: offset, count: pageSize) ?? []
+        } else {
+            page = try file.read(at: (number - 1) * pageSize, count: pageSize)
+        }
+        if page.count < pageSize { page += repeatElement(0, count: pageSize - page.count) }
+        if recent.count > 64 { recent.removeAll(keepingCapacity: true) }
+        recent[number] = page
+        return page
+    }
+
+    /// Returns the bytes of a chain of overflow pages (fileformat2.html, 1.6); nil if it is broken.
+    func overflow(from first: Int, count: Int, _ chain: inout [Int]) throws -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var next = first
+        // A chain that leads back to itself meets, sooner or later, the page in the middle of what was read.
+        while bytes.count < count {
+            guard next > 1, chain.isEmpty || next != chain[chain.count / 2], let page = try page(next), let following = page.uint32(0)
+            else { return nil }
+            chain.append(next)
+            bytes += page[4..<min(usableSize, 4 + count - bytes.count)]
+            next = following
+        }
+        // The last page says that it is the last.
+        return next == 0 ? bytes : nil
+    }
+}
+
+/// How the pages of a database are to be read.
+struct PageFormat: Hashable {
+    var pageSize: Int
+    var reserved: Int
+    var encoding: Int
+}
+
+/// The fields of a database's header that are needed to read it (fileformat2.html, 1.3).
+struct DatabaseHeader {
+    static let magic = Array("SQLite format 3\0".utf8)
+
+    let hasMagic: Bool
+    /// The size of a page; nil if the field holds none.
+    let pageSize: Int?
+    let reserved: Int
+    /// The number that SQLite has for the encoding of texts.
+    let encoding: Int
+    let freelist: (first: Int, count: Int)
+    /// True if the header has all its constants: a file in another format, or an encrypted one, has not.
+    let isIntact: Bool
+    /// True if the file says that only newer versions of SQLite can read it.
+    let isOfNewerFormat: Bool
+
+    init(_ bytes: [UInt8]) {
+        hasMagic = bytes.starts(with: Self.magic)
+        let size = bytes.uint16(16).map { $0 == 1 ? 65_536 : $0 } ?? 0
+        pageSize = Self.pageSizes.contains(size) ? size : nil
+        let constants = bytes.count >= 100 && bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
+        let encoding = bytes.uint32(56) ?? 0
+        let isKnown = bytes.count >= 100 && (1...2).contains(bytes[18]) && (1...2).contains(bytes[19])
+        isIntact = hasMagic && pageSize != nil && constants && isKnown && (0...3).contains(encoding)
+        // A bit that has flipped changes one of both.
+        isOfNewerFormat =
+            hasMagic && constants && pageSize != nil && bytes[18] == bytes[19] && (3...9).contains(bytes[18])
+        reserved = constants && hasMagic && bytes[20] <= 32 ? Int(bytes[20]) : 0
+        self.encoding = (1...3).contains(encoding) && hasMagic ? encoding : 1
+        freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
+    }
+
+    static let pageSizes = [4096, 1024, 8192, 2048, 512, 16_384, 32_768, 65_536]
+}

@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// Fills a new database with the rows of a damaged one, inside a transaction, without enforced foreign keys.
+struct Refill {
+    let db: Database
+    let damaged: DamagedDatabase
+    let interrupter: Interrupter
+    let progress: Progress?
+    var layouts: [TableLayout]
+    private(set) var tables: [SQLName: SalvageReport.Table] = [:]
+    private(set) var unassigned = 0
+
+    init(
+        _ db: Database, from damaged: DamagedDatabase, _ layouts: [TableLayout], _ interrupter: Interrupter,
+        _ progress: Progress?
+    ) {
+        (self.db, self.damaged, self.layouts) = (db, damaged, layouts)
+        (self.interrupter, self.progress) = (interrupter, progress)
+    }
+
+    /// Inserts every row that belongs to a table, and removes those whose parents are lost.
+    mutating func run() throws {
+        try createOtherTables()
+        // Triggers would make rows that were not there; indexes are made faster when the rows are.
+        let objects = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name, sql FROM main.sqlite_master
+                WHERE type = 'trigger' OR type = 'index' AND sql IS NOT NULL AND sql NOT LIKE 'CREATE UNIQUE%'
+                """)
+        for object in objects {
+            try db.execute(sql: "DROP \(object["type"] as String) \((object["name"] as SQLName).inMain)")
+        }
+        let virtual = try VirtualTable.fetchAll(db)
+        let shadows = Set(virtual.flatMap(\.shadows))
+        for layout in layouts where isFilled(layout) && !shadows.contains(layout.name) {
+            try fill(layout, RowInsertion(layout, db))
+        }
+        for table in virtual {
+            guard let content = layouts.first(where: { $0.name == table.content }) else { continue }
+            let layout = table.layout(of: content)
+            try fill(layout, RowInsertion(layout, into: table.name, db), as: table.name)
+        }
+        try fillWithLooseRows(shadows)
+        for table in virtual where table.isExternal { try table.rebuild(db) }
+        try raiseSequences()
+        try removeOrphans()
+        for object in objects { try db.execute(sql: object["sql"]) }
+    }
+
+    /// The result, the largest tables first.
+    var report: [SalvageReport.Table] {
+        tables.values.filter { $0.found > 0 || $0.missingPages > 0 }
+            .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
+    }
+
+    /// The ledger of the new database is its own, and so is SQLite's.
+    private func isFilled(_ layout: TableLayout) -> Bool {
+        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_")
+            && !layout.name.folded.hasPrefix("schema_migrations")
+    }
+
+    /// Creates the tables that no migration makes, such as those of records, with their indexes.
+    private mutating func createOtherTables() throws {
+        let known = Set(layouts.map(\.name))
+        var others: Set<SQLName> = []
+        for entry in damaged.entries where entry.type == "table" && !known.contains(entry.name) {
+            guard let sql = entry.sql, sql.hasPrefix("CREATE TABLE "), damaged.tree(of: entry.name) != nil,
+                !entry.name.folded.hasPrefix("sqlite_"), !isShadow(entry.name), isOne(sql)
+            else { continue }
+            // The text itself may be damaged.
+            if (try? db.execute(sql: sql)) != nil { others.insert(entry.name) }
+        }
+        guard !others.isEmpty else { return }
+        for entry in damaged.entries where entry.type == "index" && others.contains(entry.table) {
+            if let sql = entry.sql, sql.hasPrefix("CREATE "), isOne(sql) { try? db.execute(sql: sql) }
+        }
+        layouts += try TableLayout.fetchAll(db).filter { !known.contains($0.name) }
+    }
+
+    /// Returns true if a text is a single statement that compiles.
+    private func isOne(_ sql: String) -> Bool { (try? db.makeStatement(sql: sql)) != nil }
+
+    /// Returns true if a table is part of a virtual one.
+    private func isShadow(_ name: SQLName) -> Bool {
+        damaged.entries.contains {
+            $0.sql?.uppercased().hasPrefix("CREATE VIRTUAL") == true
+                && name.folded.hasPrefix($0.name.folded + "_")
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func fill(
+        _ layout: TableLayout, _ insertion: RowInsertion, as name: SQLName? = nil
+    ) throws {
+        let name = name ?? layout.name
+        var table = tables[name] ?? SalvageReport.Table(name: name.text)
+        if let tree = damaged.tree(of: layout.name), tree.isTable == layout.hasRowid {
+            for leaf in tree.leaves { try fill(leaf, layout, insertion, &table) }
+            table.missingPages += tree.missing.count
+            table.missingKeys += tree.missing.compactMap(\.keys)
+        } else if damaged.entries.contains(where: { $0.name == layout.name }) || damaged.entries.isEmpty {
+            table.missingPages += 1
+        }
+        tables[name] = table
+    }
+
+    private func fill(
+        _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion, _ table: inout SalvageReport.Table,
+        strictness: TableLayout.Strictness = .possible
+    ) throws {
+        try interrupter.check()
+        table.unreadable += try damaged.forEachRow(in: leaf) { rowid, record in
+            if !layout.fits(record, rowid: rowid, strictness) {
+                table.unreadable += 1
+            } else if try insertion.insert(record, rowid: rowid) {
+                table.saved += 1
+            } else {
+                table.refused += 1
+            }
+        }
+        progress?.completedUnitCount += 1
+    }
+
+    /// Inserts the rows of pages that no root leads to, when they fit one table alone.
+    private mutating func fillWithLooseRows(_ shadows: Set<SQLName>) throws {
+        let tables = layouts.filter { !$0.isIndex }
+        let complete = Set(tables.map(\.name).filter { damaged.tree(of: $0)?.missing.isEmpty == true })
+        for tree in damaged.loose {
+            var fitting = try damaged.layouts(fitting: tree, among: layouts)
+            // Which of several it is may still show: where nothing is missing, nothing can be put.
+            if fitting.count > 1 { fitting = fitting.filter { !complete.contains($0.name) } }
+            if let layout = fitting.first, fitting.count == 1, isFilled(layout),
+                !shadows.contains(layout.name), !complete.contains(layout.name)
+            {
+                let insertion = RowInsertion(layout, db)
+                var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
+                for leaf in tree.leaves { try fill(leaf, layout, insertion, &table, strictness: .typical) }
+                self.tables[layout.name] = table
+            } else if !fitting.allSatisfy({ $0.isIndex || complete.contains($0.name) }) || fitting.isEmpty {
+                unassigned += try tree.leaves.reduce(0) { sum, leaf in
+                    var count = 0
+                    try damaged.forEachRow(in: leaf) { _, _ in count += 1 }
+                    return sum + count
+                }
+            }
+        }
+    }
+
+    /// Keeps ids of deleted rows from being given again (autoinc.html).
+    private func raiseSequences() throws {
+        guard try db.hasTable("sqlite_sequence"), let tree = damaged.tree(of: "sqlite_sequence"), tree.isTable
+        else { return }
+        for row in try damaged.rows(of: tree) {
+            guard let name = row.record.text(0), let number = row.record.integer(1), number >= 0 else { continue }
+            try db.execute(
+                sql: "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", arguments: [number, name])
+            if db.changesCount == 0, layouts.contains(where: { $0.name == SQLName(name) && !$0.isIndex }) {
+                try db.execute(
+                    sql: "INSERT INTO main.sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, number])
+            }
+        }
+    }
+
+    // MARK: Parents
+
+    /// Removes rows that refer to a row that is not there, and then those that refer to them.
+    private mutating func removeOrphans() throws {
+        for (name, count) in try Orphans.remove(db) {
+            var table = tables[name] ?? SalvageReport.Table(name: name.text)
+            table.saved -= count
+            table.orphaned += count
+            tables[name] = table
+        }
+    }
+}
+
+extension TreeLeaf {
+    /// The keys that the page can have had.
+    fileprivate var keys: ClosedRange<Int64>? {
+        let from = low.map { $0 == .max ? $0 : $0 + 1 } ?? .min
+        let to = high ?? .max
+        guard (low != nil || high != nil) && from <= to else { return nil }
+        return from...to
+    }
+}

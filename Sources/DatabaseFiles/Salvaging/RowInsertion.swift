@@ -1,0 +1,85 @@
+import CMigrationSQLite
+import GRDB
+import SchemaMigrations
+
+/// Inserts rows into a table, unless their key is taken or a constraint refuses them.
+final class RowInsertion {
+    private let db: Database
+    private let layout: TableLayout
+    private let target: SQLName
+    /// The name of the row's id, if the table has one that is no column.
+    private let rowid: String?
+    private var statements: [Int: Statement] = [:]
+
+    /// Creates an insertion.
+    ///
+    /// - Parameter target: the table, if it is another one than that of the layout.
+    init(_ layout: TableLayout, into target: SQLName? = nil, _ db: Database) {
+        (self.layout, self.db, self.target) = (layout, db, target ?? layout.name)
+        let isNamed = layout.columns.contains { $0.isRowid }
+        rowid =
+            layout.hasRowid && !isNamed
+            ? ["rowid", "_rowid_", "oid"].first { name in !layout.columns.contains { $0.name == SQLName(name) } }
+            : nil
+    }
+
+    /// Inserts a row.
+    ///
+    /// - Returns: false if the row was refused.
+    func insert(_ record: SavedRecord, rowid id: Int64?) throws -> Bool {
+        let statement = try statement(for: record.values.count)
+        let pointer = statement.sqliteStatement
+        var place: Int32 = 1
+        if rowid != nil {
+            app_migrations_bind_integer(pointer, place, id ?? 0)
+            place += 1
+        }
+        var code: Int32 = 0
+        for (column, value) in zip(layout.columns, record.values) where !column.isGenerated {
+            if column.isRowid {
+                app_migrations_bind_integer(pointer, place, id ?? 0)
+            } else {
+                switch value {
+                case .null: app_migrations_bind_null(pointer, place)
+                case .integer(let integer): app_migrations_bind_integer(pointer, place, integer)
+                case .real(let number): app_migrations_bind_double(pointer, place, number)
+                case .text(let range):
+                    let bound = record.bytes[range].withUnsafeBytes {
+                        app_migrations_bind_text_bytes(
+                            pointer, place, $0.baseAddress, Int64($0.count), Int32(record.encoding))
+                    }
+                    code = max(code, bound)
+                case .blob(let range):
+                    let bound = record.bytes[range].withUnsafeBytes {
+                        app_migrations_bind_blob_bytes(pointer, place, $0.baseAddress, Int64($0.count))
+                    }
+                    code = max(code, bound)
+                }
+            }
+            place += 1
+        }
+        if code == 0 { code = app_migrations_run(pointer) }
+        switch ResultCode(rawValue: code & 0xff) {
+        case .SQLITE_OK: return db.changesCount > 0
+        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return false
+        default:
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code),
+                message: String(cString: app_migrations_message(pointer)), sql: statement.sql)
+        }
+    }
+
+    private func statement(for count: Int) throws -> Statement {
+        if let statement = statements[count] { return statement }
+        let names =
+            (rowid.map { [$0] } ?? [])
+            + layout.columns.prefix(count).filter { !$0.isGenerated }.map(\.name.sql)
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let statement = try db.makeStatement(
+            sql: """
+                INSERT OR IGNORE INTO \(target.inMain)(\(names.joined(separator: ", "))) VALUES (\(marks))
+                """)
+        statements[count] = statement
+        return statement
+    }
+}

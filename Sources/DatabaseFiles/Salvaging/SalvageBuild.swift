@@ -1,0 +1,69 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// The making of a new database from the rows of a damaged one.
+struct SalvageBuild {
+    let damaged: DamagedDatabase
+    let history: SchemaHistory
+    let version: SchemaHistory.Entry
+    let schema: SchemaMigrator
+    let interrupter: Interrupter
+    let progress: Progress?
+
+    /// Makes the database, complete and checked; nothing of it need be on the disk yet.
+    ///
+    /// - Parameters:
+    ///   - original: the file whose permissions the new one gets.
+    ///   - marked: true to note in it that it is where it belongs, if the damaged one's note cannot be read.
+    func make(
+        at url: URL, like original: URL, _ configuration: Configuration, marked: Bool
+    ) throws -> SalvageReport {
+        var configuration = configuration
+        configuration.foreignKeysEnabled = false
+        let queue = try CopyFile.open(at: url, like: original, configuration)
+        defer { try? queue.close() }
+        // Nobody else has the file, and a crash leaves one that is removed.
+        try queue.inDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF
+                    """)
+        }
+        let migrator = schema.with(snapshot: nil)
+        try migrator.migrate(queue, upTo: version.version)
+        var report = SalvageReport(schemaVersion: version.version)
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.inTransaction(.immediate) {
+                var refill = Refill(db, from: damaged, version.layouts, interrupter, progress)
+                try refill.run()
+                if try marked && MoveMark(db) == nil { try MoveMark.write(db) }
+                (report.tables, report.unassigned) = (refill.report, refill.unassigned)
+                return .commit
+            }
+        }
+        try interrupter.check()
+        try migrator.migrate(queue)
+        try queue.inDatabase { db in
+            try check(db)
+            try db.execute(sql: "PRAGMA main.journal_mode = DELETE")
+        }
+        return report
+    }
+
+    private func check(_ db: Database) throws {
+        try db.execute(sql: "PRAGMA foreign_keys = OFF")
+        if let problem = try IntegrityCheck(db, .full, limit: 1).problems.first {
+            throw SchemaMigrationError(
+                .databaseFailed, "the new database is damaged: \(problem)",
+                remedy: "Check the disk, then try again. Nothing was changed.")
+        }
+        if let row = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check") {
+            throw SchemaMigrationError(
+                .migrationFailed, "the migrations leave a row of \(row[0] as String) without its parent",
+                remedy: "Fix the migration. Nothing was changed.")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+public import SchemaMigrations
+
+/// The result of salvaging a database: which rows were saved, and which were not.
+///
+/// ```swift
+/// let report = try file.salvage(into: schema)
+/// show(report.description)
+/// ```
+public struct SalvageReport: Sendable {
+    /// The rows of a table, as it was in the damaged database.
+    public struct Table: Sendable, Equatable {
+        /// The name of the table.
+        public let name: String
+        /// The number of rows in the new database.
+        public internal(set) var saved = 0
+        /// The number of rows whose bytes are damaged.
+        public internal(set) var unreadable = 0
+        /// The number of rows that the schema refuses, or whose key another row has.
+        public internal(set) var refused = 0
+        /// The number of rows that refer to a row that could not be saved.
+        public internal(set) var orphaned = 0
+        /// The number of pages that are missing from the table; they may have had rows.
+        public internal(set) var missingPages = 0
+        /// The keys of the rows that the missing pages may have had; only of tables with row ids.
+        public internal(set) var missingKeys: [ClosedRange<Int64>] = []
+
+        /// The number of rows that were found.
+        public var found: Int { saved + unreadable + refused + orphaned }
+    }
+
+    /// The tables that had rows, or have lost pages.
+    public internal(set) var tables: [Table] = []
+    /// The number of rows that were left because it is unknown which table they belong to.
+    public internal(set) var unassigned = 0
+    /// The schema version that the damaged database had.
+    public internal(set) var schemaVersion: SchemaVersion
+    /// The damaged file, which is kept with its journals; nil while salvaging into a database in use.
+    public internal(set) var setAside: URL?
+
+    /// The number of rows that were saved.
+    public var saved: Int { tables.reduce(0) { $0 + $1.saved } }
+    /// The number of rows that were found.
+    public var found: Int { tables.reduce(unassigned) { $0 + $1.found } }
+    /// True if every row of the database was saved, as far as that can be told.
+    public var isComplete: Bool { saved == found && !tables.contains { $0.missingPages > 0 } }
+}
+
+extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The result as a sentence for the person, as in `4,211 of 4,213 entries were saved (note: 4,161 of 4,163, folder: 50).`
+    public var description: String {
+        let details = tables.filter { $0.found > 0 }.map { "\($0.name): \(Self.words($0.saved, of: $0.found))" }
+        let list = details.count > 1 ? " (\(details.joined(separator: ", ")))" : ""
+        let more =
+            tables.contains { $0.missingPages > 0 }
+            ? " More may be missing, because a part of the file is lost." : ""
+        return "\(Self.words(saved, of: found)) entries were saved\(list).\(more)"
+    }
+
+    private static func words(_ part: Int, of whole: Int) -> String {
+        let locale = Locale(identifier: "en_US")
+        let (part, whole) = (part.formatted(.number.locale(locale)), whole.formatted(.number.locale(locale)))
+        return part == whole ? part : "\(part) of \(whole)"
+    }
+
+    /// The result for the developer: the counts of each table, and the keys that are missing.
+    ///
+    /// It holds names of tables and keys: for a log on the device, and not for a server.
+    public var debugDescription: String {
+        let lines = tables.map { table in
+            let keys = table.missingKeys.map { "\($0.lowerBound)...\($0.upperBound)" }.joined(separator: ", ")
+            return """
+                \(table.name): \(table.saved) saved, \(table.unreadable) unreadable, \(table.refused) refused, \
+                \(table.orphaned) without parent, \(table.missingPages) pages missing\(keys.isEmpty ? "" : " (keys \(keys))")
+                """
+        }
+        return (["schema \(schemaVersion), \(unassigned) rows of unknown tables"] + lines).joined(separator: "\n")
+    }
+
+    /// The numbers for a crash reporter: no name, no key, no path.
+    public var summary: Summary {
+        Summary(
+            schemaVersion: schemaVersion, saved: saved, unreadable: tables.reduce(0) { $0 + $1.unreadable },
+            refused: tables.reduce(0) { $0 + $1.refused }, orphaned: tables.reduce(0) { $0 + $1.orphaned },
+            unassigned: unassigned, missingPages: tables.reduce(0) { $0 + $1.missingPages })
+    }
+
+    /// The numbers of a ``SalvageReport``, which may leave the device.
+    public struct Summary: Codable, Sendable, Hashable {
+        /// The schema version that the damaged database had.
+        public let schemaVersion: SchemaVersion
+        /// The number of rows that were saved.
+        public let saved: Int
+        /// The number of rows whose bytes are damaged.
+        public let unreadable: Int
+        /// The number of rows that the schema refuses.
+        public let refused: Int
+        /// The number of rows that refer to a row that could not be saved.
+        public let orphaned: Int
+        /// The number of rows of unknown tables.
+        public let unassigned: Int
+        /// The number of missing pages.
+        public let missingPages: Int
+    }
+}

@@ -1,0 +1,101 @@
+/// The values of a row or of an index's entry, by their places in the bytes (fileformat2.html, 2.1).
+struct SavedRecord {
+    enum Value: Equatable {
+        case null
+        case integer(Int64)
+        case real(Double)
+        case text(Range<Int>)
+        case blob(Range<Int>)
+    }
+
+    let bytes: [UInt8]
+    let encoding: Int
+    private(set) var values: [Value] = []
+
+    /// Reads a record.
+    ///
+    /// - Returns: nil unless it has exactly the length that its header gives, and every text is one: what SQLite has written
+    ///   always is, and a header in which a bit has flipped hardly ever.
+    init?(_ bytes: [UInt8], encoding: Int) {
+        self.bytes = bytes
+        self.encoding = encoding
+        var offset = 0
+        guard let length = bytes.varint(&offset, before: bytes.count), length >= Int64(offset),
+            length <= Int64(bytes.count)
+        else { return nil }
+        let end = Int(length)
+        var place = end
+        while offset < end {
+            guard let type = bytes.varint(&offset, before: end), let value = value(type, at: &place) else {
+                return nil
+            }
+            values.append(value)
+        }
+        guard place == bytes.count, offset == end else { return nil }
+    }
+
+    private func value(_ type: Int64, at place: inout Int) -> Value? {
+        func integer(_ length: Int) -> Value? {
+            guard let integer = bytes.integer(place, bytes: length) else { return nil }
+            place += length
+            return .integer(integer)
+        }
+        switch type {
+        case 0: return .null
+        case 1...4: return integer(Int(type))
+        case 5: return integer(6)
+        case 6: return integer(8)
+        case 7:
+            guard let bits = bytes.integer(place, bytes: 8) else { return nil }
+            place += 8
+            let number = Double(bitPattern: UInt64(bitPattern: bits))
+            // SQLite stores a null instead.
+            return number.isNaN ? nil : .real(number)
+        case 8, 9: return .integer(type - 8)
+        case 12...:
+            let count = (type - 12) / 2
+            guard count <= Int64(bytes.count - place) else { return nil }
+            let range = place..<place + Int(count)
+            place = range.upperBound
+            if type % 2 == 0 { return .blob(range) }
+            return isText(range) ? .text(range) : nil
+        default: return nil
+        }
+    }
+
+    /// Returns true if the bytes can be a text. Nobody writes four NULs into one, but a lost sector is full of them.
+    private func isText(_ range: Range<Int>) -> Bool {
+        var zeros = 0
+        for byte in bytes[range] {
+            zeros = byte == 0 ? zeros + 1 : 0
+            if zeros == 4 { return false }
+        }
+        guard encoding == 1 else { return range.count % 2 == 0 }
+        return bytes[range].isUTF8
+    }
+
+    /// The text of a value; nil if it is none.
+    func text(_ index: Int) -> String? {
+        guard values.indices.contains(index), case .text(let range) = values[index] else { return nil }
+        if encoding == 1 { return String(decoding: bytes[range], as: UTF8.self) }
+        let units = stride(from: range.lowerBound, to: range.upperBound - 1, by: 2).map { place in
+            let pair = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+            return encoding == 2 ? pair.1 << 8 | pair.0 : pair.0 << 8 | pair.1
+        }
+        return String(decoding: units, as: UTF16.self)
+    }
+
+    func integer(_ index: Int) -> Int64? {
+        guard values.indices.contains(index), case .integer(let integer) = values[index] else { return nil }
+        return integer
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// True if the bytes are a text in UTF-8.
+    fileprivate var isUTF8: Bool {
+        if allSatisfy({ $0 < 0x80 }) { return true }
+        // What is none is replaced, and so has other bytes.
+        return String(decoding: self, as: UTF8.self).utf8.elementsEqual(self)
+    }
+}

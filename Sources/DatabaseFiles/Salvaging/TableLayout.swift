@@ -1,0 +1,165 @@
+import GRDB
+import SchemaMigrations
+
+/// The columns of a table, or of an index, in the order in which a row's record has them.
+struct TableLayout {
+    struct Column {
+        let name: SQLName
+        let affinity: Affinity
+        /// True if a row cannot have a null.
+        let isRequired: Bool
+        /// True if the row's id is the value, and the record has a null (fileformat2.html, 2.3).
+        var isRowid = false
+        var isGenerated = false
+        var hasDefault = false
+    }
+
+    let name: SQLName
+    let hasRowid: Bool
+    let isIndex: Bool
+    let columns: [Column]
+    /// The number of columns that the table began with: rows from before a column was added are shorter.
+    var fewestColumns: Int
+
+    /// Reads the layouts of all tables and indexes.
+    static func fetchAll(_ db: Database) throws -> [TableLayout] {
+        let tables = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, wr, strict FROM pragma_table_list
+                WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'
+                """)
+        var layouts: [TableLayout] = []
+        for row in tables {
+            let table = try TableLayout(row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"], db)
+            layouts.append(table)
+            layouts += try table.indexes(db)
+        }
+        return layouts + [.schema]
+    }
+
+    private init(_ name: SQLName, isWithoutRowid: Bool, isStrict: Bool, _ db: Database) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 2", arguments: [name])
+        let keys = rows.filter { $0["pk"] as Int > 0 }
+        let hasKeyIndex = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')",
+            arguments: [name])
+        let hasAlias = !isWithoutRowid && hasKeyIndex == false && keys.count == 1
+        let columns = rows.map { row in
+            let type: String = row["type"] ?? ""
+            let isKey = row["pk"] as Int > 0
+            return Column(
+                name: row["name"], affinity: Affinity(type: type, isStrict: isStrict),
+                isRequired: row["notnull"] as Bool || isKey && isWithoutRowid, isRowid: isKey && hasAlias,
+                isGenerated: row["hidden"] as Int == 3, hasDefault: row["dflt_value"] as String? != nil)
+        }
+        let places = rows.indices.sorted { first, second in
+            // withoutrowid.html: the key comes first.
+            guard isWithoutRowid else { return first < second }
+            func rank(_ index: Int) -> (Int, Int) {
+                let key: Int = rows[index]["pk"]
+                return (key == 0 ? Int.max : key, index)
+            }
+            return rank(first) < rank(second)
+        }
+        (self.name, hasRowid, isIndex) = (name, !isWithoutRowid, false)
+        self.columns = places.map { columns[$0] }
+        fewestColumns = columns.count
+    }
+
+    private init(name: SQLName, hasRowid: Bool, isIndex: Bool, columns: [Column]) {
+        (self.name, self.hasRowid, self.isIndex) = (name, hasRowid, isIndex)
+        self.columns = columns
+        fewestColumns = columns.count
+    }
+
+    /// The indexes of the table, whose pages look like those of a table `WITHOUT ROWID`.
+    private func indexes(_ db: Database) throws -> [TableLayout] {
+        let names = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM pragma_index_list(?, 'main') WHERE NOT (origin = 'pk' AND ?)",
+            arguments: [name, !hasRowid])
+        return try names.map { index in
+            let parts = try Row.fetchAll(
+                db, sql: "SELECT cid, name FROM pragma_index_xinfo(?, 'main')", arguments: [index])
+            let columns = parts.map { part in
+                let column = (part["name"] as SQLName?).flatMap { name in
+                    self.columns.first { $0.name == name }
+                }
+                let isRowid = part["cid"] as Int == -1
+                let affinity = isRowid ? Affinity.integer : column?.affinity ?? .blob
+                return Column(
+                    name: column?.name ?? "rowid", affinity: affinity, isRequired: isRowid)
+            }
+            return TableLayout(name: index, hasRowid: false, isIndex: true, columns: columns)
+        }
+    }
+
+    /// The table of the schema itself, which the pages of another table must not be mixed up with.
+    private static let schema = TableLayout(
+        name: "sqlite_schema", hasRowid: true, isIndex: false,
+        columns: ["type", "name", "tbl_name", "rootpage", "sql"].map {
+            Column(
+                name: $0, affinity: $0 == "rootpage" ? .integer : .text,
+                isRequired: ["type", "name", "tbl_name"].contains($0))
+        })
+
+    enum Strictness {
+        /// The values are some that SQLite can have stored in the columns.
+        case possible
+        /// The values have the types that the columns are declared with.
+        case typical
+    }
+
+    /// Returns true if a record can be a row of the table.
+    func fits(_ record: SavedRecord, rowid: Int64?, _ strictness: Strictness) -> Bool {
+        guard (rowid != nil) == hasRowid, record.values.count <= columns.count,
+            record.values.count >= fewestColumns
+        else { return false }
+        for (index, column) in columns.enumerated() {
+            guard index < record.values.count else {
+                if column.isRequired && !column.hasDefault { return false }
+                continue
+            }
+            let value = record.values[index]
+            if column.isRowid {
+                guard value == .null else { return false }
+            } else if value == .null {
+                if column.isRequired { return false }
+            } else if !column.affinity.allows(value, strictness) {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension Affinity {
+    /// Returns true if a column of this affinity can hold a value (datatype3.html, 3).
+    fileprivate func allows(_ value: SavedRecord.Value, _ strictness: TableLayout.Strictness) -> Bool {
+        switch (self, value) {
+        case (.blob, _), (_, .null): true
+        case (.text, .text): true
+        case (.text, .integer), (.text, .real): false
+        case (.integer, .integer), (.numeric, .integer), (.numeric, .real): true
+        case (.real, .integer), (.real, .real): true
+        // Dates, for instance.
+        case (.numeric, .text): true
+        default: strictness == .possible
+        }
+    }
+}
+
+extension TableLayout {
+    /// Returns the layout with other names of its first columns.
+    func renamed(columns names: [SQLName]) -> TableLayout {
+        let renamed = zip(columns, names).map { column, name in
+            Column(
+                name: name, affinity: column.affinity, isRequired: column.isRequired, isRowid: column.isRowid,
+                isGenerated: column.isGenerated, hasDefault: column.hasDefault)
+        }
+        var layout = TableLayout(name: name, hasRowid: hasRowid, isIndex: false, columns: renamed)
+        layout.fewestColumns = min(fewestColumns, renamed.count)
+        return layout
+    }
+}

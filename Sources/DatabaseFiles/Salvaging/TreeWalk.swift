@@ -1,0 +1,119 @@
+/// A page with rows, and the keys that its parents say are in it.
+struct TreeLeaf {
+    let number: Int
+    /// The keys are above this one; nil if it is the first page.
+    var low: Int64?
+    /// The keys are at most this one; nil if it is the last page.
+    var high: Int64?
+}
+
+/// A b-tree as far as it can be reached from its root.
+struct DamagedTree {
+    let root: Int
+    let isTable: Bool
+    /// The pages with rows: the leaves, and in a tree of keys all of its pages.
+    var leaves: [TreeLeaf] = []
+    /// The pages that are no page of this tree.
+    var missing: [TreeLeaf] = []
+    /// What is wrong with it, as far as that shows without reading its rows.
+    var faults = 0
+}
+
+/// Walks b-trees from their roots, and notes which pages were seen.
+struct TreeWalk {
+    let pages: PageSource
+    private(set) var seen: Set<Int> = []
+
+    init(_ pages: PageSource) { self.pages = pages }
+
+    /// Walks a tree.
+    ///
+    /// - Parameter isTable: the kind that it has to have; nil for the kind of its root.
+    mutating func walk(_ root: Int, isTable: Bool? = nil) throws -> DamagedTree? {
+        guard !seen.contains(root), let page = try pages.tree(root), isTable ?? page.isTable == page.isTable
+        else { return nil }
+        var tree = DamagedTree(root: root, isTable: page.isTable)
+        var stack = [(leaf: TreeLeaf(number: root), depth: 0)]
+        // No page is looked at twice as part of a tree, so this ends.
+        while let (place, depth) = stack.popLast() {
+            guard depth < 40, !seen.contains(place.number), let page = try pages.tree(place.number),
+                page.isTable == tree.isTable, place.number == root || !page.cells.isEmpty,
+                isPlausible(page, in: place)
+            else {
+                tree.missing.append(place)
+                tree.faults += 1
+                continue
+            }
+            seen.insert(place.number)
+            tree.faults += page.brokenCells
+            if page.isLeaf || !page.isTable { tree.leaves.append(place) }
+            if !page.isLeaf {
+                stack += children(of: page, in: place).reversed().map { ($0, depth + 1) }
+            }
+        }
+        return tree
+    }
+
+    private func children(of page: BTreePage, in place: TreeLeaf) -> [TreeLeaf] {
+        var low = place.low
+        var children: [TreeLeaf] = []
+        for cell in page.cells {
+            guard let child = cell.child else { continue }
+            children.append(TreeLeaf(number: child, low: low, high: cell.rowid))
+            low = cell.rowid
+        }
+        if let last = page.lastChild { children.append(TreeLeaf(number: last, low: low, high: place.high)) }
+        return children
+    }
+
+    /// Returns false if a page has rows, and none of them is where it is: then it belongs elsewhere.
+    private func isPlausible(_ page: BTreePage, in place: TreeLeaf) -> Bool {
+        guard page.kind == .tableLeaf, !page.cells.isEmpty else { return true }
+        return page.cells.contains { cell in
+            guard let rowid = cell.rowid else { return true }
+            return (place.low.map { $0 < rowid } ?? true) && rowid <= (place.high ?? .max)
+        }
+    }
+
+    /// Notes pages that hold no rows.
+    mutating func note(_ numbers: some Sequence<Int>) { seen.formUnion(numbers) }
+}
+
+extension BTreePage {
+    /// The cells whose ids are in order, and between those that the parents give.
+    ///
+    /// A flipped bit in an id breaks the order, unless it is the first or the last one: then it lies alone beyond the
+    /// bound. Where several do, the bound itself is damaged.
+    func cellsInOrder(in place: TreeLeaf) -> [Cell] {
+        guard kind == .tableLeaf else { return cells }
+        let ids = cells.map { $0.rowid ?? 0 }
+        // The longest ascending row of them, by the last one of each length.
+        var last: [Int] = []
+        var previous = [Int](repeating: -1, count: ids.count)
+        for index in ids.indices {
+            var (from, to) = (0, last.count)
+            while from < to {
+                let middle = (from + to) / 2
+                if ids[last[middle]] < ids[index] { from = middle + 1 } else { to = middle }
+            }
+            previous[index] = from > 0 ? last[from - 1] : -1
+            if from < last.count { last[from] = index } else { last.append(index) }
+        }
+        var ordered: [Int] = []
+        var next = last.last ?? -1
+        while next >= 0 {
+            ordered.append(next)
+            next = previous[next]
+        }
+        ordered.reverse()
+        if let low = place.low, ordered.count > 1, ids[ordered[0]] <= low, ids[ordered[1]] > low {
+            ordered.removeFirst()
+        }
+        if let high = place.high, ordered.count > 1, let end = ordered.last, ids[end] > high,
+            ids[ordered[ordered.count - 2]] <= high
+        {
+            ordered.removeLast()
+        }
+        return ordered.map { cells[$0] }
+    }
+}

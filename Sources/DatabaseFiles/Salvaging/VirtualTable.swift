@@ -1,0 +1,47 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+/// A full-text table: its words are found again from its rows (fts5.html, 4.4; fts3.html, 6.2).
+struct VirtualTable {
+    let name: SQLName
+    /// The tables in which SQLite keeps it.
+    let shadows: [SQLName]
+    /// The table that has its rows; nil if another table of the app has them.
+    let content: SQLName?
+    /// True if it can be built again from another table.
+    let isExternal: Bool
+    private let columns: [SQLName]
+
+    static func fetchAll(_ db: Database) throws -> [VirtualTable] {
+        let tables = try Row.fetchAll(
+            db,
+            sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'")
+        return try tables.map { row in
+            let name: SQLName = row["name"]
+            let shadows = try SQLName.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM pragma_table_list
+                    WHERE schema = 'main' AND type = 'shadow' AND name LIKE ? || '\\_%' ESCAPE '\\'
+                    """, arguments: [name.text.replacingOccurrences(of: "_", with: "\\_")])
+            let sql = (row["sql"] as String).lowercased()
+            let isText = sql.contains("using fts")
+            let content = shadows.first { isText && $0.folded == name.folded + "_content" }
+            let columns = try SQLName.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [name])
+            return VirtualTable(
+                name: name, shadows: shadows, content: content,
+                isExternal: isText && content == nil && sql.contains("content=") && !sql.contains("content=''"),
+                columns: columns)
+        }
+    }
+
+    /// Returns the layout of the rows, with the columns named as in the table itself.
+    func layout(of content: TableLayout) -> TableLayout { content.renamed(columns: ["rowid"] + columns) }
+
+    /// Builds the words again.
+    func rebuild(_ db: Database) throws {
+        try db.execute(sql: "INSERT INTO \(name.inMain)(\(name.sql)) VALUES ('rebuild')")
+    }
+}

@@ -1,0 +1,185 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A damaged database", .timed)
+struct SalvageTests {
+    let folder: TemporaryFolder
+    let path: String
+    let schema: SchemaMigrator
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+        let migrations = folder.file("migrations")
+        try FileManager.default.createDirectory(at: migrations, withIntermediateDirectories: true)
+        try Data(
+            """
+            CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL,
+                folder INTEGER NOT NULL REFERENCES folder(id));
+            CREATE INDEX note_title ON note(title);
+            CREATE TABLE tag(name TEXT PRIMARY KEY, color BLOB NOT NULL, weight REAL NOT NULL) WITHOUT ROWID;
+            """.utf8
+        ).write(to: migrations.appendingPathComponent("1_begin.sql"))
+        try Data("ALTER TABLE note ADD COLUMN stars INTEGER NOT NULL DEFAULT 3;".utf8)
+            .write(to: migrations.appendingPathComponent("2_stars.sql"))
+        schema = try SchemaMigrator(directory: migrations)
+    }
+
+    private var file: DatabaseFile { DatabaseFile(path: path) }
+
+    /// Makes a database at version 1, with 3,000 notes, one of which is on many pages.
+    private func make() throws {
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue, upTo: 1)
+        try queue.write { db in
+            for id in 1...20 {
+                try db.execute(sql: "INSERT INTO folder VALUES (?, ?)", arguments: [id, "folder \(id)"])
+            }
+            for id in 1...3_000 {
+                let body = String(repeating: "words ", count: id == 1_500 ? 5_000 : id % 60)
+                try db.execute(
+                    sql: "INSERT INTO note VALUES (?, ?, ?, ?)",
+                    arguments: [id, "note \(id)", body, id % 20 + 1])
+            }
+            for id in 1...500 {
+                try db.execute(
+                    sql: "INSERT INTO tag VALUES (?, ?, ?)",
+                    arguments: ["tag \(id)", Data("color \(id)".utf8), Double(id) / 3])
+            }
+        }
+        try queue.close()
+    }
+
+    private func change(_ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        body(&data)
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    /// The number of rows, after checking that each one is a row of the original.
+    private func rightNotes() throws -> Int {
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
+        #expect(try queue.strings("SELECT \"table\" FROM pragma_foreign_key_check") == [])
+        let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM note") }
+        for row in rows {
+            let id: Int = row["id"]
+            #expect(row["title"] as String == "note \(id)")
+            #expect(
+                row["body"] as String == String(repeating: "words ", count: id == 1_500 ? 5_000 : id % 60))
+            #expect(row["folder"] as Int == id % 20 + 1)
+            #expect(row["stars"] as Int == 3)
+        }
+        let tags = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM tag") }
+        for row in tags {
+            let name: String = row["name"]
+            #expect(row["color"] as Data == Data(name.replacingOccurrences(of: "tag", with: "color").utf8))
+        }
+        try queue.close()
+        return rows.count
+    }
+
+    @Test("gets all rows back when its header is lost, in the latest schema, and keeps the damaged file")
+    func header() throws {
+        try make()
+        try change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: path))
+        let report = try file.salvage(into: schema)
+        #expect(report.schemaVersion == 1)
+        #expect(try rightNotes() == 3_000)
+        #expect(report.description == "3,520 entries were saved (note: 3,000, tag: 500, folder: 20).")
+        #expect(report.isComplete)
+        #expect(try Data(contentsOf: #require(report.setAside)) == damaged)
+    }
+
+    @Test("gets rows back into their tables when its first page is lost")
+    func schemaPage() throws {
+        try make()
+        try change { $0.replaceSubrange(0..<4_096, with: Data(count: 4_096)) }
+        let report = try file.salvage(into: schema)
+        #expect(try rightNotes() == 3_000)
+        #expect(report.tables.map(\.name).contains("tag"))
+    }
+
+    @Test("gets back what is left of it when its end is cut off")
+    func truncated() throws {
+        try make()
+        try change { $0 = $0.prefix($0.count * 2 / 3) }
+        let report = try file.salvage(into: schema)
+        let notes = try rightNotes()
+        #expect(notes > 1_000)
+        #expect(report.tables.first { $0.name == "note" }?.saved == notes)
+        #expect(!report.isComplete)
+        #expect(report.description.hasSuffix("More may be missing, because a part of the file is lost."))
+    }
+
+    @Test("gets no wrong row back when pages are zeros", arguments: 0..<8)
+    func zeroPages(seed: Int) throws {
+        try make()
+        try change { data in
+            let pages = data.count / 4_096
+            for number in 0..<3 {
+                let start = ((seed * 7 + number * 13 + 3) % (pages - 1) + 1) * 4_096
+                data.replaceSubrange(start..<start + 4_096, with: Data(count: 4_096))
+            }
+        }
+        let report = try file.salvage(into: schema)
+        // A lost folder leaves its notes without a parent.
+        #expect(try report.tables.first { $0.name == "note" }?.saved == rightNotes())
+        #expect(!report.isComplete)
+    }
+
+    @Test("is not taken for one when it is intact, empty or encrypted")
+    func refusals() throws {
+        func message() throws -> String {
+            let before = try folder.contents(besides: "migrations")
+            let error = try #require(throws: SchemaMigrationError.self) { try file.salvage(into: schema) }
+            #expect(try folder.contents(besides: "migrations") == before)
+            return error.description
+        }
+        try make()
+        #expect(try message() == "app.sqlite: is not damaged. Open it instead. Nothing was changed.")
+        var random = SystemRandomNumberGenerator()
+        let noise = Data((0..<40_960).map { _ in UInt8.random(in: 0...255, using: &random) })
+        try noise.write(to: URL(fileURLWithPath: path))
+        #expect(try message().contains("holds no row that can be read: it is encrypted, or was overwritten"))
+        try Data().write(to: URL(fileURLWithPath: path))
+        #expect(try message().contains("is empty, so there is nothing to salvage"))
+    }
+
+    @Test("gets back what is only in its write-ahead log")
+    func writeAheadLog() throws {
+        try make()
+        let pool = try DatabasePool(path: path)
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+        try pool.execute("UPDATE note SET body = '' WHERE id % 60 = 0 AND id <> 1500; DELETE FROM note WHERE id = 7")
+        // A copy of the files is what a crash leaves.
+        for end in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + end, toPath: folder.path("copy.sqlite") + end)
+        }
+        try pool.close()
+        for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+        for end in ["", "-wal"] {
+            try FileManager.default.moveItem(atPath: folder.path("copy.sqlite") + end, toPath: path + end)
+        }
+        try change { $0.replaceSubrange(($0.count - 4_096)..., with: Data(count: 4_096)) }
+        let report = try file.salvage(into: schema)
+        #expect(try rightNotes() > 0)
+        #expect(try DatabaseQueue(path: path).integers("SELECT count(*) FROM note WHERE id = 7") == [0])
+        #expect(FileManager.default.fileExists(atPath: try #require(report.setAside).path + "-wal"))
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+    }
+}
+
+extension TemporaryFolder {
+    fileprivate func contents(besides name: String) throws -> [String: Data] {
+        let names = try fileNames.filter { $0 != name && !$0.hasSuffix(".lock") && !$0.hasSuffix("-shm") }
+        return Dictionary(uniqueKeysWithValues: try names.map { ($0, try Data(contentsOf: file($0))) })
+    }
+}
