@@ -148,7 +148,12 @@ extension Promises {
         case .undecided: return .undecided
         case .notAtAll: return begins(release.version, isFresh: true)
         case .begins(let beginning):
-            return begins(beginning.floor, isFresh: beginning.isFresh, owesOnly: beginning.owesOnly)
+            var here = Beginning(
+                floor: beginning.floor, isFresh: beginning.isFresh, owesRun: true,
+                owesOnly: beginning.owesOnly)
+            // It is no more certain than in the store.
+            here.isCertain = beginning.isCertain
+            return .begins(here)
         case .goesOn: break
         }
         guard let life = places[store]?.managers[manager], let floor = life.floor else {
@@ -180,7 +185,8 @@ extension Promises {
         guard hasEvidence else { return nil }
         let isExact = app.managers[manager].adopting == .version
         // What this build has launched says nothing: the app may call its managers in any order.
-        let launched = isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)
+        let launched =
+            isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
         return Beginning(
             floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine,

@@ -78,7 +78,8 @@ extension Promises {
         let named = Seen(release: SmallRelease(beginning.floor / 10), isNamed: true)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         // What has been launched may also be named: then it is not new with this build.
-        if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true {
+        if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true
+        {
             memory.seen[line(manager), default: []].insert(named, at: 0)
         }
     }

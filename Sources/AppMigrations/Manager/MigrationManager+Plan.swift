@@ -81,7 +81,8 @@ extension MigrationManager {
 
     /// Determines where the manager begins in places without a record, asks the app if its answer is needed, and plans.
     ///
-    /// A database that cannot be read is left out if all that is due there is best-effort.
+    /// A database that cannot be read is left out if all that is due there is best-effort, unless the store knows nothing: then
+    /// that database may be all that tells an old install from a new one.
     ///
     /// - Parameter steps: the steps of the places with these states; nil for those of all places.
     func plan(
@@ -89,7 +90,11 @@ extension MigrationManager {
     ) throws -> LaunchPlan {
         var (due, states): ([PlaceSteps], [PlaceState]) = ([], [])
         for (index, (steps, look)) in zip(steps ?? registration.due, looks).enumerated() {
-            if case .failure = look, index > 0, steps.isBestEffort { continue }
+            if case .failure = look, steps.isBestEffort, let store = states.first,
+                !store.isBlank(in: request.line)
+            {
+                continue
+            }
             states.append(try look.get())
             due.append(steps)
         }

@@ -257,6 +257,11 @@ extension PlaceState {
 }
 
 extension PlaceState {
+    /// True if nothing is known here of the manager, nor of the versions of a line.
+    func isBlank(in line: String) -> Bool {
+        record == nil && !hasRemovedRecord && seen(in: line).isEmpty && assumptions[line] == nil
+    }
+
     /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.
     fileprivate func hasForgotten(_ line: String) -> Bool {
         evidence == .replaced && assumptions[line] == nil

@@ -62,6 +62,14 @@ extension KnownWorld {
                 .launch(3, .whole, .dies(before: 2)), .launch(1), .launch(3, .whole, .dies(before: 2)),
                 .launch(3),
             ], endsWith: "gaveUp"),
+        KnownWorld(
+            "a store that has lost its record does not go on without a database that cannot be read",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(1), givesUpAfter: 1),
+                    .init(21, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .tables)], storeInDatabase: true),
+            [.launch(3), .damage(.database(1)), .lose(.database(0)), .launch(3)], endsWith: "damagedStore"),
     ]
 
     /// Worlds in which the promises asked for more than is promised, or saw something else than what had happened.
@@ -138,7 +146,8 @@ extension KnownWorld {
         KnownWorld(
             "managers of two lines each name a version for the damaged records of a place",
             SmallApp(
-                steps: [.init(30, .deferredClosure, manager: 1)], managers: [.init(), .init(hasOwnLine: true)]
+                steps: [.init(30, .deferredClosure, manager: 1)],
+                managers: [.init(), .init(hasOwnLine: true)]
             ),
             [
                 .launch(3), .damage(.files), .call(.replaceRecord(manager: 1, assuming: 10)),
@@ -150,6 +159,17 @@ extension KnownWorld {
                 steps: [.init(20, .imports, in: .database(1), manager: 1)],
                 managers: [.init(adopting: .tables), .init(adopting: .tables)], storeInDatabase: true),
             [.twice(2, .lose(0)), .twice(2, .replace(1))]),
+        KnownWorld(
+            "a new database begins no more certainly than a store that was lost",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .imports, in: .database(1), manager: 1),
+                ], managers: [.init(), .init(since: 2)]),
+            [
+                .launch(3), .lose(.files), .launch(2), .restore(.files, after: 2), .twice(1, .lose(1)),
+                .launch(2),
+            ]),
         // What an older release writes after a newer one, a later step may destroy.
         KnownWorld(
             "a database that a newer release has used imports nothing that an older one writes",
