@@ -153,6 +153,91 @@ struct SalvageTests {
         #expect(try message().contains("is empty, so there is nothing to salvage"))
     }
 
+    @Test("is left alone while another connection has it open, which keeps its locks")
+    func inUse() throws {
+        try make()
+        let pool = try DatabasePool(path: path)
+        try pool.execute("DELETE FROM note WHERE id = 1")
+        // The second attempt shows that the first one has left the locks where they were.
+        for _ in 0..<2 {
+            let error = try #require(throws: SchemaMigrationError.self) { try file.salvage(into: schema) }
+            #expect(error.message.contains("another connection has the database open"))
+        }
+        #expect(try pool.integers("SELECT count(*) FROM note") == [2_999])
+        try pool.close()
+    }
+
+    @Test("gets its journal back when a process dies before the new database has its name")
+    func journalOfAnAttemptThatDied() throws {
+        try make()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let aside = path + ".damaged-20260101T000000Z-0000"
+        try FileManager.default.linkItem(atPath: path, toPath: aside)
+        try Data("journal".utf8).write(to: URL(fileURLWithPath: aside + "-wal"))
+        try Data("half".utf8).write(to: folder.file(".app.sqlite.salvaging"))
+        let report = try file.salvage(into: schema)
+        #expect(try rightNotes() == 3_000)
+        let kept = try #require(report.setAside).path
+        #expect(try String(contentsOfFile: kept + "-wal", encoding: .utf8) == "journal")
+        #expect(!FileManager.default.fileExists(atPath: aside))
+        #expect(!FileManager.default.fileExists(atPath: folder.path(".app.sqlite.salvaging")))
+    }
+
+    @Test("keeps the newest damaged files alone")
+    func keepsThree() throws {
+        for _ in 0..<5 {
+            try? FileManager.default.removeItem(atPath: path)
+            try make()
+            try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+            _ = try file.salvage(into: schema)
+        }
+        #expect(try folder.fileNames.count { $0.contains(".damaged-") } == 3)
+    }
+
+    @Test("is left as it is when salvaging is cancelled")
+    func cancelled() throws {
+        try make()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let progress = Progress(totalUnitCount: 1)
+        progress.cancel()
+        #expect(throws: CancellationError.self) { try file.salvage(into: schema, progress: progress) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(try folder.fileNames.filter { !$0.hasSuffix(".lock") } == ["app.sqlite", "migrations"])
+    }
+
+    @Test("leaves out rows without parents, and rebuilds full-text tables")
+    func orphansAndFullText() throws {
+        let migrations = folder.file("migrations")
+        try Data(
+            """
+            CREATE VIRTUAL TABLE words USING fts5(title, body);
+            CREATE VIRTUAL TABLE titles USING fts5(title, content='note', content_rowid='id');
+            CREATE TRIGGER note_added AFTER INSERT ON note BEGIN
+                INSERT INTO titles(rowid, title) VALUES (new.id, new.title);
+                UPDATE folder SET name = name || '!' WHERE id = new.folder;
+            END;
+            """.utf8
+        ).write(to: migrations.appendingPathComponent("3_words.sql"))
+        let schema = try SchemaMigrator(directory: migrations)
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute("INSERT INTO folder VALUES (1, 'one'), (2, 'two')")
+        try queue.execute("INSERT INTO note VALUES (1, 'red rose', '', 1, 5), (2, 'blue sky', '', 2, 4)")
+        try queue.execute("PRAGMA foreign_keys = OFF; INSERT INTO note VALUES (3, 'lost', '', 9, 1)")
+        try queue.execute("INSERT INTO words(rowid, title, body) VALUES (7, 'green', 'grass grows')")
+        try queue.close()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let report = try file.salvage(into: schema)
+        #expect(report.tables.first { $0.name == "note" }?.orphaned == 1)
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.integers("SELECT id FROM note ORDER BY id") == [1, 2])
+        #expect(try saved.strings("SELECT name FROM folder") == ["one!", "two!"])
+        #expect(try saved.integers("SELECT rowid FROM titles WHERE titles MATCH 'sky'") == [2])
+        #expect(try saved.integers("SELECT rowid FROM words WHERE words MATCH 'grass'") == [7])
+        try saved.close()
+    }
+
     @Test("gets back what is only in its write-ahead log")
     func writeAheadLog() throws {
         try make()

@@ -10,6 +10,7 @@ public let allStressTests: [any StressTest] = [
     FleetTest(),
     WorldsTest(),
     PlacesTest(),
+    SalvageTest(),
     LedgersTest(),
     FuzzTest(),
     PrivacyTest(),

@@ -87,7 +87,7 @@ struct BTreePage {
             let rest = least + (cell.size - least) % (usableSize - 4)
             local = rest <= most ? rest : least
         }
-        guard local >= 0, offset + local <= usableSize else { return nil }
+        guard local >= 0, offset + local <= min(usableSize, bytes.count) else { return nil }
         cell.local = offset..<offset + local
         if local < cell.size {
             guard offset + local + 4 <= usableSize, let next = bytes.uint32(offset + local) else { return nil }

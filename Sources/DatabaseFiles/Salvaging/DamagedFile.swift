@@ -54,6 +54,9 @@ final class DamagedFile {
         guard result == 0 else {
             // File systems without these locks have none of SQLite's either.
             guard errno == EAGAIN || errno == EACCES else { return file }
+            // Closing the file would give up the locks that this process has on it (howtocorrupt.html, 2.2), so it stays
+            // open: a descriptor is lost, and no row.
+            _ = Unmanaged.passRetained(file)
             throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection has the database open")
         }
         return file

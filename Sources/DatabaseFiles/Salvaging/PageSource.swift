@@ -24,19 +24,18 @@ final class PageSource {
 
     private var recent: [Int: [UInt8]] = [:]
 
-    /// Returns a page, filled up with zeros if the file ends in it; nil if there is none of this number.
+    /// Returns a page, which is shorter if the file ends in it; nil if there is none of this number.
     ///
     /// - Throws: `POSIXError`, if the file cannot be read at all.
     func page(_ number: Int) throws -> [UInt8]? {
         guard number >= 1, number <= pageCount else { return nil }
         if let page = recent[number] { return page }
-        var page: [UInt8]
+        let page: [UInt8]
         if let offset = overlay.pages[number] {
             page = try overlay.file?.read(at: offset, count: pageSize) ?? []
         } else {
             page = try file.read(at: (number - 1) * pageSize, count: pageSize)
         }
-        if page.count < pageSize { page += repeatElement(0, count: pageSize - page.count) }
         if recent.count > 64 { recent.removeAll(keepingCapacity: true) }
         recent[number] = page
         return page
@@ -51,7 +50,9 @@ final class PageSource {
             guard next > 1, chain.isEmpty || next != chain[chain.count / 2], let page = try page(next), let following = page.uint32(0)
             else { return nil }
             chain.append(next)
-            bytes += page[4..<min(usableSize, 4 + count - bytes.count)]
+            let end = min(usableSize, 4 + count - bytes.count)
+            guard end <= page.count else { return nil }
+            bytes += page[4..<end]
             next = following
         }
         // The last page says that it is the last.

@@ -11,6 +11,8 @@ struct TableLayout {
         /// True if the row's id is the value, and the record has a null (fileformat2.html, 2.3).
         var isRowid = false
         var isGenerated = false
+        /// True if the column is declared for blobs, and not merely without a type.
+        var isForBlobs = false
         var hasDefault = false
     }
 
@@ -47,12 +49,13 @@ struct TableLayout {
             arguments: [name])
         let hasAlias = !isWithoutRowid && hasKeyIndex == false && keys.count == 1
         let columns = rows.map { row in
-            let type: String = row["type"] ?? ""
+            let type = Self.type(of: row["name"], declared: row["type"] ?? "", in: name)
             let isKey = row["pk"] as Int > 0
             return Column(
                 name: row["name"], affinity: Affinity(type: type, isStrict: isStrict),
                 isRequired: row["notnull"] as Bool || isKey && isWithoutRowid, isRowid: isKey && hasAlias,
-                isGenerated: row["hidden"] as Int == 3, hasDefault: row["dflt_value"] as String? != nil)
+                isGenerated: row["hidden"] as Int == 3,
+                isForBlobs: type.uppercased().contains("BLOB"), hasDefault: row["dflt_value"] as String? != nil)
         }
         let places = rows.indices.sorted { first, second in
             // withoutrowid.html: the key comes first.
@@ -66,6 +69,12 @@ struct TableLayout {
         (self.name, hasRowid, isIndex) = (name, !isWithoutRowid, false)
         self.columns = places.map { columns[$0] }
         fewestColumns = columns.count
+    }
+
+    /// The type of a column. SQLite's full-text tables declare none for the ids of their own pages.
+    private static func type(of column: SQLName, declared: String, in table: SQLName) -> String {
+        guard declared.isEmpty, table.folded.hasSuffix("_idx") else { return declared }
+        return ["segid": "INTEGER", "term": "BLOB", "pgno": "INTEGER"][column] ?? declared
     }
 
     private init(name: SQLName, hasRowid: Bool, isIndex: Bool, columns: [Column]) {
@@ -126,6 +135,8 @@ struct TableLayout {
                 guard value == .null else { return false }
             } else if value == .null {
                 if column.isRequired { return false }
+            } else if strictness == .typical, column.isForBlobs {
+                guard case .blob = value else { return false }
             } else if !column.affinity.allows(value, strictness) {
                 return false
             }
@@ -156,7 +167,7 @@ extension TableLayout {
         let renamed = zip(columns, names).map { column, name in
             Column(
                 name: name, affinity: column.affinity, isRequired: column.isRequired, isRowid: column.isRowid,
-                isGenerated: column.isGenerated, hasDefault: column.hasDefault)
+                isGenerated: column.isGenerated, isForBlobs: column.isForBlobs, hasDefault: column.hasDefault)
         }
         var layout = TableLayout(name: name, hasRowid: hasRowid, isIndex: false, columns: renamed)
         layout.fewestColumns = min(fewestColumns, renamed.count)
