@@ -243,7 +243,8 @@ struct SalvageTests {
         try make()
         let pool = try DatabasePool(path: path)
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
-        try pool.execute("UPDATE note SET body = '' WHERE id % 60 = 0 AND id <> 1500; DELETE FROM note WHERE id = 7")
+        try pool.execute(
+            "UPDATE note SET body = '' WHERE id % 60 = 0 AND id <> 1500; DELETE FROM note WHERE id = 7")
         // A copy of the files is what a crash leaves.
         for end in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: path + end, toPath: folder.path("copy.sqlite") + end)

@@ -205,7 +205,8 @@ struct CheckTests {
         #expect(
             run.output.contains(
                 "Migrations/2_b.sql:3: error: Rebuilding table `note` loses trigger `note_added`, "))
-        #expect(run.output.hasSuffix("2 migrations checked, not compared with a branch: 4 errors, 0 warnings\n"))
+        #expect(
+            run.output.hasSuffix("2 migrations checked, not compared with a branch: 4 errors, 0 warnings\n"))
         #expect(run.status == 1)
     }
 

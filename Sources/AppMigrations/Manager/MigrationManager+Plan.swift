@@ -89,7 +89,7 @@ extension MigrationManager {
         _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>], of steps: [PlaceSteps]? = nil
     ) throws -> LaunchPlan {
         var (due, states): ([PlaceSteps], [PlaceState]) = ([], [])
-        for (index, (steps, look)) in zip(steps ?? registration.due, looks).enumerated() {
+        for (steps, look) in zip(steps ?? registration.due, looks) {
             if case .failure = look, steps.isBestEffort, let store = states.first,
                 !store.isBlank(in: request.line)
             {

@@ -1,6 +1,11 @@
 /// A page of a b-tree, as far as it can be read (fileformat2.html, 1.6).
 struct BTreePage {
-    enum Kind: UInt8 { case indexInterior = 2, tableInterior = 5, indexLeaf = 10, tableLeaf = 13 }
+    enum Kind: UInt8 {
+        case indexInterior = 2
+        case tableInterior = 5
+        case indexLeaf = 10
+        case tableLeaf = 13
+    }
 
     /// A row of a table, or an entry of an index; in an interior page, what stands between two children.
     struct Cell {
@@ -90,7 +95,9 @@ struct BTreePage {
         guard local >= 0, offset + local <= min(usableSize, bytes.count) else { return nil }
         cell.local = offset..<offset + local
         if local < cell.size {
-            guard offset + local + 4 <= usableSize, let next = bytes.uint32(offset + local) else { return nil }
+            guard offset + local + 4 <= usableSize, let next = bytes.uint32(offset + local) else {
+                return nil
+            }
             cell.overflow = next
         }
         return cell

@@ -26,7 +26,8 @@ struct DamagedDatabase {
     /// Reads the structure, with the journals that fit.
     ///
     /// - Returns: nil if nothing in the file can be read.
-    static func read(_ file: DamagedFile, besides journals: [String: DamagedFile]) throws -> DamagedDatabase? {
+    static func read(_ file: DamagedFile, besides journals: [String: DamagedFile]) throws -> DamagedDatabase?
+    {
         let header = DatabaseHeader(try file.read(at: 0, count: 100))
         guard let format = try PageFormat.guess(file, header) else { return nil }
         var best = try DamagedDatabase(PageSource(file, format), header)
@@ -76,7 +77,8 @@ struct DamagedDatabase {
         var roots: [Int] = []
         // SQLite never uses the page with the bytes of its locks.
         let lockPage = 0x4000_0000 / pages.pageSize + 1
-        for number in 2..<max(2, pages.pageCount + 1) where !walk.seen.contains(number) && number != lockPage {
+        for number in 2..<max(2, pages.pageCount + 1) where !walk.seen.contains(number) && number != lockPage
+        {
             guard let page = try pages.tree(number), !page.cells.isEmpty else { continue }
             roots.append(number)
             if !page.isLeaf {

@@ -21,8 +21,8 @@ extension DatabaseFile {
     /// Call it from the app's recovery screen, with every connection to the file closed:
     ///
     /// ```swift
-    /// let report = try file.salvage(into: schema)
-    /// show(report.description)
+    /// let report = try DatabaseFile(path: url.path).salvage(into: schema)
+    /// print(report.description)
     /// ```
     ///
     /// The migrations make the tables, up to the version that the damaged database had, and then bring the rows to the
@@ -83,12 +83,14 @@ extension DatabaseFile {
         _ file: DamagedFile, at place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter
     ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry) {
         guard file.size > 0 else {
-            throw refusal(.invalidRequest, place, "is empty, so there is nothing to salvage", "Open it instead.")
+            throw refusal(
+                .invalidRequest, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         let header = DatabaseHeader(try file.read(at: 0, count: 100))
         if header.isOfNewerFormat {
             throw refusal(
-                .newerDatabase, place, "is in a format that only a newer version of SQLite reads", "Update the app.")
+                .newerDatabase, place, "is in a format that only a newer version of SQLite reads",
+                "Update the app.")
         }
         var journals: [String: DamagedFile] = [:]
         for end in ["-wal", "-journal"] {

@@ -5,7 +5,8 @@ extension PageSource {
     /// looks like a part of it is taken for one.
     ///
     /// - Parameter used: the pages of the trees, which are in use whatever the list says.
-    func freePages(_ header: DatabaseHeader, except used: Set<Int>) throws -> (pages: Set<Int>, isWhole: Bool) {
+    func freePages(_ header: DatabaseHeader, except used: Set<Int>) throws -> (pages: Set<Int>, isWhole: Bool)
+    {
         var free: Set<Int> = []
         var next = header.hasMagic ? header.freelist.first : 0
         while next != 0 {
@@ -13,7 +14,9 @@ extension PageSource {
             free.formUnion(trunk.leaves)
             next = trunk.next
         }
-        if header.hasMagic, next == 0, free.count == header.freelist.count { return (free.subtracting(used), true) }
+        if header.hasMagic, next == 0, free.count == header.freelist.count {
+            return (free.subtracting(used), true)
+        }
         for number in 2..<max(2, pageCount + 1) where !used.contains(number) && !free.contains(number) {
             guard let trunk = try trunk(number), !trunk.leaves.isEmpty else { continue }
             free.insert(number)

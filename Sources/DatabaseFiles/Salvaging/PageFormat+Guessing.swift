@@ -41,7 +41,8 @@ extension PageFormat {
             guard let page = try pages.tree(number), page.isLeaf else { continue }
             for cell in page.cells {
                 var chain: [Int] = []
-                guard let record = try pages.record(of: cell, in: page, &chain), record.values.count > 1 || page.number == 1
+                guard let record = try pages.record(of: cell, in: page, &chain),
+                    record.values.count > 1 || page.number == 1
                         || cell.size > 8
                 else { continue }
                 score += cell.local.count

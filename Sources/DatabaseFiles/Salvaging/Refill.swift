@@ -109,7 +109,8 @@ struct Refill {
     }
 
     private func fill(
-        _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion, _ table: inout SalvageReport.Table,
+        _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion,
+        _ table: inout SalvageReport.Table,
         strictness: TableLayout.Strictness = .possible
     ) throws {
         try interrupter.check()
@@ -155,12 +156,16 @@ struct Refill {
         guard try db.hasTable("sqlite_sequence"), let tree = damaged.tree(of: "sqlite_sequence"), tree.isTable
         else { return }
         for row in try damaged.rows(of: tree) {
-            guard let name = row.record.text(0), let number = row.record.integer(1), number >= 0 else { continue }
+            guard let name = row.record.text(0), let number = row.record.integer(1), number >= 0 else {
+                continue
+            }
             try db.execute(
-                sql: "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", arguments: [number, name])
+                sql: "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
+                arguments: [number, name])
             if db.changesCount == 0, layouts.contains(where: { $0.name == SQLName(name) && !$0.isIndex }) {
                 try db.execute(
-                    sql: "INSERT INTO main.sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, number])
+                    sql: "INSERT INTO main.sqlite_sequence(name, seq) VALUES (?, ?)",
+                    arguments: [name, number])
             }
         }
     }

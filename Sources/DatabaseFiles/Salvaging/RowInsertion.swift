@@ -19,7 +19,9 @@ final class RowInsertion {
         let isNamed = layout.columns.contains { $0.isRowid }
         rowid =
             layout.hasRowid && !isNamed
-            ? ["rowid", "_rowid_", "oid"].first { name in !layout.columns.contains { $0.name == SQLName(name) } }
+            ? ["rowid", "_rowid_", "oid"].first { name in
+                !layout.columns.contains { $0.name == SQLName(name) }
+            }
             : nil
     }
 

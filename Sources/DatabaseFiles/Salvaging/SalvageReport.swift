@@ -49,7 +49,9 @@ public struct SalvageReport: Sendable {
 extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result as a sentence for the person, as in `4,211 of 4,213 entries were saved (note: 4,161 of 4,163, folder: 50).`
     public var description: String {
-        let details = tables.filter { $0.found > 0 }.map { "\($0.name): \(Self.words($0.saved, of: $0.found))" }
+        let details = tables.filter { $0.found > 0 }.map {
+            "\($0.name): \(Self.words($0.saved, of: $0.found))"
+        }
         let list = details.count > 1 ? " (\(details.joined(separator: ", ")))" : ""
         let more =
             tables.contains { $0.missingPages > 0 }
@@ -74,7 +76,8 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
                 \(table.orphaned) without parent, \(table.missingPages) pages missing\(keys.isEmpty ? "" : " (keys \(keys))")
                 """
         }
-        return (["schema \(schemaVersion), \(unassigned) rows of unknown tables"] + lines).joined(separator: "\n")
+        return (["schema \(schemaVersion), \(unassigned) rows of unknown tables"] + lines).joined(
+            separator: "\n")
     }
 
     /// The numbers for a crash reporter: no name, no key, no path.

@@ -55,7 +55,8 @@ struct TableLayout {
                 name: row["name"], affinity: Affinity(type: type, isStrict: isStrict),
                 isRequired: row["notnull"] as Bool || isKey && isWithoutRowid, isRowid: isKey && hasAlias,
                 isGenerated: row["hidden"] as Int == 3,
-                isForBlobs: type.uppercased().contains("BLOB"), hasDefault: row["dflt_value"] as String? != nil)
+                isForBlobs: type.uppercased().contains("BLOB"),
+                hasDefault: row["dflt_value"] as String? != nil)
         }
         let places = rows.indices.sorted { first, second in
             // withoutrowid.html: the key comes first.

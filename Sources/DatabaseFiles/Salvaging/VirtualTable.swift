@@ -16,7 +16,9 @@ struct VirtualTable {
     static func fetchAll(_ db: Database) throws -> [VirtualTable] {
         let tables = try Row.fetchAll(
             db,
-            sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'")
+            sql:
+                "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
+        )
         return try tables.map { row in
             let name: SQLName = row["name"]
             let shadows = try SQLName.fetchAll(
@@ -32,7 +34,8 @@ struct VirtualTable {
                 db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [name])
             return VirtualTable(
                 name: name, shadows: shadows, content: content,
-                isExternal: isText && content == nil && sql.contains("content=") && !sql.contains("content=''"),
+                isExternal: isText && content == nil && sql.contains("content=")
+                    && !sql.contains("content=''"),
                 columns: columns)
         }
     }

@@ -24,7 +24,8 @@ enum SalvageDamage: String, CaseIterable, Sendable {
         switch self {
         case .bits:
             for _ in 0..<Int.random(in: 1...20, using: &random) {
-                data[Int.random(in: 100..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                data[Int.random(in: 100..<data.count, using: &random)] ^=
+                    1 << UInt8.random(in: 0..<8, using: &random)
             }
         case .zeroedPages:
             for _ in 0..<3 {
@@ -32,7 +33,8 @@ enum SalvageDamage: String, CaseIterable, Sendable {
             }
         case .swappedPages:
             let (first, second) = (
-                page(Int.random(in: 2...pages, using: &random)), page(Int.random(in: 2...pages, using: &random))
+                page(Int.random(in: 2...pages, using: &random)),
+                page(Int.random(in: 2...pages, using: &random))
             )
             let bytes = Array(data[first])
             data.replaceSubrange(first, with: Array(data[second]))
@@ -59,7 +61,9 @@ enum SalvageDamage: String, CaseIterable, Sendable {
             guard data[32...35].contains(where: { $0 != 0 }) else { return noise(36..<40) }
             let trunk = data[32...35].reduce(0) { $0 << 8 | Int($1) }
             let next = Bool.random(using: &random) ? trunk : Int.random(in: 2...pages, using: &random)
-            for index in 0..<4 { data[page(trunk).lowerBound + index] = UInt8(next >> (24 - 8 * index) & 0xff) }
+            for index in 0..<4 {
+                data[page(trunk).lowerBound + index] = UInt8(next >> (24 - 8 * index) & 0xff)
+            }
         }
         try Data(data).write(to: url)
     }

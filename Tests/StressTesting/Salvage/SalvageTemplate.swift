@@ -30,7 +30,8 @@ struct SalvageTemplate: Sendable {
     ]
 
     static func schema() throws -> SchemaMigrator {
-        try SchemaMigrator(migrations: migrations.map { SQLMigration(version: $0.0, name: "m\($0.0)", sql: $0.1) })
+        try SchemaMigrator(
+            migrations: migrations.map { SQLMigration(version: $0.0, name: "m\($0.0)", sql: $0.1) })
     }
 
     /// The columns that are compared; every row names its table.
@@ -40,7 +41,8 @@ struct SalvageTemplate: Sendable {
     ]
 
     static func makeAll(in folder: TemporaryFolder) throws -> [SalvageTemplate] {
-        try [(512, 40), (1_024, 400), (4_096, 60), (4_096, 1_500), (8_192, 600)].enumerated().map { index, kind in
+        try [(512, 40), (1_024, 400), (4_096, 60), (4_096, 1_500), (8_192, 600)].enumerated().map {
+            index, kind in
             try SalvageTemplate(
                 at: folder.file("template\(index)"), pageSize: kind.0, count: kind.1, seed: UInt64(index))
         }
@@ -57,13 +59,17 @@ struct SalvageTemplate: Sendable {
             for id in 1...count {
                 let words = String(repeating: "word\(id) ", count: random.chance(3) ? 900 : id % 40)
                 try db.execute(
-                    sql: "INSERT INTO note VALUES (?, ?, ?, ?)", arguments: [id * 3, text("note", id), words, id * id])
+                    sql: "INSERT INTO note VALUES (?, ?, ?, ?)",
+                    arguments: [id * 3, text("note", id), words, id * id])
                 try db.execute(sql: "INSERT INTO twin_a(text) VALUES (?)", arguments: [text("twin_a", id)])
                 try db.execute(
                     sql: "INSERT INTO tag VALUES (?, ?, ?)",
-                    arguments: [text("tag", id), Double(id) / 7, Data(repeating: UInt8(id % 256), count: id % 70)])
+                    arguments: [
+                        text("tag", id), Double(id) / 7, Data(repeating: UInt8(id % 256), count: id % 70),
+                    ])
                 if id % 2 == 0 {
-                    try db.execute(sql: "INSERT INTO twin_b(text) VALUES (?)", arguments: [text("twin_b", id)])
+                    try db.execute(
+                        sql: "INSERT INTO twin_b(text) VALUES (?)", arguments: [text("twin_b", id)])
                     try db.execute(
                         sql: "INSERT INTO words VALUES (?, ?)", arguments: [text("words", id), "more\(id)"])
                 }

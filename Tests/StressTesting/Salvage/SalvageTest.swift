@@ -68,7 +68,8 @@ struct SalvageVerdict: Sendable {
             if all.contains(where: { $0.recovered != nil }) {
                 note += "; .recover \(sum { $0.recovered?.right ?? 0 }), \(sum { $0.recovered?.wrong ?? 0 })"
             }
-            return note + "; \(sum { $0.refusal == nil ? 0 : 1 }) of \(all.count) refused \(Set(all.compactMap(\.refusal)).sorted())"
+            return note
+                + "; \(sum { $0.refusal == nil ? 0 : 1 }) of \(all.count) refused \(Set(all.compactMap(\.refusal)).sorted())"
         }
     }
 }

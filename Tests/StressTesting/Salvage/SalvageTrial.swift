@@ -81,7 +81,8 @@ struct SalvageTrial {
                         other != table && row.contains("'\(other) ")
                     }
                     if isOther || !damage.changesValues {
-                        verdict.failure = "\(table) has \(row.prefix(120)), and had \(originals[key] ?? "no such row")"
+                        verdict.failure =
+                            "\(table) has \(row.prefix(120)), and had \(originals[key] ?? "no such row")"
                     }
                 }
             }
