@@ -4,8 +4,8 @@ public import SchemaMigrations
 /// The result of salvaging a database: which rows were saved, and which were not.
 ///
 /// ```swift
-/// let report = try file.salvage(into: schema)
-/// show(report.description)
+/// let report = try DatabaseFile(path: url.path).salvage(into: schema)
+/// print(report.description)
 /// ```
 public struct SalvageReport: Sendable {
     /// The rows of a table, as it was in the damaged database.
