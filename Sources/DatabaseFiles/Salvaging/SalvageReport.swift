@@ -47,7 +47,9 @@ public struct SalvageReport: Sendable {
 }
 
 extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The result as a sentence for the person, as in `4,211 of 4,213 entries were saved (note: 4,161 of 4,163, folder: 50).`
+    /// The result as a sentence for the person.
+    ///
+    /// As in `4,211 of 4,213 entries were saved (note: 4,161 of 4,163, folder: 50).`
     public var description: String {
         let details = tables.filter { $0.found > 0 }.map {
             "\($0.name): \(Self.words($0.saved, of: $0.found))"

@@ -63,7 +63,9 @@ struct SavedRecord {
         }
     }
 
-    /// Returns true if the bytes can be a text. Nobody writes four NULs into one, but a lost sector is full of them.
+    /// Returns true if the bytes can be a text.
+    ///
+    /// Nobody writes four NULs into one, but a lost sector is full of them.
     private func isText(_ range: Range<Int>) -> Bool {
         var zeros = 0
         for byte in bytes[range] {

@@ -72,7 +72,9 @@ struct TableLayout {
         fewestColumns = columns.count
     }
 
-    /// The type of a column. SQLite's full-text tables declare none for the ids of their own pages.
+    /// The type of a column.
+    ///
+    /// SQLite's full-text tables declare none for the ids of their own pages.
     private static func type(of column: SQLName, declared: String, in table: SQLName) -> String {
         guard declared.isEmpty, table.folded.hasSuffix("_idx") else { return declared }
         return ["segid": "INTEGER", "term": "BLOB", "pgno": "INTEGER"][column] ?? declared
