@@ -139,9 +139,10 @@ extension DamagedDatabase.Entry {
     fileprivate init?(_ record: SavedRecord) {
         guard record.values.count == 5, let type = record.text(0), let name = record.text(1),
             let table = record.text(2), let root = record.integer(3) ?? (record.values[3] == .null ? 0 : nil),
-            root >= 0, root < 1 << 32, ["table", "index", "view", "trigger"].contains(type)
+            let page = UInt32(exactly: root).flatMap({ Int(exactly: $0) }),
+            ["table", "index", "view", "trigger"].contains(type)
         else { return nil }
         self.init(
-            type: type, name: SQLName(name), table: SQLName(table), root: Int(root), sql: record.text(4))
+            type: type, name: SQLName(name), table: SQLName(table), root: page, sql: record.text(4))
     }
 }
