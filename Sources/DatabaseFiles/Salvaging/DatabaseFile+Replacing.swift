@@ -46,7 +46,7 @@ extension DatabaseFile {
                 throw error
             }
         }
-        guard Self.replaceName(new.path, place.path) == 0 else {
+        guard replaceName(new.path, place.path) == 0 else {
             let error = POSIXError.current
             try? putJournalsBack(at: place)
             throw error
@@ -100,17 +100,5 @@ extension DatabaseFile {
     }
 }
 
-extension DatabaseFile {
-    /// rename(2), whose name a method here has.
-    private static let replaceName: @Sendable (String, String) -> Int32 = { old, new in
-        #if canImport(Darwin)
-            Darwin.rename(old, new)
-        #elseif canImport(Glibc)
-            Glibc.rename(old, new)
-        #elseif canImport(Musl)
-            Musl.rename(old, new)
-        #elseif canImport(Android)
-            Android.rename(old, new)
-        #endif
-    }
-}
+/// Calls rename(2), whose name a method of a database file has.
+private func replaceName(_ old: String, _ new: String) -> Int32 { rename(old, new) }
