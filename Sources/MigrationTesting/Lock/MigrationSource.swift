@@ -34,7 +34,7 @@ extension DatabaseMigrator: MigrationSource {
         for identifier in migrations {
             trace.begin()
             try migrate(database, upTo: identifier)
-            trace.end(before: "grdb_migrations")
+            trace.end(before: OwnTables.ofGRDB.text)
             try afterEach(identifier)
         }
     }

@@ -13,17 +13,25 @@ package struct ForeignKey: Hashable {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT child.name AS child, key.seq, key."table" AS parent, key."from", key."to"
+                SELECT child.name AS child, key.seq, key."table", key."from", key."to"
                 FROM main.sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
                 WHERE child.type = 'table' AND instr(lower(child.sql), 'references') > 0
                 ORDER BY child.rowid, key.id, key.seq
                 """)
         // The first column of each key has the number 0.
         return rows.split(before: { $0["seq"] as Int == 0 }).map { rows in
-            ForeignKey(
-                child: rows[0]["child"], columns: rows.map { $0["from"] }, parent: rows[0]["parent"],
-                parentColumns: rows.compactMap { $0["to"] as SQLName? })
+            ForeignKey(of: rows[0]["child"], rows)
         }
+    }
+
+    /// Reads one key.
+    ///
+    /// - Parameter rows: those of `PRAGMA foreign_key_list` for the key, a row for each of its columns.
+    init(of child: SQLName, _ rows: [Row]) {
+        self.child = child
+        columns = rows.map { $0["from"] }
+        parent = rows[0]["table"]
+        parentColumns = rows.compactMap { $0["to"] as SQLName? }
     }
 
     /// Returns whether a problem of the key can come from one of the suspects.

@@ -95,12 +95,8 @@ struct TableShape {
     {
         let rows = try Row.fetchAll(
             db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
-        return Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.map { id, rows in
-            let key = ForeignKey(
-                child: table, columns: rows.map { $0["from"] }, parent: rows[0]["table"],
-                parentColumns: rows.compactMap { $0["to"] as SQLName? })
-            return (id, key)
-        }
+        return Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }
+            .map { ($0, ForeignKey(of: table, $1)) }
     }
 
     private static func indexes(of table: SQLName, _ db: Database) throws -> Set<Index> {
