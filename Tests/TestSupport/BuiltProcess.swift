@@ -68,17 +68,20 @@
 
         private static let script = "/usr/bin/script"
 
+        /// This process's variables, without `CI`, which makes `app-migrations check` stricter.
+        public static let ownVariables = ProcessInfo.processInfo.environment.filter { $0.key != "CI" }
+
         /// Starts any executable.
         ///
         /// - Parameters:
         ///   - executable: where it is.
         ///   - arguments: what it is given.
         ///   - folder: the folder in which it is run; nil for this process's.
-        ///   - environment: all variables that it has; nil for this process's.
+        ///   - environment: all variables that it has.
         ///   - input: what it reads from standard input; nil for what this process would read.
         public init(
             running executable: URL, _ arguments: [String], in folder: URL? = nil,
-            environment: [String: String]? = nil, input: String? = nil
+            environment: [String: String] = ownVariables, input: String? = nil
         ) throws {
             let (end, continuation) = AsyncStream.makeStream(of: Never.self)
             self.end = end
@@ -86,7 +89,7 @@
             errors = try Self.scratchFile()
             process.executableURL = executable
             process.arguments = arguments
-            if let environment { process.environment = environment }
+            process.environment = environment
             process.currentDirectoryURL = folder
             if let input {
                 let file = try Self.scratchFile()

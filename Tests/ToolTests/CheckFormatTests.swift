@@ -104,7 +104,7 @@ struct CheckFormatTests {
     @Test("workflow commands escape what would end them, and name files from the root of the repository")
     func github() async throws {
         let tool = try tool(in: "50%,a:b")
-        let environment = ProcessInfo.processInfo.environment.merging(["GITHUB_WORKSPACE": ""]) { $1 }
+        let environment = BuiltProcess.ownVariables.merging(["GITHUB_WORKSPACE": ""]) { $1 }
         func lines(_ arguments: [String], workspace: String) async throws -> [Substring] {
             let run = try await BuiltProcess(
                 running: Products.executable("app-migrations"), ["check", "--format", "github"] + arguments,

@@ -31,7 +31,7 @@ struct GitClone {
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
     /// The environment, without what the developer's own settings say.
-    static let environment = ProcessInfo.processInfo.environment.merging([
+    static let environment = BuiltProcess.ownVariables.merging([
         "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Ada",
         "GIT_AUTHOR_EMAIL": "ada@example.org", "GIT_COMMITTER_NAME": "Ada",
         "GIT_COMMITTER_EMAIL": "ada@example.org",

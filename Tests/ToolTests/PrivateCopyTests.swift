@@ -56,7 +56,7 @@ struct PrivateCopyTests {
         let process = try BuiltProcess(
             running: Products.executable("app-migrations"), ["rehearse", "--database", "app.sqlite"],
             in: tool.folder.url,
-            environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 })
+            environment: BuiltProcess.ownVariables.merging(["TMPDIR": temporary.path]) { $1 })
         func copies() -> [URL] {
             let files = FileManager.default.enumerator(at: temporary, includingPropertiesForKeys: nil)
             return files?.compactMap { $0 as? URL }.filter { $0.lastPathComponent.hasPrefix("copy.sqlite") }
@@ -157,7 +157,7 @@ struct PrivateCopyTests {
         let run = try await BuiltProcess(
             running: Products.executable("app-migrations"), ["rehearse", "--database", "app.sqlite"],
             in: tool.folder.url,
-            environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 }
+            environment: BuiltProcess.ownVariables.merging(["TMPDIR": temporary.path]) { $1 }
         ).result()
         #expect(run.status == 0)
         #expect(
