@@ -72,9 +72,15 @@ struct Template {
 
     /// Applies the migrations of another branch, which the ledger can undo, or of an old release.
     private func apply(_ migrations: some Sequence<SQLMigration>) throws {
+        let migrations = Array(migrations)
         let file = DatabaseFile(path: "\(folder)/library.sqlite")
-        _ = try Child.run { _ = try? SchemaMigrator(migrations: Array(migrations)).migrate(file.openQueue()) }
+        _ = try Child.run { _ = try? SchemaMigrator(migrations: migrations).migrate(file.openQueue()) }
+        let versions = try PlainDatabase("\(folder)/library.sqlite")
+            .column("SELECT version FROM schema_migrations ORDER BY version")
+        guard versions == migrations.map({ "\($0.version)" }) else { throw Unapplied() }
     }
+
+    private struct Unapplied: Error {}
 
     private func launch(_ version: AppVersion, diesAfterBatch: Bool = false) throws {
         var launch = Launch(scenario: scenario, folder: folder, version: version)
