@@ -35,6 +35,8 @@ struct FolderState: Equatable {
     }
 
     var ledger: [Int] = []
+    /// The last of its migrations; 0 if there is none.
+    var latest: Int { ledger.last ?? 0 }
     /// The migrations of another branch in the ledger.
     var branch: [Int] = []
     var dump: [String] = []
