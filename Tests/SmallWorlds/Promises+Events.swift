@@ -84,6 +84,22 @@ extension Promises {
         }
     }
 
+    /// Notes that a release was launched that does not open all places in which processes have died.
+    ///
+    /// It takes the lock that tells of a death, without finding what the process died in there.
+    mutating func forgetDeathsElsewhere() {
+        for manager in app.managers(in: release) {
+            let used = placesUsed(by: manager)
+            for place in places.keys where !used.contains(place) {
+                for (id, fatal) in places[place]?.fatal ?? [:]
+                where app.manager(of: id) == manager && fatal.release != release {
+                    places[place]?.deaths[fatal.release, default: 0] += fatal.count
+                    places[place]?.fatal[id] = nil
+                }
+            }
+        }
+    }
+
     /// Notes failures and deaths.
     mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
         // Where the process has died after a body, its end may not have been written.

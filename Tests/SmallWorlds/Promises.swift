@@ -8,7 +8,7 @@
 /// The promises are those of the documentation, by value: they know of no record, plan or ledger. Where what the package
 /// knows depends on when a process has died, they ask for what holds in each case.
 ///
-/// Five things are not promised:
+/// Six things are not promised:
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
@@ -16,6 +16,7 @@
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it.
+/// - A death in a database is not counted if a release without that database is launched next: the step runs once more.
 /// - A step that a later release registers for the version at which an install has begun, or for an older one, is not
 ///   needed there.
 package struct Promises: Sendable {
@@ -66,6 +67,7 @@ package struct Promises: Sendable {
         var problem: String?
         switch event {
         case .launch, .runDeferred:
+            forgetDeathsElsewhere()
             note(outcome, retried: event.retried)
             problem =
                 nothingIsLost(found, outcome) ?? onceOnly(event, found, outcome, before)

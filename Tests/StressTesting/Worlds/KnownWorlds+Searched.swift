@@ -189,5 +189,16 @@ extension KnownWorld {
                     .init(adopting: .version, hasOwnLine: true),
                 ]),
             [.oldInstall, .launch(3, .whole, .dies(before: 10)), .restore(.files, after: 1), .launch(3)]),
+        KnownWorld(
+            "a death may not be counted where a release without that database is launched next",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(0)), .init(21, .closure, manager: 1),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .version, since: .secondBuild(of: 2))]),
+            [
+                .launch(3, .whole, .dies(before: 8)), .launch(3, .whole, .dies(before: 3)),
+                .launch(.secondBuild(of: 2)), .launch(3),
+            ]),
     ]
 }
