@@ -230,7 +230,7 @@ final class SchemaRun {
 
     /// Runs the migrations of a group and commits them, each with its row in the ledger.
     ///
-    /// Only this method makes migrations permanent.
+    /// Only this method makes migrations permanent, apart from files that ask for no transaction.
     private func commit(_ group: inout MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
         let warnings = try detachingDatabases {
