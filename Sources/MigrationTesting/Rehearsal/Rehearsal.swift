@@ -112,7 +112,7 @@ public struct Rehearsal: Sendable {
     /// The most space that the database took while it was migrated, in bytes, with its journal or write-ahead log, and on
     /// Linux with SQLite's temporary files.
     ///
-    /// A device needs the difference to ``sizeBefore`` as free space: `SchemaOptions(space: .requireBytes(_:))`.
+    /// A device needs the difference to ``sizeBefore`` as free space.
     public let sizeAtMost: Int64
 
     /// The changes of the schema, a sentence each.

@@ -73,10 +73,9 @@ extension SchemaMigrator {
     private func migrateCopy(
         _ copy: DatabaseQueue, upTo version: SchemaVersion?, progress: Progress?
     ) throws -> SchemaReport {
-        // As on the device, but for the copy of the copy, and the space that it asks for.
+        // As on the device, but for the copy of the copy.
         var migrator = self
         migrator.options.backupFolder = nil
-        migrator.options.space = .unchecked
         do {
             return try migrator.migrate(copy, upTo: version, progress: progress)
         } catch var error as SchemaMigrationError where error.version != nil {

@@ -107,7 +107,6 @@ extension SchemaMigrator {
         let runProgress = progress.map(RunProgress.init(in:))
         return try interrupter.whileActive {
             try withWriter(database) { db in
-                try options.space.check(db, waitingUpTo: options.busyTimeout)
                 var report = try SchemaRun(
                     migrator: self, db: db, restarting: restarting ?? RestartedSteps(database: database),
                     interrupter: interrupter, progress: runProgress
@@ -218,37 +217,5 @@ extension SchemaMigrationError {
                 Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
                 ReversibleSchemaMigration. Nothing was changed.
                 """)
-    }
-}
-
-extension SchemaOptions.Space {
-    /// Throws an error if the disk of a database has too little free space.
-    func check(_ db: Database, waitingUpTo limit: Duration) throws {
-        if case .unchecked = self { return }
-        let size = try waitWhileBusy(upTo: limit) {
-            try Int64(db.pragma("main.page_count")) * Int64(db.pragma("main.page_size"))
-        }
-        let needed =
-            switch self {
-            case .unchecked: Int64(0)
-            case .require(let times):
-                Int64(exactly: (Double(size) * times).rounded(.up)) ?? (times > 0 ? .max : 0)
-            case .requireBytes(let bytes): bytes
-            }
-        guard needed > 0,
-            let path = try String.fetchOne(
-                db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"),
-            !path.isEmpty
-        else { return }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        // A system that does not tell must not keep the app from migrating.
-        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
-        guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value, free < needed else {
-            return
-        }
-        throw SchemaMigrationError(
-            .diskFull,
-            "\(URL(fileURLWithPath: path).lastPathComponent) may need \(needed) bytes while it is migrated, and \(free) are free",
-            remedy: "Free some space, then migrate again. Nothing was changed.")
     }
 }

@@ -59,11 +59,6 @@ public struct SchemaOptions: Sendable {
     /// The default is ten seconds.
     public var busyTimeout: Duration
 
-    /// The free space that the disk must have before a migration begins.
-    ///
-    /// By default, it is not checked.
-    public var space: Space
-
     /// Creates options.
     ///
     /// - Parameters:
@@ -75,12 +70,11 @@ public struct SchemaOptions: Sendable {
     ///   - keptBackups: the number of copies to keep.
     ///   - appVersion: the app version that the ledger notes.
     ///   - busyTimeout: how long to wait for other connections.
-    ///   - space: the free space to require before migrating.
     public init(
         commits: Commits = .grouped(), newerDatabases: NewerDatabaseRule = .refuse,
         editedMigrations: Policy = .allow, differentSchemas: Policy? = nil,
         backupFolder: URL? = nil, keptBackups: Int = 2, appVersion: AppVersion? = nil,
-        busyTimeout: Duration = .seconds(10), space: Space = .unchecked
+        busyTimeout: Duration = .seconds(10)
     ) {
         self.commits = commits
         self.newerDatabases = newerDatabases
@@ -90,7 +84,6 @@ public struct SchemaOptions: Sendable {
         self.keptBackups = keptBackups
         self.appVersion = appVersion
         self.busyTimeout = busyTimeout
-        self.space = space
     }
 
     /// A grouping of migrations into commits.
@@ -140,23 +133,5 @@ public struct SchemaOptions: Sendable {
         case allow
         /// Migrating is an error.
         case refuse
-    }
-
-    /// The free space that a disk must have before a migration begins.
-    ///
-    /// With too little, migrating throws ``SchemaMigrationError/Code/diskFull`` and changes nothing. SQLite rolls back a
-    /// migration that fills the disk, too, but only after it has used up the space that other apps need.
-    public enum Space: Sendable {
-        /// Checks nothing.
-        case unchecked
-
-        /// Requires a multiple of the database's size.
-        ///
-        /// A migration that rebuilds every table writes each page twice: into the new table, and into the journal or the
-        /// write-ahead log. So the default is twice the size, as for `VACUUM` (<https://sqlite.org/lang_vacuum.html>).
-        case require(times: Double = 2)
-
-        /// Requires a number of bytes, such as a rehearsal has measured.
-        case requireBytes(Int64)
     }
 }

@@ -25,10 +25,8 @@ struct BusyDatabaseTests {
         [(.immediateError, "0"), (.timeout(0.02), "20"), (.callback { $0 < 3 }, "0")]
     }
 
-    @Test(
-        "is waited for wherever the migrator reads it",
-        arguments: [SchemaOptions.Space.unchecked, .require()])
-    func readings(space: SchemaOptions.Space) throws {
+    @Test("is waited for wherever the migrator reads it")
+    func readings() throws {
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x)")
         let other = try folder.queue()
@@ -48,7 +46,7 @@ struct BusyDatabaseTests {
         }
         let schema = try SchemaMigrator(
             migrations: schema.migrations,
-            options: SchemaOptions(busyTimeout: .seconds(60), space: space), adopting: adoption)
+            options: SchemaOptions(busyTimeout: .seconds(60)), adopting: adoption)
         #expect(try schema.migrate(queue).applied == [2])
     }
 
