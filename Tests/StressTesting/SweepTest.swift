@@ -34,7 +34,8 @@ struct SweepTest: StressTest {
                     [command, scenarios[scenario], "--of-each-kind=\(number)"]
                 }
                     // Files that are moved and copied, migrations that are undone, and a table that is redefined.
-                    + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches + WorkloadRuns.redefinitions).map {
+                    + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches + WorkloadRuns.redefinitions
+                    + WorkloadRuns.salvages).map {
                         [command, $0, "--every", "97"]
                     }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)

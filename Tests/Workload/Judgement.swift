@@ -28,6 +28,12 @@ struct Judgement {
         expect(
             state.ledger == Array(1...Schema.migrations.count).prefix(count) + [],
             "the ledger has gaps: \(state.ledger)")
+        expect(
+            state.setAside ?? reference.dumps[1] == reference.dumps[1],
+            "the damaged database was set aside without all of its rows")
+        expect(
+            reference.scenario.start != .salvaged || state.setAside != nil || count == 1,
+            "the damaged database is gone")
         let isOnBranch = !state.branch.isEmpty
         expect(
             count < reference.dumps.count

@@ -10,9 +10,10 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// snapshot to begin with, the data of version 2.0 with work for deferred steps, or that of 2.1, which died in
     /// the middle of it; or that of 1.0 in another folder, from which the files are moved, or copied as if it were on
     /// another volume; or that of 1.0 with migrations of another branch, which the launch undoes; or that of 1.0, of which the
-    /// launch redefines a table.
+    /// launch redefines a table; or that of 1.0 in a damaged database, which the launch salvages.
     enum Start: String, CaseIterable, Sendable {
-        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched, redefined
+        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched, redefined,
+            salvaged
     }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }
     /// The managers that share the store.
@@ -37,7 +38,8 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// The version of the app that is launched: 2.1 has deferred steps, and 3.0 finishes those in the database.
     var version: AppVersion {
         switch start {
-        case .fresh, .upgrade, .unrecorded, .snapshot, .moved, .copied, .branched, .redefined: "2.0"
+        case .fresh, .upgrade, .unrecorded, .snapshot, .moved, .copied, .branched, .redefined, .salvaged:
+            "2.0"
         case .waiting: "2.1"
         case .halfway: "3.0"
         }
