@@ -113,6 +113,7 @@ let package = Package(
             name: "Journal",
             dependencies: [
                 "AppMigrations",
+                "DatabaseFiles",
                 "SchemaMigrations",
                 "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -276,7 +277,9 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AppMigrations", "MigrationDiagnostics", "MigrationEmbedding", "SchemaMigrations",
+                "AppMigrations", "DatabaseFiles", "MigrationDiagnostics", "MigrationEmbedding",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/FuzzTargets",
             swiftSettings: settings

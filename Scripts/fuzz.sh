@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 SWIFT=${SWIFT:-swift}
 RUNS=${RUNS:-0}
 TIME=${TIME:-2}
-TARGETS=${TARGETS:-versions records file-names scripts literals}
+TARGETS=${TARGETS:-versions records file-names scripts literals pages}
 scratch=.build/fuzz
 
 mkdir -p $scratch
@@ -33,7 +33,7 @@ compile() {
         -Xcc -fmodule-map-file="$products/CMigrationSystem.build/module.modulemap" "$@"
 }
 for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/MigrationEmbedding \
-    Sources/SchemaMigrations Tests/FuzzTargets; do
+    Sources/SchemaMigrations Sources/DatabaseFiles Tests/FuzzTargets; do
     name=$(basename $module)
     # shellcheck disable=SC2046
     compile -emit-object -emit-module -emit-module-path $scratch/"$name".swiftmodule -module-name "$name" \

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 public import GRDB
 import MigrationDiagnostics
-import SchemaMigrations
+public import SchemaMigrations
 
 /// A SQLite database file that several processes may open at the same time, and that may have been elsewhere before.
 ///
@@ -22,6 +22,8 @@ import SchemaMigrations
 ///
 /// Opening then brings the database here first, once, with everything in its write-ahead log; see
 /// <doc:MovingIntoAnAppGroup>.
+///
+/// A file that is damaged is never deleted: see <doc:SalvagingADamagedDatabase>.
 public struct DatabaseFile: Sendable {
     /// A rule for opening a file that does not exist.
     public enum MissingFileRule: Sendable {
@@ -33,11 +35,23 @@ public struct DatabaseFile: Sendable {
         case refuse
     }
 
+    /// A rule for opening a file that is damaged.
+    public enum DamagedFileRule: Sendable {
+        /// Throws `SchemaMigrationError.Code.damagedDatabase`, whose advice is to repair, and changes nothing.
+        case refuse
+        /// Salvages the file, as ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
+        ///
+        /// ``DatabaseFile/Event/salvaged(_:)`` says which rows were saved.
+        case salvage(into: SchemaMigrator)
+    }
+
     /// Something that happened to the files before the database was opened.
     public enum Event: Sendable, Equatable {
         /// The database was moved here; as a copy if it was on another volume.
         case moved(from: String, to: String, isCopy: Bool)
-        /// A database without rows gave way, and is kept under another name.
+        /// The rows of a damaged database were saved into a new one.
+        case salvaged(SalvageReport)
+        /// A database without rows, or a damaged one, gave way, and is kept under another name.
         case setAside(String, as: String)
         /// A file at an old path was left alone, because the database was moved from there before: an older version of
         /// the app must have created it.
@@ -52,6 +66,7 @@ public struct DatabaseFile: Sendable {
     let path: String
     let oldPaths: [String]
     private let rule: MissingFileRule
+    let damagedRule: DamagedFileRule
     let configuration: Configuration
     let limit: Duration
     let onEvent: (@Sendable (Event) -> Void)?
@@ -68,18 +83,21 @@ public struct DatabaseFile: Sendable {
     ///   - oldPaths: the paths of the file in older versions of the app, the newest first. If the database is still
     ///     there, opening moves it to `path`.
     ///   - rule: what to do if there is no file.
+    ///   - damagedRule: what to do if the file is damaged.
     ///   - configuration: GRDB's configuration, used unchanged, also while the database is moved. If nil, connections
     ///     wait for up to five seconds while another connection writes.
     ///   - limit: how long opening may wait for another process.
     ///   - onEvent: gets what happens to the files, on the thread that opens the database.
     public init(
         path: String, movedFrom oldPaths: [String] = [], ifMissing rule: MissingFileRule = .create,
+        ifDamaged damagedRule: DamagedFileRule = .refuse,
         configuration: Configuration? = nil, waitingFor limit: Duration = .seconds(10),
         onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
         self.path = path
         self.oldPaths = oldPaths
         self.rule = rule
+        self.damagedRule = damagedRule
         self.configuration = configuration ?? SQLiteFile.waiting
         self.limit = limit
         self.onEvent = onEvent
@@ -87,17 +105,17 @@ public struct DatabaseFile: Sendable {
 
     /// Opens the file, or creates it.
     ///
-    /// - Throws: `SchemaMigrationError`, when it cannot be opened, is missing, or cannot be moved here. Nothing is lost
-    ///   then, and the next call tries again. GRDB's error is its `SchemaMigrationError.underlyingError`.
+    /// - Throws: `SchemaMigrationError`, when it cannot be opened, is missing, damaged, or cannot be moved here. Nothing is
+    ///   lost then, and the next call tries again. GRDB's error is its `SchemaMigrationError.underlyingError`.
     public func openQueue() throws -> DatabaseQueue {
-        try opening { try $0.openQueue() }
+        try openingDamaged { try opening { try $0.openQueue() } }
     }
 
     /// Opens the file in WAL mode, or creates it.
     ///
     /// - Throws: as ``openQueue()`` does.
     public func openPool() throws -> DatabasePool {
-        try opening { try $0.openPool() }
+        try openingDamaged { try opening { try $0.openPool() } }
     }
 
     private func opening<Writer: DatabaseWriter>(_ open: (SQLiteFile) throws -> Writer) throws -> Writer {

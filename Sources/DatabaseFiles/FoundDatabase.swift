@@ -27,8 +27,10 @@ public struct FoundDatabase: Sendable {
     public let size: Int64
     /// When the file or its write-ahead log was changed last.
     public let changed: Date
+    /// The number of rows of each table that has any; only of ``DatabaseFile/foundBackups(in:)``.
+    public private(set) var rowCounts: [String: Int] = [:]
     /// The reason for which the file cannot be read, as in `file is not a database (SQLite 26)`; nil if it can.
-    public let problem: String?
+    public private(set) var problem: String?
 
     /// Looks at a file through a connection of its own.
     ///
@@ -56,17 +58,41 @@ public struct FoundDatabase: Sendable {
         }
     }
 
-    /// Returns true if a table other than those of migrators has a row.
-    private static func hasRows(_ db: Database) throws -> Bool {
+    /// Counts the rows, too, which reads the whole file.
+    mutating func countRows(
+        at place: DatabasePlace, _ configuration: Configuration, waitingFor limit: Duration
+    )
+        throws
+    {
+        guard problem == nil else { return }
+        do {
+            let counts = try place.reading(configuration, waitingFor: limit) { db in
+                try Self.tables(db).map { name, _ in
+                    (name.text, try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name.inMain)") ?? 0)
+                }
+            }
+            rowCounts = Dictionary((counts ?? []).filter { $1 > 0 }, uniquingKeysWith: { $1 })
+        } catch let error where Obstacle(error) == nil {
+            problem = (error as? any SystemError)?.reason ?? "\(error)"
+        }
+    }
+
+    /// The app's tables, without those of migrators.
+    private static func tables(_ db: Database) throws -> [(name: SQLName, type: String)] {
         let tables = try Row.fetchAll(
             db,
             sql: """
                 SELECT name, type FROM pragma_table_list
                 WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
-        return try tables.contains { row in
-            let (name, type): (SQLName, String) = (row["name"], row["type"])
-            guard !OwnTables.contains(name), name != OwnTables.ofGRDB else { return false }
+        return tables.map { ($0["name"], $0["type"]) }.filter { name, _ in
+            !OwnTables.contains(name) && name != OwnTables.ofGRDB
+        }
+    }
+
+    /// Returns true if a table other than those of migrators has a row.
+    private static func hasRows(_ db: Database) throws -> Bool {
+        try tables(db).contains { name, type in
             do {
                 return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(name.inMain))") ?? true
             } catch let error as DatabaseError where type == "virtual" && error.resultCode == .SQLITE_ERROR {

@@ -296,7 +296,7 @@ struct MarkedDatabaseTests {
                 switch event {
                 case .moved(_, let to, _): to
                 case .setAside(_, let name): name
-                case .ignored: nil
+                case .ignored, .salvaged: nil
                 }
             }.first)
         #expect(try notes(DatabaseQueue(path: path)) == ["a", "b"])

@@ -8,7 +8,7 @@ public struct FuzzTarget: Sendable {
     public let check: @Sendable ([UInt8]) throws -> Void
 
     /// Every target.
-    public static let all = [versions, records, fileNames, scripts, literals]
+    public static let all = [versions, records, fileNames, scripts, literals, pages]
 
     /// The promise that did not hold for an input.
     public struct Broken: Error, CustomStringConvertible {

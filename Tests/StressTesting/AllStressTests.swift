@@ -11,6 +11,7 @@ public let allStressTests: [any StressTest] = [
     WorldsTest(),
     PlacesTest(),
     SalvageTest(),
+    SalvageSpeedTest(),
     LedgersTest(),
     FuzzTest(),
     PrivacyTest(),

@@ -13,7 +13,7 @@ package struct WorkloadRuns {
     /// The scenarios that are tried, as `Workload` reads them.
     ///
     /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
-    static let scenarios = launches + deferred + moves + branches + redefinitions + squashes
+    static let scenarios = launches + deferred + moves + branches + redefinitions + squashes + salvages
 
     /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
@@ -54,6 +54,9 @@ package struct WorkloadRuns {
         "wal-json-grouped-begun-unsaved", "rollback-sqlite-each-begun-unsaved",
         "rollback-sqlite-grouped-outdated-unsaved", "wal-json-each-outdated-unsaved",
     ]
+
+    /// The scenarios whose database is damaged: the launch salvages it, by its rule, and with the rows in the log.
+    static let salvages = ["rollback-json-grouped-salvaged-unsaved", "wal-sqlite-each-salvaged-unsaved"]
 
     /// The pairs of features that no scenario has, and that have no reason to be missing.
     package static func missingPairs() throws -> [String] {

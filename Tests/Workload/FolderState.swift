@@ -60,6 +60,8 @@ struct FolderState: Equatable {
     var copies: [Int] = []
     /// The files among the copies that are no copies.
     var litter: [String] = []
+    /// The contents of a damaged database that a launch has salvaged and set aside.
+    var setAside: [String]?
     /// The mistakes that no state may have.
     var damages: [String] = []
 
@@ -71,6 +73,9 @@ struct FolderState: Equatable {
         func path(_ name: String) -> String? {
             if names.contains(name) { return "\(folder)/\(name)" }
             return oldNames.contains(name) ? "\(old)/\(name)" : nil
+        }
+        if let aside = try Damage(folder: folder).undo() {
+            try read(aside) { db, state in state.setAside = try Reference.dump(db) }
         }
         if let path = path("library.sqlite") {
             try read(path) { db, state in

@@ -27,6 +27,12 @@ struct Judgement {
         let count = state.latest
         expect(
             reference.scenario.versions.starts(with: state.ledger), "the ledger has gaps: \(state.ledger)")
+        expect(
+            state.setAside ?? reference.dumps[1] == reference.dumps[1],
+            "the damaged database was set aside without all of its rows")
+        expect(
+            reference.scenario.start != .salvaged || state.setAside != nil || count == 1,
+            "the damaged database is gone")
         let isOnBranch = !state.branch.isEmpty
         expect(
             count < reference.dumps.count

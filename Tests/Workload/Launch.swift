@@ -199,7 +199,8 @@ struct Launch {
     private func openDatabase() throws -> any DatabaseWriter {
         if let database { return database }
         let database: any DatabaseWriter = try opening {
-            switch scenario.journal {
+            if scenario.start == .salvaged, scenario.journal == .wal, version == nil { try salvage() }
+            return switch scenario.journal {
             case .rollback: try file("library.sqlite").openQueue()
             case .wal: try file("library.sqlite").openPool()
             }
@@ -208,12 +209,22 @@ struct Launch {
         return database
     }
 
-    private func file(_ name: String) -> DatabaseFile {
+    /// Salvages the database before it is opened: opening would take the rows in the log into the damaged file.
+    private func salvage() throws {
+        do {
+            _ = try file("library.sqlite").salvage(into: schema())
+        } catch let error as SchemaMigrationError where error.code == .invalidRequest {
+            // An earlier launch has done it.
+        }
+    }
+
+    private func file(_ name: String) throws -> DatabaseFile {
         var configuration = Configuration()
         configuration.busyMode = .timeout(Double(patience.components.seconds))
         var file = DatabaseFile(
-            path: "\(folder)/\(name)", movedFrom: oldPaths(name), configuration: configuration,
-            waitingFor: patience)
+            path: "\(folder)/\(name)", movedFrom: oldPaths(name),
+            ifDamaged: scenario.start == .salvaged ? try .salvage(into: schema()) : .refuse,
+            configuration: configuration, waitingFor: patience)
         file.copiesAlways = scenario.start == .copied
         return file
     }

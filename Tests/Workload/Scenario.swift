@@ -12,10 +12,10 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// another volume; or that of 1.0 with migrations of another branch, which the launch undoes; or that of 1.0, of which the
     /// launch redefines a table; or nothing and a set of migrations of which the oldest were squashed, the data of a
     /// release that had them all, in its place or in another folder, or the data of one that lacks some, which the
-    /// launch refuses.
+    /// launch refuses; or that of 1.0 in a damaged database, which the launch salvages.
     enum Start: String, CaseIterable, Sendable {
         case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched, redefined
-        case begun, squashed, outdated
+        case begun, squashed, outdated, salvaged
         case squashedMoved = "squashedmoved"
     }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }

@@ -33,6 +33,9 @@ struct Template {
             try db.execute(Schema.statements[0])
             try db.execute(Schema.rows)
             try Data().write(to: URL(fileURLWithPath: "\(folder)/\(Effects.old)"))
+        case .salvaged:
+            try launch("1.0")
+            try Damage(folder: folder).make()
         case .begun: try Squashing.writeFiles(to: folder)
         case .upgrade, .waiting, .halfway, .moved, .copied, .branched, .redefined, .squashed, .squashedMoved,
             .outdated:

@@ -30,3 +30,15 @@ extension DataFolder {
         return try await body(folder)
     }
 }
+
+extension DataFolder {
+    /// Damages the database of the entries as a worn-out disk does: its first bytes are lost, and a page in its middle.
+    func damageEntries() throws {
+        var data = try Data(contentsOf: entries)
+        let page = data.count / 3 / 4_096 * 4_096
+        for lost in [0..<100, page..<page + 4_096] {
+            data.replaceSubrange(lost, with: Data(count: lost.count))
+        }
+        try data.write(to: entries)
+    }
+}

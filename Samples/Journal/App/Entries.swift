@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseFiles
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -8,12 +9,22 @@ struct Entries {
     let database: DatabaseQueue
     /// The schema migrations that the release contains.
     let schema: SchemaMigrator
+    /// The rows that were saved, if the file was damaged.
+    let salvaged: SalvageReport?
 
     init(file: URL, release: Release) throws {
-        database = try DatabaseQueue(path: file.path)
         // A real app passes all embedded migrations. An old release did not contain those of later releases.
         schema = try SchemaMigrator(
             migrations: Migrations.all.filter { $0.version <= release.latestSchema })
+        let file = DatabaseFile(path: file.path)
+        do {
+            database = try file.openQueue()
+            salvaged = nil
+        } catch let error as SchemaMigrationError where error.advice == .repair {
+            // A real app asks first, and offers its backups beside this.
+            salvaged = try file.salvage(into: schema)
+            database = try file.openQueue()
+        }
     }
 }
 

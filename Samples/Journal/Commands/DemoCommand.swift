@@ -35,6 +35,13 @@ struct DemoCommand: AsyncParsableCommand {
             try await play(.oneIndex, on: folder)
         }
 
+        print("\n" + style.heading("A journal whose database is damaged"))
+        try await DataFolder.temporary { folder in
+            try await play(.latest, on: folder) { try $0.writeForYears(entries: Self.entriesOfYears) }
+            try folder.damageEntries()
+            try await play(.latest, on: folder)
+        }
+
         print("\n" + style.heading("A new journal"))
         let fresh = try await DataFolder.temporary { folder in
             try await play(.latest, on: folder)
@@ -45,7 +52,7 @@ struct DemoCommand: AsyncParsableCommand {
         print(
             """
 
-            \(style.good("✓")) No data was lost, and both journals end with the same schema of \
+            \(style.good("✓")) No upgrade lost data, and both journals end with the same schema of \
             \(fresh.count) definitions.
             """)
     }

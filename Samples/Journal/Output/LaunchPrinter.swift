@@ -49,6 +49,9 @@ final class LaunchPrinter {
                 print("  \(self.style.good("★")) new since \(from): \(news.joined(separator: "; "))")
             }
         }
+        if let report = app.entries.salvaged {
+            print("  \(style.good("✚")) the database was damaged: \(report)")
+        }
         if count == 0 { print("  nothing to do") }
         try printContents(app)
     }

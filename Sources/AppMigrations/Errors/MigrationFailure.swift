@@ -60,6 +60,8 @@ public enum RecoveryAdvice: String, Codable, Sendable, CaseIterable {
     case wait
     /// Restore a backup.
     case restore
+    /// Save what can be read of a damaged database, as `DatabaseFile.salvage(into:)` does.
+    case repair
     /// Contact the developer.
     case contactDeveloper
 
@@ -100,16 +102,18 @@ public struct FailureSummary: Codable, Sendable, Hashable {
         domain = type(of: failure).errorDomain
         self.code = code
         self.number = number
-        advice = RecoveryAdvice(forCode: code)
         self.version = version
         self.attempt = attempt
         var causes: [Cause] = []
+        var advice = RecoveryAdvice(forCode: code)
         var next = failure.underlyingError
         while let error = next, causes.count < 4 {
+            if (error as? any SystemError)?.saysThatDatabaseIsDamaged == true { advice = .repair }
             let report = error as NSError
             causes.append(Cause(domain: report.domain, number: report.code))
             next = (error as? any MigrationFailure)?.underlyingError
         }
+        self.advice = advice
         self.causes = causes
     }
 }
@@ -127,6 +131,7 @@ extension RecoveryAdvice {
             case "diskFull": .freeSpace
             case "newerThanThisProcess", "newerFormat", "newerDatabase": .updateApp
             case "locked", "postponed", "notYetMigrated", "missingDatabase": .wait
+            case "damagedDatabase": .repair
             case "damagedStore", "damagedLedger", "unusableDatabase", "databaseFailed": .restore
             default: .contactDeveloper
             }

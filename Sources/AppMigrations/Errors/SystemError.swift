@@ -10,10 +10,14 @@ package protocol SystemError: Error {
 
     /// What to do about the error, wherever it occurs; nil if that depends on what was tried.
     var ownRemedy: String? { get }
+
+    /// True if a database is damaged, so that the app can offer to save its rows.
+    var saysThatDatabaseIsDamaged: Bool { get }
 }
 
 extension SystemError {
     package var ownRemedy: String? { nil }
+    package var saysThatDatabaseIsDamaged: Bool { false }
 }
 
 extension POSIXError: SystemError {

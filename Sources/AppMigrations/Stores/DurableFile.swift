@@ -202,6 +202,11 @@ package struct DurableFile: Sendable {
         try flush(try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY))
     }
 
+    /// Makes sure that the file's contents survive a power cut, whoever has written them.
+    package func syncContents() throws {
+        try flush(try FileHandle.opening(url, O_RDONLY))
+    }
+
     private func write(_ data: Data, to file: FileHandle) throws {
         var rest = data[...]
         while !rest.isEmpty {

@@ -10,11 +10,14 @@ extension [UInt8] {
         return Int(self[offset]) << 8 | Int(self[offset + 1])
     }
 
-    /// Reads a big-endian number of four bytes.
-    func uint32(_ offset: Int) -> Int? {
+    /// Reads a big-endian number of four bytes; nil also where `Int` has 32 bits, and the number has as many.
+    func uint32(_ offset: Int) -> Int? { word(offset).flatMap { Int(exactly: $0) } }
+
+    /// Reads four bytes, such as a checksum.
+    func word(_ offset: Int) -> UInt32? {
         guard offset >= 0, offset <= count - 4 else { return nil }
-        return Int(self[offset]) << 24 | Int(self[offset + 1]) << 16 | Int(self[offset + 2]) << 8
-            | Int(self[offset + 3])
+        return UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+            | UInt32(self[offset + 3])
     }
 
     /// Reads a big-endian number of up to eight bytes, in two's complement.

@@ -53,11 +53,13 @@ struct BTreePage {
         self.kind = kind
         self.bytes = bytes
         lastChild = isLeaf ? nil : bytes.uint32(start + 8)
-        var places: Set<Int> = []
+        var isTaken = [Bool](repeating: false, count: usableSize)
+        cells.reserveCapacity(count)
         for index in 0..<count {
             if let place = bytes.uint16(pointers + 2 * index), place >= pointers + 2 * count,
-                places.insert(place).inserted, let cell = cell(at: place, usableSize)
+                place < usableSize, !isTaken[place], let cell = cell(at: place, usableSize)
             {
+                isTaken[place] = true
                 cells.append(cell)
             } else {
                 brokenCells += 1
@@ -115,14 +117,13 @@ extension PageSource {
     ///
     /// - Parameter chain: gets the overflow pages.
     func record(of cell: BTreePage.Cell, in page: BTreePage, _ chain: inout [Int]) throws -> SavedRecord? {
-        guard cell.size <= pageCount * pageSize else { return nil }
-        var bytes = Array(page.bytes[cell.local])
-        if let first = cell.overflow {
-            guard let rest = try overflow(from: first, count: cell.size - bytes.count, &chain) else {
-                return nil
-            }
-            bytes += rest
+        guard let first = cell.overflow else {
+            return SavedRecord(page.bytes, in: cell.local, encoding: encoding)
         }
-        return SavedRecord(bytes, encoding: encoding)
+        guard cell.size / pageSize <= pageCount,
+            let rest = try overflow(from: first, count: cell.size - cell.local.count, &chain)
+        else { return nil }
+        let bytes = page.bytes[cell.local] + rest
+        return SavedRecord(Array(bytes), in: 0..<bytes.count, encoding: encoding)
     }
 }

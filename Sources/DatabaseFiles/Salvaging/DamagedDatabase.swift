@@ -29,7 +29,8 @@ struct DamagedDatabase {
     static func read(_ file: DamagedFile, besides journals: [String: DamagedFile]) throws -> DamagedDatabase?
     {
         let header = DatabaseHeader(try file.read(at: 0, count: 100))
-        guard let format = try PageFormat.guess(file, header) else { return nil }
+        guard let format = try PageFormat.guess(file, header) ?? journals["-wal"].flatMap(PageFormat.ofLog)
+        else { return nil }
         var best = try DamagedDatabase(PageSource(file, format), header)
         for (end, journal) in journals.sorted(by: { $0.key > $1.key }) {
             let overlay =
@@ -77,8 +78,7 @@ struct DamagedDatabase {
         var roots: [Int] = []
         // SQLite never uses the page with the bytes of its locks.
         let lockPage = 0x4000_0000 / pages.pageSize + 1
-        for number in 2..<max(2, pages.pageCount + 1) where !walk.seen.contains(number) && number != lockPage
-        {
+        for number in pages.numbers.dropFirst() where !walk.seen.contains(number) && number != lockPage {
             guard let page = try pages.tree(number), !page.cells.isEmpty else { continue }
             roots.append(number)
             if !page.isLeaf {

@@ -25,7 +25,11 @@ final class DamagedFile {
         var status = stat()
         guard fstat(handle.fileDescriptor, &status) == 0 else { throw POSIXError.current }
         guard status.st_mode & S_IFMT == S_IFREG else { throw POSIXError(.EISDIR) }
-        size = Int(status.st_size)
+        // Where `Int` has 32 bits, offsets of a larger file would not fit.
+        guard let size = Int(exactly: status.st_size), size <= .max - 0x1_0000 else {
+            throw POSIXError(.EFBIG)
+        }
+        self.size = size
     }
 
     /// Opens a database's file, and keeps other connections from writing to it while it is open.
@@ -64,11 +68,11 @@ final class DamagedFile {
 
     /// Reads bytes; fewer at the end of the file.
     ///
-    /// - Throws: `POSIXError`, unless the disk cannot read these bytes: then there are none.
+    /// - Throws: `POSIXError`, unless the disk cannot read these bytes, however often it is asked: then there are none.
     func read(at offset: Int, count: Int) throws -> [UInt8] {
         guard offset >= 0, offset < size, count > 0 else { return [] }
         let wanted = min(count, size - offset)
-        var code: Int32 = 0
+        var (code, attempts): (Int32, Int) = (0, 0)
         let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, length in
             length = 0
             while length < wanted, let base = buffer.baseAddress {
@@ -78,6 +82,8 @@ final class DamagedFile {
                     length += result
                 } else if result == 0 {
                     return
+                } else if errno == EIO, attempts < 2 {
+                    attempts += 1
                 } else if errno != EINTR {
                     code = errno
                     return

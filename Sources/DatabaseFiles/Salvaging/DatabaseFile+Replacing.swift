@@ -15,9 +15,8 @@ import SchemaMigrations
 // How a new database takes the place of a damaged one, at every moment with one of both there.
 extension DatabaseFile {
     /// The name of a database that is being made from a damaged one.
-    func unfinishedSalvage() throws -> URL {
-        let new = try newPlace()
-        return new.deletingLastPathComponent().appendingPathComponent(".\(new.lastPathComponent).salvaging")
+    func unfinishedSalvage(of place: URL) -> URL {
+        place.deletingLastPathComponent().appendingPathComponent(".\(place.lastPathComponent).salvaging")
     }
 
     /// Removes what an attempt has left.
@@ -46,6 +45,8 @@ extension DatabaseFile {
                 throw error
             }
         }
+        // After a power cut, the new name is there only if the journals are gone.
+        try DurableFile(at: place).syncName()
         guard replaceName(new.path, place.path) == 0 else {
             let error = POSIXError.current
             try? putJournalsBack(at: place)
@@ -56,17 +57,39 @@ extension DatabaseFile {
     }
 
     /// Undoes what an attempt has begun that died before the new database had its name.
+    ///
+    /// Opening does so, too: without its journals, the file would lack what was committed last.
     func putJournalsBack(at place: URL) throws {
         for aside in damagedFiles(of: place) where aside.isSameFile(as: place) {
-            for end in ["-wal", "-journal"] {
-                // A journal that is there already is a second name of the same file, or newer.
-                if link(aside.path + end, place.path + end) == 0 || errno == EEXIST {
-                    unlink(aside.path + end)
-                } else if errno != ENOENT {
-                    throw POSIXError.current
+            var isDone = true
+            for end in ["-wal", "-journal"] where link(aside.path + end, place.path + end) != 0 {
+                switch errno {
+                case ENOENT: break
+                // Another connection has made a journal since. Both are kept.
+                case EEXIST:
+                    isDone = isDone && aside.appending(end: end).isSameFile(as: place.appending(end: end))
+                default: throw POSIXError.current
                 }
             }
-            guard unlink(aside.path) == 0 else { throw POSIXError.current }
+            guard isDone else { continue }
+            try DurableFile(at: place).syncName()
+            for end in ["-wal", "-journal", ""] {
+                guard unlink(aside.path + end) == 0 || errno == ENOENT else { throw POSIXError.current }
+            }
+        }
+        removeSecondNames(ofJournalsOf: place)
+    }
+
+    /// Removes second names that an attempt gave to journals before it died.
+    private func removeSecondNames(ofJournalsOf place: URL) {
+        let folder = place.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for end in ["-wal", "-journal"] {
+            let journal = place.appending(end: end)
+            for name in names where name.hasPrefix(Self.damagedBeginning(of: place)) && name.hasSuffix(end) {
+                let second = folder.appendingPathComponent(name)
+                if second.isSameFile(as: journal) { unlink(second.path) }
+            }
         }
     }
 

@@ -39,13 +39,27 @@ extension DatabaseFile {
     public func salvage(
         into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
     ) throws -> SalvageReport {
+        let report = try salvageIfDamaged(into: schema, keepingDamagedFiles: count, progress: progress)
+        guard let report else {
+            throw refusal(.invalidRequest, try damagedPlace(), "is not damaged", "Open it instead.")
+        }
+        return report
+    }
+
+    /// Salvages the file.
+    ///
+    /// - Returns: nil if it is not damaged, because another process has salvaged it, for instance.
+    func salvageIfDamaged(
+        into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
+    ) throws -> SalvageReport? {
         let interrupter = Interrupter(observing: progress)
         return try mappingErrors {
             try interrupter.whileActive {
                 try moveLock().withLock(waitingFor: limit) {
-                    let place = try newPlace()
+                    let place = try damagedPlace()
                     try putJournalsBack(at: place)
-                    let (report, aside) = try at(place) { try salvage(place, schema, interrupter, progress) }
+                    let result = try at(place) { try salvage(place, schema, interrupter, progress) }
+                    guard let (report, aside) = result else { return nil }
                     removeDamagedFiles(of: place, except: count, latest: aside)
                     return report
                 }
@@ -53,22 +67,34 @@ extension DatabaseFile {
         }
     }
 
+    /// The file that is opened: the one here, or else the one that would be moved here.
+    func damagedPlace() throws -> URL { try places().first?.url ?? newPlace() }
+
     private func salvage(
         _ place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter, _ progress: Progress?
-    ) throws -> (SalvageReport, aside: URL) {
+    ) throws -> (SalvageReport, aside: URL)? {
         let file = try DamagedFile.locked(at: place)
-        let (damaged, history, version) = try read(file, at: place, schema, interrupter)
+        // The lock lasts until the new file has its name.
+        defer { withExtendedLifetime(file) {} }
+        guard let (damaged, history, version) = try readDamaged(file, at: place, schema, interrupter) else {
+            return nil
+        }
         progress?.totalUnitCount = Int64(damaged.trees.values.reduce(0) { $0 + $1.leaves.count } + 1)
-        let new = try unfinishedSalvage()
+        let new = unfinishedSalvage(of: place)
         defer { removeUnfinished(new) }
         removeUnfinished(new)
         let build = SalvageBuild(
             damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
             progress: progress)
-        var report = try build.make(at: new, like: place, configuration, marked: !oldPaths.isEmpty)
+        // A database at an old path is marked when it is moved.
+        let isHere = try place.path == newPlace().path
+        var report = try build.make(
+            at: new, like: place, configuration, marked: isHere && !oldPaths.isEmpty)
         guard app_migrations_protect(new.path, place.deletingLastPathComponent().path) == 0 else {
             throw POSIXError.current
         }
+        // Nothing of it was synced so far.
+        try DurableFile(at: new).syncContents()
         try DurableFile(at: new).syncName()
         try interrupter.check()
         let aside = try replace(place, by: new)
@@ -78,20 +104,18 @@ extension DatabaseFile {
         return (report, aside)
     }
 
-    /// Reads the structure of the damaged file, and decides whether it is one.
-    private func read(
+    /// Reads the structure of the damaged file.
+    ///
+    /// - Returns: nil if it is not damaged.
+    func readDamaged(
         _ file: DamagedFile, at place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter
-    ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry) {
-        guard file.size > 0 else {
+    ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
+        guard file.size > 0 || hasLog(place) else {
             throw refusal(
                 .invalidRequest, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         let header = DatabaseHeader(try file.read(at: 0, count: 100))
-        if header.isOfNewerFormat {
-            throw refusal(
-                .newerDatabase, place, "is in a format that only a newer version of SQLite reads",
-                "Update the app.")
-        }
+        if header.isOfNewerFormat { throw newerFormat(place) }
         var journals: [String: DamagedFile] = [:]
         for end in ["-wal", "-journal"] {
             let url = place.appending(end: end)
@@ -106,9 +130,8 @@ extension DatabaseFile {
         guard let version = try history.version(of: damaged) else {
             throw refusal(.invalidRequest, place, "has no schema that is known", "Pass the app's migrations.")
         }
-        if damaged.faults == 0, isIntact(place) {
-            throw refusal(.invalidRequest, place, "is not damaged", "Open it instead.")
-        }
+        // SQLite takes an empty file for a new database, and removes its log.
+        if damaged.faults == 0, file.size > 0, isIntact(place) { return nil }
         return (damaged, history, version)
     }
 
@@ -126,7 +149,7 @@ extension DatabaseFile {
         return problems?.isEmpty == true
     }
 
-    private func refusal(
+    func refusal(
         _ code: SchemaMigrationError.Code, _ place: URL, _ problem: String, _ remedy: String
     ) -> SchemaMigrationError {
         SchemaMigrationError(

@@ -17,7 +17,7 @@ extension PageSource {
         if header.hasMagic, next == 0, free.count == header.freelist.count {
             return (free.subtracting(used), true)
         }
-        for number in 2..<max(2, pageCount + 1) where !used.contains(number) && !free.contains(number) {
+        for number in numbers.dropFirst() where !used.contains(number) && !free.contains(number) {
             guard let trunk = try trunk(number), !trunk.leaves.isEmpty else { continue }
             free.insert(number)
             free.formUnion(trunk.leaves)
@@ -28,7 +28,7 @@ extension PageSource {
     /// Reads a page of the list (fileformat2.html, 1.5).
     private func trunk(_ number: Int) throws -> (next: Int, leaves: Set<Int>)? {
         guard let page = try page(number), let next = page.uint32(0), next <= pageCount,
-            let count = page.uint32(4), count <= usableSize / 4 - 2
+            let count = page.uint32(4), (0...usableSize / 4 - 2).contains(count)
         else { return nil }
         let leaves = (0..<count).compactMap { page.uint32(8 + 4 * $0) }
         let distinct = Set(leaves)

@@ -30,13 +30,25 @@ extension PageFormat {
         return best?.format
     }
 
+    /// Reads the format from a write-ahead log that has the first page: it may be all that is left of a database.
+    static func ofLog(_ log: DamagedFile) throws -> PageFormat? {
+        guard let size = try log.read(at: 0, count: 32).uint32(8), DatabaseHeader.pageSizes.contains(size),
+            let overlay = try PageOverlay.writeAheadLog(log, pageSize: size), let first = overlay.pages[1]
+        else { return nil }
+        let header = DatabaseHeader(try log.read(at: first, count: 100))
+        guard header.isIntact, header.pageSize == size else { return nil }
+        return PageFormat(pageSize: size, reserved: header.reserved, encoding: header.encoding)
+    }
+
     /// Returns how many bytes of rows a sample of pages has.
+    ///
+    /// Three rows at least: noise, such as that of an encrypted file, may look like one.
     private func score(_ file: DamagedFile) throws -> Int {
         let pages = PageSource(file, self)
         let count = file.size / pageSize
         // The same part of the file for each size of pages.
         let step = max(1, file.size / (1 << 20))
-        var score = 0
+        var (score, rows) = (0, 0)
         for number in stride(from: 1, through: max(count, 1), by: step) {
             guard let page = try pages.tree(number), page.isLeaf else { continue }
             for cell in page.cells {
@@ -46,8 +58,9 @@ extension PageFormat {
                         || cell.size > 8
                 else { continue }
                 score += cell.local.count
+                rows += 1
             }
         }
-        return score
+        return rows >= 3 ? score : 0
     }
 }

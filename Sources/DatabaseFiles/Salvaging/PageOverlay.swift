@@ -47,7 +47,8 @@ struct PageOverlay {
         var offset = 0
         while true {
             let header = try file.read(at: offset, count: 28)
-            guard header.starts(with: magic), let count = header.uint32(8), let nonce = header.uint32(12),
+            // A count of 0xffffffff stands for all that follow, and is left to SQLite (fileformat2.html, 3).
+            guard header.starts(with: magic), let count = header.uint32(8), let nonce = header.word(12),
                 let sector = header.uint32(20), (32...65_536).contains(sector),
                 header.uint32(24) == pageSize || offset > 0
             else { break }
@@ -56,13 +57,13 @@ struct PageOverlay {
             while left > 0 {
                 let record = try file.read(at: offset, count: pageSize + 8)
                 guard record.count == pageSize + 8, let number = record.uint32(0), number > 0 else { break }
-                var sum = UInt32(truncatingIfNeeded: nonce)
+                var sum = nonce
                 var place = pageSize - 200
                 while place > 0 {
                     sum &+= UInt32(record[4 + place])
                     place -= 200
                 }
-                guard record.uint32(4 + pageSize) == Int(sum) else { break }
+                guard record.word(4 + pageSize) == sum else { break }
                 // The first one is the page as it was before the transaction.
                 if pages[number] == nil { pages[number] = offset + 4 }
                 offset += pageSize + 8
@@ -98,6 +99,6 @@ private struct WALChecksum {
     }
 
     func matches(_ bytes: [UInt8], at offset: Int) -> Bool {
-        bytes.uint32(offset) == Int(first) && bytes.uint32(offset + 4) == Int(second)
+        bytes.word(offset) == first && bytes.word(offset + 4) == second
     }
 }

@@ -6,8 +6,13 @@ final class PageSource {
     let pageSize: Int
     /// The bytes of a page that SQLite itself uses; extensions may reserve the others.
     let usableSize: Int
-    /// The number of pages, the highest number of a page.
+    /// The highest number of a page.
     let pageCount: Int
+    private let fileCount: Int
+    /// The numbers of the pages that there are: those in the file, and those in a journal only.
+    ///
+    /// A damaged journal may have a page of any number.
+    var numbers: [Int] { Array(1..<fileCount + 1) + overlay.pages.keys.filter { $0 > fileCount }.sorted() }
     /// Pages that are elsewhere than in the file.
     private let overlay: PageOverlay
     /// The number that SQLite has for the encoding of texts.
@@ -19,7 +24,8 @@ final class PageSource {
         pageSize = format.pageSize
         usableSize = format.pageSize - format.reserved
         encoding = format.encoding
-        pageCount = max((file.size + pageSize - 1) / pageSize, overlay.pages.keys.max() ?? 0)
+        fileCount = (file.size + pageSize - 1) / pageSize
+        pageCount = max(fileCount, overlay.pages.keys.max() ?? 0)
     }
 
     private var recent: [Int: [UInt8]] = [:]

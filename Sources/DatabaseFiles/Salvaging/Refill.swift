@@ -50,9 +50,10 @@ struct Refill {
         for object in objects { try db.execute(sql: object["sql"]) }
     }
 
-    /// The result, the largest tables first.
+    /// The result without the tables of records, the largest tables first.
     var report: [SalvageReport.Table] {
-        tables.values.filter { $0.found > 0 || $0.missingPages > 0 }
+        tables.filter { !OwnTables.contains($0.key) && $0.key != OwnTables.ofGRDB }.values
+            .filter { $0.found > 0 || $0.missingPages > 0 }
             .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
     }
 

@@ -37,11 +37,11 @@ final class RowInsertion {
             place += 1
         }
         var code: Int32 = 0
-        for (column, value) in zip(layout.columns, record.values) where !column.isGenerated {
-            if column.isRowid {
+        for index in record.values.indices where !layout.columns[index].isGenerated {
+            if layout.columns[index].isRowid {
                 app_migrations_bind_integer(pointer, place, id ?? 0)
             } else {
-                switch value {
+                switch record.values[index] {
                 case .null: app_migrations_bind_null(pointer, place)
                 case .integer(let integer): app_migrations_bind_integer(pointer, place, integer)
                 case .real(let number): app_migrations_bind_double(pointer, place, number)

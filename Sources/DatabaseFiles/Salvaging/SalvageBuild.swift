@@ -28,10 +28,11 @@ struct SalvageBuild {
         try queue.inDatabase { db in
             try db.execute(
                 sql: """
-                    PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF
+                    PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
+                    PRAGMA main.cache_size = -16000
                     """)
         }
-        let migrator = schema.with(snapshot: nil)
+        let migrator = schema.forSalvaging
         try migrator.migrate(queue, upTo: version.version)
         var report = SalvageReport(schemaVersion: version.version)
         try queue.inDatabase { db in
@@ -65,5 +66,14 @@ struct SalvageBuild {
                 .migrationFailed, "the migrations leave a row of \(row[0] as String) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
         }
+    }
+}
+
+extension SchemaMigrator {
+    /// The same migrations without a snapshot, and without copies of a database that is not the app's yet.
+    var forSalvaging: SchemaMigrator {
+        var migrator = with(snapshot: nil)
+        migrator.options.backupFolder = nil
+        return migrator
     }
 }

@@ -7,7 +7,7 @@ public import SchemaMigrations
 /// let report = try DatabaseFile(path: url.path).salvage(into: schema)
 /// print(report.description)
 /// ```
-public struct SalvageReport: Sendable {
+public struct SalvageReport: Sendable, Equatable {
     /// The rows of a table, as it was in the damaged database.
     public struct Table: Sendable, Equatable {
         /// The name of the table.

@@ -8,35 +8,41 @@ struct SavedRecord {
         case blob(Range<Int>)
     }
 
+    /// The bytes that the values are in: those of a page, if the record is in one.
     let bytes: [UInt8]
     let encoding: Int
     private(set) var values: [Value] = []
+    private let end: Int
 
     /// Reads a record.
     ///
+    /// - Parameter range: the record's bytes.
     /// - Returns: nil unless it has exactly the length that its header gives, and every text is one: what SQLite has written
     ///   always is, and a header in which a bit has flipped hardly ever.
-    init?(_ bytes: [UInt8], encoding: Int) {
+    init?(_ bytes: [UInt8], in range: Range<Int>, encoding: Int) {
         self.bytes = bytes
         self.encoding = encoding
-        var offset = 0
-        guard let length = bytes.varint(&offset, before: bytes.count), length >= Int64(offset),
-            length <= Int64(bytes.count)
-        else { return nil }
-        let end = Int(length)
-        var place = end
-        while offset < end {
-            guard let type = bytes.varint(&offset, before: end), let value = value(type, at: &place) else {
+        end = range.upperBound
+        var offset = range.lowerBound
+        guard let length = bytes.varint(&offset, before: end), length <= Int64(range.count) else {
+            return nil
+        }
+        let header = range.lowerBound + Int(length)
+        guard offset <= header else { return nil }
+        values.reserveCapacity(header - offset)
+        var place = header
+        while offset < header {
+            guard let type = bytes.varint(&offset, before: header), let value = value(type, at: &place) else {
                 return nil
             }
             values.append(value)
         }
-        guard place == bytes.count, offset == end else { return nil }
+        guard place == end, offset == header else { return nil }
     }
 
     private func value(_ type: Int64, at place: inout Int) -> Value? {
         func integer(_ length: Int) -> Value? {
-            guard let integer = bytes.integer(place, bytes: length) else { return nil }
+            guard place + length <= end, let integer = bytes.integer(place, bytes: length) else { return nil }
             place += length
             return .integer(integer)
         }
@@ -46,7 +52,7 @@ struct SavedRecord {
         case 5: return integer(6)
         case 6: return integer(8)
         case 7:
-            guard let bits = bytes.integer(place, bytes: 8) else { return nil }
+            guard place + 8 <= end, let bits = bytes.integer(place, bytes: 8) else { return nil }
             place += 8
             let number = Double(bitPattern: UInt64(bitPattern: bits))
             // SQLite stores a null instead.
@@ -54,7 +60,7 @@ struct SavedRecord {
         case 8, 9: return .integer(type - 8)
         case 12...:
             let count = (type - 12) / 2
-            guard count <= Int64(bytes.count - place) else { return nil }
+            guard count <= Int64(end - place) else { return nil }
             let range = place..<place + Int(count)
             place = range.upperBound
             if type % 2 == 0 { return .blob(range) }
@@ -67,13 +73,18 @@ struct SavedRecord {
     ///
     /// Nobody writes four NULs into one, but a lost sector is full of them.
     private func isText(_ range: Range<Int>) -> Bool {
-        var zeros = 0
-        for byte in bytes[range] {
-            zeros = byte == 0 ? zeros + 1 : 0
-            if zeros == 4 { return false }
+        var (zeros, longest) = (0, 0)
+        var all: UInt8 = 0
+        bytes.withUnsafeBufferPointer { bytes in
+            for byte in bytes[range] {
+                all |= byte
+                zeros = byte == 0 ? zeros + 1 : 0
+                longest = max(longest, zeros)
+            }
         }
+        guard longest < 4 else { return false }
         guard encoding == 1 else { return range.count % 2 == 0 }
-        return bytes[range].isUTF8
+        return all < 0x80 || bytes[range].isUTF8
     }
 
     /// The text of a value; nil if it is none.
@@ -96,7 +107,6 @@ struct SavedRecord {
 extension ArraySlice<UInt8> {
     /// True if the bytes are a text in UTF-8.
     fileprivate var isUTF8: Bool {
-        if allSatisfy({ $0 < 0x80 }) { return true }
         // What is none is replaced, and so has other bytes.
         return String(decoding: self, as: UTF8.self).utf8.elementsEqual(self)
     }

@@ -19,7 +19,7 @@ struct SchemaHistory {
         var columns: [SQLName: Int] = [:]
         for version in schema.migrations.map(\.version) {
             try interrupter.check()
-            try schema.with(snapshot: nil).migrate(scratch, upTo: version)
+            try schema.forSalvaging.migrate(scratch, upTo: version)
             let entry = try scratch.read { db in
                 let layouts = try TableLayout.fetchAll(db).map { layout in
                     columns[layout.name] = min(columns[layout.name] ?? .max, layout.columns.count)

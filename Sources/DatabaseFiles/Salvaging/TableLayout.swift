@@ -128,19 +128,20 @@ struct TableLayout {
         guard (rowid != nil) == hasRowid, record.values.count <= columns.count,
             record.values.count >= fewestColumns
         else { return false }
-        for (index, column) in columns.enumerated() {
+        // By their places: a copy of each column would count its name's references.
+        for index in columns.indices {
             guard index < record.values.count else {
-                if column.isRequired && !column.hasDefault { return false }
+                if columns[index].isRequired && !columns[index].hasDefault { return false }
                 continue
             }
             let value = record.values[index]
-            if column.isRowid {
+            if columns[index].isRowid {
                 guard value == .null else { return false }
             } else if value == .null {
-                if column.isRequired { return false }
-            } else if strictness == .typical, column.isForBlobs {
+                if columns[index].isRequired { return false }
+            } else if strictness == .typical, columns[index].isForBlobs {
                 guard case .blob = value else { return false }
-            } else if !column.affinity.allows(value, strictness) {
+            } else if !columns[index].affinity.allows(value, strictness) {
                 return false
             }
         }

@@ -87,6 +87,13 @@ extension BTreePage {
     func cellsInOrder(in place: TreeLeaf) -> [Cell] {
         guard kind == .tableLeaf else { return cells }
         let ids = cells.map { $0.rowid ?? 0 }
+        // Nearly always nothing is wrong.
+        let isAscending = zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
+        if isAscending, place.low.map({ low in ids.first.map { low < $0 } ?? true }) ?? true,
+            place.high.map({ high in ids.last.map { $0 <= high } ?? true }) ?? true
+        {
+            return cells
+        }
         // The longest ascending row of them, by the last one of each length.
         var last: [Int] = []
         var previous = [Int](repeating: -1, count: ids.count)

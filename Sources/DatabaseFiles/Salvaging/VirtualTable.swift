@@ -11,7 +11,7 @@ struct VirtualTable {
     let content: SQLName?
     /// True if it can be built again from another table.
     let isExternal: Bool
-    private let columns: [SQLName]
+    let columns: [SQLName]
 
     static func fetchAll(_ db: Database) throws -> [VirtualTable] {
         let tables = try Row.fetchAll(

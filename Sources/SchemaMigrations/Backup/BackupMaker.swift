@@ -1,10 +1,10 @@
 import AppMigrations
-import Foundation
+package import Foundation
 import GRDB
 import MigrationDiagnostics
 
 /// A maker of copies of a database before it is changed.
-struct BackupMaker {
+package struct BackupMaker {
     let folder: URL
     /// The number of copies to keep.
     let keep: Int
@@ -135,6 +135,17 @@ struct BackupMaker {
         for name in unfinished {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
+    }
+
+    /// Returns the copies of a database in a folder, the newest first.
+    package static func copies(of file: URL, in folder: URL) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let (beginning, end) = (prefix(of: file), ".backup")
+        return names.filter { name in
+            // A copy of "app-2" begins like one of "app".
+            name.hasPrefix(beginning) && name.hasSuffix(end)
+                && !name.dropFirst(beginning.count).dropLast(end.count).contains("-")
+        }.sorted(by: >).map(folder.appendingPathComponent)
     }
 
     /// Returns the beginning of the names of a database's copies.

@@ -20,12 +20,16 @@ extension SchemaMigrationError {
 
     /// Creates an error from an error of SQLite's.
     ///
-    /// - Parameter code: the code, unless an obstacle caused the error.
+    /// - Parameter code: the code, unless an obstacle caused the error, or the database is damaged.
     init(
         _ code: Code, at place: Diagnostic.Place? = nil, _ error: DatabaseError, remedy: String
     ) {
+        // A connection that migrates has been opened with the right passphrase.
+        let isDamaged =
+            error.saysThatDatabaseIsDamaged || code == .migrationFailed && error.resultCode == .SQLITE_NOTADB
         self.init(
-            Code(error.obstacle) ?? code, at: place, error.problem, remedy: remedy, underlyingError: error)
+            Code(error.obstacle) ?? (isDamaged ? .damagedDatabase : code), at: place, error.problem,
+            remedy: remedy, underlyingError: error)
         sqliteCode = error.extendedResultCode.rawValue
     }
 }
@@ -46,6 +50,7 @@ extension SchemaMigrationError.Code {
 extension SchemaMigrationError: SystemError {
     package var reason: String { diagnostic.clause }
     package var obstacle: Obstacle? { underlyingError.flatMap(Obstacle.init) }
+    package var saysThatDatabaseIsDamaged: Bool { code == .damagedDatabase }
 }
 
 extension DatabaseError: SystemError {
@@ -73,6 +78,13 @@ extension DatabaseError: SystemError {
         isAboutClosedConnection ? "Keep it open until the manager has returned, and launch again." : nil
     }
 
+    /// True if the pages of the database are damaged; a full-text table alone can be rebuilt.
+    ///
+    /// An encrypted database that is opened with a wrong passphrase is no database to SQLite, and not a damaged one.
+    package var saysThatDatabaseIsDamaged: Bool {
+        resultCode == .SQLITE_CORRUPT && extendedResultCode != .SQLITE_CORRUPT_VTAB
+    }
+
     /// SQLite's message, with its code.
     package var problem: String {
         // SQLite's own message for a connection that was closed is "out of memory".
@@ -95,7 +107,8 @@ extension DatabaseError: SystemError {
         case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
         case .SQLITE_NOTADB:
             "If it is encrypted, pass its passphrase; if not, restore the database from a backup."
-        case .SQLITE_CORRUPT: "Restore the database from a backup."
+        case .SQLITE_CORRUPT where extendedResultCode == .SQLITE_CORRUPT_VTAB: "Rebuild the full-text table."
+        case .SQLITE_CORRUPT: "Save its rows with DatabaseFile.salvage(into:), or restore a backup."
         default: nil
         }
     }

@@ -62,6 +62,9 @@ public struct SchemaMigrationError: Error, Sendable {
         /// The `schema_migrations` table is malformed.
         public static let damagedLedger = Code("damagedLedger", 27)
 
+        /// The database file is damaged; see `DatabaseFile.salvage(into:)`.
+        public static let damagedDatabase = Code("damagedDatabase", 29)
+
         // Failures of the run.
 
         /// A migration failed, ended its transaction, or left rows, views or triggers broken.

@@ -3,10 +3,10 @@ package import GRDB
 /// A foreign key of a table.
 package struct ForeignKey: Hashable {
     package let child: SQLName
-    let columns: [SQLName]
+    package let columns: [SQLName]
     package let parent: SQLName
     /// The columns of the parent; empty if the key refers to the parent's primary key.
-    let parentColumns: [SQLName]
+    package let parentColumns: [SQLName]
 
     /// Reads the foreign keys of the tables in the database.
     package static func fetchAll(_ db: Database) throws -> [ForeignKey] {

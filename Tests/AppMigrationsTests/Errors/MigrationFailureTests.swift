@@ -64,7 +64,7 @@ struct MigrationFailureTests {
     @Test("has a sentence for each advice, and for what is being done")
     func sentences() {
         for advice in RecoveryAdvice.allCases { #expect(advice.localizedDescription.hasSuffix(".")) }
-        #expect(PersonText.english.count == 34)
+        #expect(PersonText.english.count == 36)
         #expect(PersonText.text("progress.step", 3, 12, subject: "Library") == "Updating Library: 3 of 12")
         #expect(PersonText.text("progress.rows", 1200, 30_000).contains("30"))
     }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -80,10 +81,12 @@ struct BadDatabaseTests {
 
         try folder.folder(["3_b.sql": "CREATE TABLE b(x); UPDATE a SET x = 1"])
         let error = try failure { try schema.migrate(folder.queue()) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .damagedDatabase)
+        #expect(error.advice == .repair)
         #expect(
             error.description == """
-                3_b.sql:1: database disk image is malformed (SQLite 11). Restore the database from a backup.
+                3_b.sql:1: database disk image is malformed (SQLite 11). Save its rows with \
+                DatabaseFile.salvage(into:), or restore a backup.
                 """)
         #expect(try folder.queue().ledger() == [1, 2])
     }

@@ -15,7 +15,8 @@ struct FailureTableTests {
         ] as [MigrationError.Code]).map { ($0.description, $0.number) }
     private static let schemaCodes: [(String, Int)] =
         ([
-            .migrationFailed, .backupFailed, .databaseFailed, .newerDatabase, .twoDatabases, .missingDatabase,
+            .migrationFailed, .backupFailed, .databaseFailed, .damagedDatabase, .newerDatabase, .twoDatabases,
+            .missingDatabase,
             .damagedLedger, .deviceLocked, .diskFull, .locked, .suspended, .unmanagedDatabase, .differentSet,
             .editedMigration, .differentSchema, .noMigrations, .invalidMigration, .refusedStatement,
             .invalidSnapshot, .invalidRequest,

@@ -47,7 +47,11 @@ struct SchemaMigrationErrorTests {
                 .SQLITE_INTERRUPT, .suspended,
                 "What is complete stays complete. Migrate again when the app is active."
             ),
-            (.SQLITE_CORRUPT, .databaseFailed, "Restore the database from a backup."),
+            (
+                .SQLITE_CORRUPT, .damagedDatabase,
+                "Save its rows with DatabaseFile.salvage(into:), or restore a backup."
+            ),
+            (.SQLITE_CORRUPT_VTAB, .databaseFailed, "Rebuild the full-text table."),
             (.SQLITE_ABORT, .databaseFailed, "Nothing was left half-done."),
         ] as [(ResultCode, SchemaMigrationError.Code, String)])
     func remedies(result: ResultCode, code: SchemaMigrationError.Code, remedy: String) throws {

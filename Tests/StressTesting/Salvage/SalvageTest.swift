@@ -35,12 +35,17 @@ public struct SalvageTest: StressTest {
         let results = Locked<[Result<SalvageVerdict, any Error>]>([])
         DispatchQueue.concurrentPerform(iterations: seeds.count) { index in
             let seed = seeds.lowerBound + UInt64(index)
-            let result = Result { try SalvageTrial(seed: seed, templates, in: folder).run() }
+            let trial = SalvageTrial(seed: seed, templates, in: folder)
+            let result = Result { try trial.run() }
             results.withLock { $0.append(result) }
         }
-        let verdicts = try results.withLock { $0 }.map { try $0.get() }
+        let all = results.withLock { $0 }
+        let verdicts = all.compactMap { try? $0.get() }
+        let errors = all.compactMap { result in
+            if case .failure(let error) = result { "a trial could not be judged: \(error)" } else { nil }
+        }
         return StressOutcome(
-            tried: verdicts.count, unit: "databases", failures: verdicts.compactMap(\.failure).sorted(),
+            tried: all.count, unit: "databases", failures: errors + verdicts.compactMap(\.failure).sorted(),
             notes: SalvageVerdict.notes(verdicts))
     }
 }
@@ -56,7 +61,14 @@ struct SalvageVerdict: Sendable {
     var right = 0
     var wrong = 0
     /// The same for `.recover`; nil if there is none.
-    var recovered: (right: Int, wrong: Int)?
+    var recovered: Recovered?
+
+    struct Recovered: Sendable {
+        var right = 0
+        var wrong = 0
+        /// The children without their parent, which count as right.
+        var orphaned = 0
+    }
 
     static func notes(_ verdicts: [SalvageVerdict]) -> [String] {
         SalvageDamage.allCases.compactMap { damage in
@@ -66,7 +78,10 @@ struct SalvageVerdict: Sendable {
             var note =
                 "\(damage): \(sum(\.right)) of \(sum(\.rows)) rows saved, \(sum(\.wrong)) of them changed by the damage"
             if all.contains(where: { $0.recovered != nil }) {
-                note += "; .recover \(sum { $0.recovered?.right ?? 0 }), \(sum { $0.recovered?.wrong ?? 0 })"
+                note += """
+                    ; .recover \(sum { $0.recovered?.right ?? 0 }), \(sum { $0.recovered?.wrong ?? 0 }) changed, \
+                    \(sum { $0.recovered?.orphaned ?? 0 }) without parent
+                    """
             }
             return note
                 + "; \(sum { $0.refusal == nil ? 0 : 1 }) of \(all.count) refused \(Set(all.compactMap(\.refusal)).sorted())"

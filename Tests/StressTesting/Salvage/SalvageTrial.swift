@@ -90,7 +90,7 @@ struct SalvageTrial {
     }
 
     /// Gives the file to SQLite's own `.recover`, and counts the rows that it puts into their tables.
-    private func recover() throws -> (right: Int, wrong: Int)? {
+    private func recover() throws -> SalvageVerdict.Recovered? {
         guard let shell = ProcessInfo.processInfo.environment["SHELL_WITH_RECOVER"] else { return nil }
         let copy = folder.appendingPathComponent("copy.sqlite")
         for end in ["", "-wal"] where FileManager.default.fileExists(atPath: file.path + end) {
@@ -105,16 +105,22 @@ struct SalvageTrial {
         ]
         try process.run()
         process.waitUntilExit()
-        guard FileManager.default.fileExists(atPath: recovered.path) else { return (0, 0) }
-        let queue = try DatabaseQueue(path: recovered.path)
+        var counts = SalvageVerdict.Recovered()
+        guard FileManager.default.fileExists(atPath: recovered.path) else { return counts }
+        // What it makes of a damaged schema may be none.
+        guard let queue = try? DatabaseQueue(path: recovered.path) else { return counts }
         defer { try? queue.close() }
-        guard let saved = try? queue.read(SalvageTemplate.rows) else { return (0, 0) }
-        var (right, wrong) = (0, 0)
+        guard let saved = try? queue.read(SalvageTemplate.rows) else { return counts }
         for (table, rows) in saved {
             for (key, row) in rows {
-                if template.rows[table]?[key] == row { right += 1 } else { wrong += 1 }
+                if template.rows[table]?[key] == row { counts.right += 1 } else { counts.wrong += 1 }
             }
         }
-        return (right, wrong)
+        // It keeps children whose parent is lost, and these are left out here.
+        let orphans = try? queue.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM child WHERE twin NOT IN (SELECT id FROM twin_a)")
+        }
+        counts.orphaned = orphans ?? 0
+        return counts
     }
 }

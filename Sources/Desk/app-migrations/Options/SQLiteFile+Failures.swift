@@ -84,7 +84,9 @@ extension SQLiteFile {
                 try database.close()
                 return try result.get()
             }
-        } catch let error as SchemaMigrationError where error.code == .databaseFailed {
+        } catch let error as SchemaMigrationError
+            where [.databaseFailed, .damagedDatabase].contains(error.code)
+        {
             var diagnostic = error.diagnostic
             diagnostic.place = .file(path)
             throw Failure(diagnostic)

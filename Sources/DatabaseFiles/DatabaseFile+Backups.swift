@@ -1,0 +1,92 @@
+import AppMigrations
+import CMigrationSystem
+public import Foundation
+import GRDB
+import SchemaMigrations
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+// The copies that the migrator has made, for an app whose database cannot be opened.
+extension DatabaseFile {
+    /// Returns the copies that were made before migrating, the newest first, with what they hold.
+    ///
+    /// For the app's recovery screen, which can offer them beside salvaging:
+    ///
+    /// ```swift
+    /// for backup in try DatabaseFile(path: url.path).foundBackups(in: folder) {
+    ///     print(backup.changed, backup.rowCounts["note"] ?? 0)
+    /// }
+    /// ```
+    ///
+    /// - Parameter folder: the migrator's `SchemaOptions.backupFolder`.
+    /// - Throws: `SchemaMigrationError`, when one of them is locked by another process, for instance. A copy that cannot be
+    ///   read is among them, with its ``FoundDatabase/problem``.
+    public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
+        try mappingErrors {
+            var configuration = configuration
+            configuration.readonly = true
+            return try BackupMaker.copies(of: try damagedPlace(), in: folder).compactMap { copy in
+                guard let place = DatabasePlace(copy.path) else { return nil }
+                return try at(copy) {
+                    var found = try FoundDatabase(at: place, configuration, waitingFor: limit)
+                    try found.countRows(at: place, configuration, waitingFor: limit)
+                    return found
+                }
+            }
+        }
+    }
+
+    /// Puts a copy in the place of a damaged database, which stays beside it under a dated name.
+    ///
+    /// Call it with every connection to the database closed. The copy itself stays where it is. For a database that can be
+    /// opened, use `SchemaMigrator.restore(_:to:)`.
+    ///
+    /// - Parameter backup: the path of one of the ``foundBackups(in:)``.
+    /// - Returns: the damaged file.
+    /// - Throws: `SchemaMigrationError`, when the copy is damaged, or the database is in use. Nothing is changed then.
+    @discardableResult
+    public func restore(fromBackup backup: String) throws -> URL {
+        var aside: URL?
+        try moving { interrupter in
+            let place = try damagedPlace()
+            try putJournalsBack(at: place)
+            let file = try DamagedFile.locked(at: place)
+            defer { withExtendedLifetime(file) {} }
+            let new = unfinishedSalvage(of: place)
+            defer { removeUnfinished(new) }
+            removeUnfinished(new)
+            try at(URL(fileURLWithPath: backup)) { try copy(backup, to: new, like: place, interrupter) }
+            aside = try at(place) { try replace(place, by: new) }
+            if let aside { onEvent?(.setAside(place.path, as: aside.path)) }
+        }
+        return aside ?? URL(fileURLWithPath: path)
+    }
+
+    private func copy(_ backup: String, to new: URL, like place: URL, _ interrupter: Interrupter) throws {
+        let source = try DatabaseQueue(path: backup, configuration: configuration.forCopying(readOnly: true))
+        defer { try? source.close() }
+        let copy = try CopyFile.open(at: new, like: place, configuration)
+        defer { try? copy.close() }
+        try copy.withDurableCommits(waitingUpTo: limit) {
+            try source.backup(to: copy, pagesPerStep: 1_000) { _ in try interrupter.check() }
+        }
+        try copy.inDatabase { db in
+            guard let problem = try IntegrityCheck(db, .full, limit: 1).problems.first else { return }
+            throw SchemaMigrationError(
+                .databaseFailed, "the copy is damaged: \(problem)",
+                remedy: "Restore another one. Nothing was changed.")
+        }
+        guard app_migrations_protect(new.path, place.deletingLastPathComponent().path) == 0 else {
+            throw POSIXError.current
+        }
+        try DurableFile(at: new).syncName()
+    }
+}

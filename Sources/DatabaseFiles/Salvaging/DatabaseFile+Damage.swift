@@ -1,0 +1,135 @@
+import AppMigrations
+public import Foundation
+import GRDB
+import MigrationDiagnostics
+import SchemaMigrations
+
+// What opening does about a damaged file, and how it is told from one that is only out of reach.
+extension DatabaseFile {
+    /// Checks every page of the database.
+    ///
+    /// Opening reads only a few pages, so it misses most damage. `check()` runs SQLite's `PRAGMA quick_check`, which reads
+    /// the whole file: call it in the background, and rarely, as after a crash. It opens a connection of its own, so the app
+    /// may use the database meanwhile.
+    ///
+    /// ```swift
+    /// do {
+    ///     try DatabaseFile(path: url.path).check()
+    /// } catch let error as SchemaMigrationError where error.advice == .repair {
+    ///     print("Close the database, and salvage it.")
+    /// }
+    /// ```
+    ///
+    /// - Parameter progress: cancelling it stops the check.
+    /// - Throws: `SchemaMigrationError` with the code `damagedDatabase` and SQLite's first finding, when the database is
+    ///   damaged; `CancellationError`.
+    public func check(progress: Progress? = nil) throws {
+        // Opening would create a missing file.
+        guard let place = places().first?.url else { return }
+        let file = SQLiteFile(path: place.path, configuration: configuration, waitingFor: limit)
+        try throwingDamage {
+            let interrupter = Interrupter(observing: progress)
+            let queue = try file.openQueue()
+            defer { try? queue.close() }
+            let problems = try file.mappingErrors {
+                try queue.inDatabase { db in
+                    var problems: [String] = []
+                    // After its first findings, SQLite may end with an error that says less.
+                    try interrupter.allowInterrupts(of: db) {
+                        problems = try IntegrityCheck(db, .quick, limit: 1).problems
+                    }
+                    return problems
+                }
+            }
+            if let problem = problems.first { throw damage(problem, at: place) }
+        }
+    }
+
+    /// Opens the file; if it is damaged, acts by the app's rule.
+    func openingDamaged<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
+        do {
+            return try openingCurrent { try throwingDamage(open) }
+        } catch let error as SchemaMigrationError where error.code == .damagedDatabase {
+            guard case .salvage(let schema) = damagedRule else { throw error }
+            if let report = try salvageIfDamaged(into: schema) { onEvent?(.salvaged(report)) }
+            return try openingCurrent(open)
+        }
+    }
+
+    /// Opens the file that has the name, and not one that another process is just setting aside.
+    private func openingCurrent<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
+        while true {
+            try undoUnfinishedSalvage()
+            let url = URL(fileURLWithPath: path)
+            let before = try? url.status()
+            let database = try open()
+            // A connection that waits for the lock of a salvage gets the damaged file in the end.
+            guard let before, let after = try? url.status(), before.st_ino != after.st_ino else {
+                return database
+            }
+            try database.close()
+        }
+    }
+
+    /// Gives a damaged file its journals back that an interrupted salvage has taken from it.
+    ///
+    /// The file has two names only then, so nearly always one look at it is enough.
+    private func undoUnfinishedSalvage() throws {
+        guard let place = places().first?.url, let status = try? place.status() else { return }
+        if status.st_size == 0, hasLog(place) {
+            // SQLite would take it for a new database, and remove the log.
+            throw damage("is empty, and its write-ahead log is not", at: place)
+        }
+        guard status.st_nlink > 1, damagedFiles(of: place).contains(where: { $0.isSameFile(as: place) })
+        else {
+            return
+        }
+        try moving { _ in try putJournalsBack(at: place) }
+    }
+
+    /// Returns true if a file has a write-ahead log with a page in it.
+    func hasLog(_ place: URL) -> Bool {
+        // fileformat2.html, 4.1: the header of the log and that of a page.
+        ((try? place.appending(end: "-wal").status().st_size) ?? 0) > 32 + 24
+    }
+
+    /// Runs the body, and tells a damaged file from an encrypted one, and from one of a newer format.
+    private func throwingDamage<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SchemaMigrationError {
+            guard [.databaseFailed, .damagedDatabase].contains(error.code),
+                let cause = error.underlyingError as? DatabaseError,
+                [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(cause.resultCode),
+                let place = try? damagedPlace(), let file = try? DamagedFile.locked(at: place)
+            else { throw error }
+            let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
+            if header.isOfNewerFormat { throw newerFormat(place) }
+            if try mappingErrors({ try PageFormat.guess(file, header) }) != nil {
+                throw damage(cause.problem, at: place, cause)
+            }
+            guard error.code == .damagedDatabase else { throw error }
+            throw SchemaMigrationError(
+                .databaseFailed, at: .file(place.lastPathComponent),
+                "\(cause.problem), and no row can be read",
+                remedy: "Restore a backup. Nothing was changed.", underlyingError: cause)
+        }
+    }
+
+    private func damage(_ problem: String, at place: URL, _ cause: DatabaseError? = nil)
+        -> SchemaMigrationError
+    {
+        SchemaMigrationError(
+            .damagedDatabase, at: .file(place.lastPathComponent), problem,
+            remedy: """
+                Nothing was changed. Close every connection to it, and call salvage(into:), which saves each row that can be \
+                read, and keeps the damaged file.
+                """, underlyingError: cause)
+    }
+
+    func newerFormat(_ place: URL) -> SchemaMigrationError {
+        refusal(
+            .newerDatabase, place, "is in a format that only a newer version of SQLite reads",
+            "Update the app.")
+    }
+}

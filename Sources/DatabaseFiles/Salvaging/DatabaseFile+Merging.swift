@@ -1,0 +1,80 @@
+import AppMigrations
+public import Foundation
+public import GRDB
+public import SchemaMigrations
+
+extension DatabaseFile {
+    /// Adds rows of a damaged file that was set aside to the database, which the app uses again.
+    ///
+    /// A later version of the app may read more of a file, or its migrations may no longer refuse some rows:
+    ///
+    /// ```swift
+    /// let report = try DatabaseFile(path: url.path).salvage(from: oldURL, into: schema, of: dbQueue)
+    /// ```
+    ///
+    /// The file is salvaged into a temporary database at the latest version, and its rows are added in one transaction: only
+    /// rows whose keys are missing, and whose parents are there. A row that was deleted since comes back, because its key is
+    /// missing, so ask the person first. Rows of a table without a primary key are added if no row has the same values.
+    /// Triggers do not run.
+    ///
+    /// - Parameters:
+    ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is.
+    ///   - schema: the app's migrations.
+    ///   - database: the app's database, migrated to the latest version.
+    ///   - progress: cancelling it stops, and changes nothing.
+    /// - Returns: the rows that were added, as `saved`, and those that cannot be read.
+    /// - Throws: `SchemaMigrationError`, `CancellationError`. Nothing is changed then.
+    public func salvage(
+        from setAside: URL, into schema: SchemaMigrator, of database: any DatabaseWriter,
+        progress: Progress? = nil
+    ) throws -> SalvageReport {
+        let interrupter = Interrupter(observing: progress)
+        return try mappingErrors {
+            try interrupter.whileActive {
+                try moveLock().withLock(waitingFor: limit) {
+                    try at(setAside) { try merge(setAside, schema, database, interrupter, progress) }
+                }
+            }
+        }
+    }
+
+    private func merge(
+        _ setAside: URL, _ schema: SchemaMigrator, _ database: any DatabaseWriter, _ interrupter: Interrupter,
+        _ progress: Progress?
+    ) throws -> SalvageReport {
+        let file = try DamagedFile(at: setAside)
+        guard let (damaged, history, version) = try readDamaged(file, at: setAside, schema, interrupter)
+        else {
+            throw refusal(
+                .invalidRequest, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
+        }
+        let new = unfinishedSalvage(of: try newPlace())
+        defer { removeUnfinished(new) }
+        removeUnfinished(new)
+        let build = SalvageBuild(
+            damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
+            progress: progress)
+        var report = try build.make(at: new, like: setAside, configuration, marked: false)
+        let added = try database.writeWithoutTransaction { db in
+            guard try schema.status(db).pendingVersions.isEmpty else {
+                throw SchemaMigrationError(
+                    .invalidRequest,
+                    "the database is not at the latest version, to which rows are to be added",
+                    remedy: "Migrate it first. Nothing was changed.")
+            }
+            let salvaged: SQLName = "app_migrations_salvaged"
+            try db.execute(sql: "ATTACH DATABASE ? AS \(salvaged.sql)", arguments: [new.path])
+            defer { try? db.execute(sql: "DETACH DATABASE \(salvaged.sql)") }
+            return try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+                try RowMerge(db, from: salvaged, interrupter).run()
+            }
+        }
+        report.tables = report.tables.map { table in
+            var table = table
+            table.saved = added[SQLName(table.name)] ?? 0
+            return table
+        }
+        report.setAside = setAside
+        return report
+    }
+}

@@ -1,0 +1,102 @@
+import AppMigrations
+import GRDB
+import SchemaMigrations
+
+/// Adds the rows of an attached database whose keys are missing from the main one, inside a transaction.
+struct RowMerge {
+    private let db: Database
+    private let source: SQLName
+    private let interrupter: Interrupter
+
+    init(_ db: Database, from source: SQLName, _ interrupter: Interrupter) {
+        (self.db, self.source, self.interrupter) = (db, source, interrupter)
+    }
+
+    /// Adds the rows.
+    ///
+    /// - Returns: the number of added rows, by table.
+    func run() throws -> [SQLName: Int] {
+        let triggers = try Row.fetchAll(
+            db, sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'")
+        // They would make rows that were not there.
+        for trigger in triggers { try db.execute(sql: "DROP TRIGGER \((trigger["name"] as SQLName).inMain)") }
+        let virtual = try VirtualTable.fetchAll(db)
+        let statements = try statements(virtual)
+        var added: [SQLName: Int] = [:]
+        var count: Int
+        // A parent may come from a table after that of its children, or from the same one.
+        repeat {
+            count = 0
+            for (table, sql) in statements {
+                try interrupter.check()
+                try db.execute(sql: sql)
+                count += db.changesCount
+                added[table, default: 0] += db.changesCount
+            }
+        } while count > 0
+        let isChanged = added.values.contains { $0 > 0 }
+        for table in virtual where isChanged && table.isExternal { try table.rebuild(db) }
+        for trigger in triggers { try db.execute(sql: trigger["sql"]) }
+        return added
+    }
+
+    private func statements(_ virtual: [VirtualTable]) throws -> [(table: SQLName, sql: String)] {
+        let keys = Dictionary(grouping: try ForeignKey.fetchAll(db), by: \.child)
+        let tables = try SQLName.fetchAll(
+            db,
+            sql: """
+                SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+                INTERSECT SELECT name FROM pragma_table_list WHERE schema = ? AND type = 'table'
+                """, arguments: [source])
+        let ordinary = try tables.filter { !isOwn($0) }.compactMap { table in
+            try statement(table, keys[table] ?? []).map { (table, $0) }
+        }
+        let texts = virtual.filter { $0.content != nil }.map { ($0.name, statement($0)) }
+        return ordinary + texts
+    }
+
+    private func isOwn(_ table: SQLName) -> Bool {
+        OwnTables.contains(table) || table == OwnTables.ofGRDB || table.folded.hasPrefix("sqlite_")
+    }
+
+    private func statement(_ table: SQLName, _ keys: [SchemaMigrations.ForeignKey]) throws -> String? {
+        let columns = try Row.fetchAll(
+            db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table]
+        )
+        let others = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?, ?) WHERE hidden = 0", arguments: [table, source])
+        let names = columns.map { $0["name"] as SQLName }
+        // The migrations make both.
+        guard Set(names) == Set(others) else { return nil }
+        let list = names.map(\.sql).joined(separator: ", ")
+        let key = columns.filter { $0["pk"] as Int > 0 }.map { ($0["name"] as SQLName).sql }
+        let rows = "\(source.sql).\(table.sql) AS child"
+        let conditions = try keys.map(isThere) + key.map { "child.\($0) IS NOT NULL" }
+        let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        // Without a key, only the values can say that a row is there.
+        let new = key.isEmpty ? " EXCEPT SELECT \(list) FROM \(table.inMain)" : ""
+        return "INSERT OR IGNORE INTO \(table.inMain)(\(list)) SELECT \(list) FROM \(rows)\(filter)\(new)"
+    }
+
+    /// Returns the condition that a row's parent is there.
+    private func isThere(_ key: SchemaMigrations.ForeignKey) throws -> String {
+        let primary = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk",
+            arguments: [key.parent])
+        let pairs = zip(key.columns, key.parentColumns.isEmpty ? primary : key.parentColumns)
+        let isNull = key.columns.map { "child.\($0.sql) IS NULL" }.joined(separator: " OR ")
+        // The plus leaves the comparison to the affinity of the parent.
+        let isIt = pairs.map { "parent.\($1.sql) = +child.\($0.sql)" }.joined(separator: " AND ")
+        // SQLite would refuse the rows of a key that does not match its parent.
+        guard try db.hasTable(key.parent), !isIt.isEmpty else { return "(\(isNull))" }
+        return "(\(isNull) OR EXISTS (SELECT 1 FROM \(key.parent.inMain) AS parent WHERE \(isIt)))"
+    }
+
+    private func statement(_ table: VirtualTable) -> String {
+        let list = (["rowid"] + table.columns.map(\.sql)).joined(separator: ", ")
+        return """
+            INSERT INTO \(table.name.inMain)(\(list)) SELECT \(list) FROM \(source.sql).\(table.name.sql)
+            WHERE rowid NOT IN (SELECT rowid FROM \(table.name.inMain))
+            """
+    }
+}

@@ -1,0 +1,67 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("The copies of a damaged database", .timed)
+struct BackupRecoveryTests {
+    let backups: TemporaryFolder
+    let notes: NotesDatabase
+    var file: DatabaseFile { DatabaseFile(path: notes.path) }
+
+    init() throws {
+        backups = try TemporaryFolder()
+        notes = try NotesDatabase(options: SchemaOptions(backupFolder: backups.url))
+        let queue = try file.openQueue()
+        try notes.schema.migrate(queue)
+        try queue.execute("DELETE FROM note WHERE id > 10")
+        try queue.close()
+        try notes.change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+    }
+
+    @Test("are found, with version, date and counts, and stay unchanged")
+    func found() throws {
+        try Data("no copy".utf8).write(to: backups.file("app.sqlite-2-20260101T000000.000Z.backup"))
+        let before = try backups.fileNames.map { try Data(contentsOf: backups.file($0)) }
+        let found = try file.foundBackups(in: backups.url)
+        #expect(found.count == 1)
+        #expect(found.first?.schemaVersion == 1)
+        #expect(found.first?.rowCounts == ["note": 40, "folder": 4])
+        #expect(found.first?.problem == nil)
+        #expect(abs(try #require(found.first).changed.timeIntervalSinceNow) < 3_600)
+        #expect(try backups.fileNames.map { try Data(contentsOf: backups.file($0)) } == before)
+    }
+
+    @Test("say why they cannot be read")
+    func unreadable() throws {
+        let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })
+        try Data("no database, but some text that fills a page".utf8).write(to: backups.file(name))
+        let found = try file.foundBackups(in: backups.url)
+        #expect(found.first?.problem == "file is not a database (SQLite 26)")
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try file.restore(fromBackup: backups.file(name).path)
+        }
+        #expect(error.code == .databaseFailed)
+        #expect(try notes.names() == ["app.sqlite"])
+    }
+
+    @Test("can take its place, and the damaged file stays")
+    func restored() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        let damaged = try Data(contentsOf: notes.url)
+        let aside = try file.restore(fromBackup: backup.path)
+        #expect(try Data(contentsOf: aside) == damaged)
+        let queue = try file.openQueue()
+        #expect(try queue.integers("SELECT count(*) FROM note") == [40])
+        try notes.schema.migrate(queue)
+        #expect(try queue.integers("SELECT count(*) FROM note WHERE stars = 3") == [40])
+        // Both can be had: what only the damaged file has is added.
+        try queue.execute("DELETE FROM note WHERE id = 5")
+        #expect(try file.salvage(from: aside, into: notes.schema, of: queue).saved == 1)
+        #expect(FileManager.default.fileExists(atPath: backup.path))
+        try queue.close()
+    }
+}

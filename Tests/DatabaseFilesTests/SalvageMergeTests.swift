@@ -1,0 +1,113 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Rows of a file that was set aside", .timed)
+struct SalvageMergeTests {
+    let notes: NotesDatabase
+    var file: DatabaseFile { DatabaseFile(path: notes.path) }
+
+    init() throws { notes = try NotesDatabase() }
+
+    /// Salvages the database as if some of its rows could not be read.
+    private func salvage(losing condition: String, from table: String = "note") throws -> (
+        DatabaseQueue, setAside: URL
+    ) {
+        try notes.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let report = try file.salvage(into: notes.schema)
+        let queue = try file.openQueue()
+        try queue.execute(
+            "PRAGMA foreign_keys = OFF; DELETE FROM \(table) WHERE \(condition); PRAGMA foreign_keys = ON")
+        return (queue, try #require(report.setAside))
+    }
+
+    @Test("are added to the database in use, where their keys are missing")
+    func missingKeys() throws {
+        let (queue, setAside) = try salvage(losing: "id > 30")
+        try queue.execute("UPDATE note SET title = 'changed since' WHERE id = 1")
+        try queue.execute("INSERT INTO note(id, title, folder, stars) VALUES (35, 'new since', 2, 5)")
+        let before = try Data(contentsOf: setAside)
+        let report = try file.salvage(from: setAside, into: notes.schema, of: queue)
+        #expect(report.tables.first { $0.name == "note" }?.saved == 9)
+        #expect(try queue.integers("SELECT count(*) FROM note") == [40])
+        #expect(
+            try queue.strings("SELECT title FROM note WHERE id IN (1, 35) ORDER BY id") == [
+                "changed since", "new since",
+            ])
+        #expect(try queue.integers("SELECT stars FROM note WHERE id = 40") == [3])
+        // A second time there is nothing to add.
+        #expect(try file.salvage(from: setAside, into: notes.schema, of: queue).saved == 0)
+        #expect(try Data(contentsOf: setAside) == before)
+        #expect(try notes.names() == ["app.sqlite", setAside.lastPathComponent].sorted())
+        try queue.close()
+    }
+
+    @Test("stay where they are if their parent is not in the database")
+    func parents() throws {
+        let (queue, setAside) = try salvage(losing: "id > 30")
+        // Two folders cannot come back, because others have their names.
+        try queue.execute(
+            """
+            DELETE FROM note WHERE folder > 2;
+            DELETE FROM folder WHERE id > 2;
+            UPDATE folder SET name = 'folder ' || (id + 2);
+            CREATE UNIQUE INDEX folder_name ON folder(name);
+            """)
+        _ = try file.salvage(from: setAside, into: notes.schema, of: queue)
+        #expect(try queue.strings("SELECT \"table\" FROM pragma_foreign_key_check") == [])
+        #expect(try queue.integers("SELECT count(*) FROM note WHERE folder < 3") == [20])
+        #expect(try queue.integers("SELECT count(*) FROM note WHERE folder > 2") == [0])
+        try queue.close()
+    }
+
+    @Test("are not added to a database that is not at the latest version")
+    func olderDatabase() throws {
+        let (queue, setAside) = try salvage(losing: "id > 30")
+        try queue.execute("DELETE FROM schema_migrations WHERE version = 2")
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try file.salvage(from: setAside, into: notes.schema, of: queue)
+        }
+        #expect(error.code == .invalidRequest)
+        #expect(try queue.integers("SELECT count(*) FROM note") == [30])
+        try queue.close()
+    }
+
+    @Test("run no trigger, are found by full-text search, and need no key")
+    func otherTables() throws {
+        let migrations = notes.folder.file("migrations")
+        try Data(
+            """
+            CREATE TABLE line(text TEXT);
+            CREATE VIRTUAL TABLE words USING fts5(text);
+            CREATE VIRTUAL TABLE titles USING fts5(title, content='note', content_rowid='id');
+            CREATE TRIGGER added AFTER INSERT ON note BEGIN
+                INSERT INTO line VALUES ('trigger');
+                INSERT INTO titles(rowid, title) VALUES (new.id, new.title);
+            END;
+            """.utf8
+        ).write(to: migrations.appendingPathComponent("3_words.sql"))
+        let schema = try SchemaMigrator(directory: migrations)
+        let first = try DatabaseQueue(path: notes.path)
+        try schema.migrate(first)
+        try first.execute(
+            "INSERT INTO line VALUES ('a'), ('b'); INSERT INTO words VALUES ('green'), ('blue')")
+        try first.close()
+        try notes.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let setAside = try #require(try file.salvage(into: schema).setAside)
+        let queue = try file.openQueue()
+        try queue.execute(
+            "DELETE FROM line WHERE text = 'b'; DELETE FROM words WHERE rowid = 1; DELETE FROM note WHERE id = 8"
+        )
+        let report = try file.salvage(from: setAside, into: schema, of: queue)
+        #expect(report.saved == 3)
+        #expect(try queue.strings("SELECT text FROM line ORDER BY text") == ["a", "b"])
+        #expect(try queue.integers("SELECT rowid FROM words WHERE words MATCH 'green'") == [1])
+        #expect(try queue.integers("SELECT rowid FROM titles WHERE titles MATCH '\"note 8\"'") == [8])
+        #expect(try queue.strings("SELECT name FROM sqlite_master WHERE type = 'trigger'") == ["added"])
+        try queue.close()
+    }
+}
