@@ -21,7 +21,7 @@ import SchemaMigrations
 /// ```
 ///
 /// Opening then brings the database here first, once, with everything in its write-ahead log; see
-/// <doc:MovingIntoAnAppGroup>.
+/// <doc:MovingIntoAnAppGroup>. It refuses a store of Core Data or SwiftData, which `NSPersistentStoreCoordinator` moves.
 public struct DatabaseFile: Sendable {
     /// A rule for opening a file that does not exist.
     public enum MissingFileRule: Sendable {
