@@ -21,7 +21,7 @@ public import SchemaMigrations
 /// ```
 ///
 /// Opening then brings the database here first, once, with everything in its write-ahead log; see
-/// <doc:MovingIntoAnAppGroup>.
+/// <doc:MovingIntoAnAppGroup>. It refuses a store of Core Data or SwiftData, which `NSPersistentStoreCoordinator` moves.
 ///
 /// A file that is damaged is never deleted: see <doc:SalvagingADamagedDatabase>.
 public struct DatabaseFile: Sendable {

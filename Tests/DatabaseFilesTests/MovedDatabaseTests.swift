@@ -487,6 +487,24 @@ struct MovedDatabaseTests {
         #expect(try notes(DatabaseQueue(path: old)) == 3)
     }
 
+    @Test("stays where it is if it is a store of Core Data's", arguments: [false, true])
+    func coreData(copies: Bool) throws {
+        try makeOld()
+        try DatabaseQueue(path: old).write { try $0.execute(sql: "CREATE TABLE Z_METADATA(Z_UUID TEXT)") }
+        var file = file()
+        file.copiesAlways = copies
+        let before = try Data(contentsOf: URL(fileURLWithPath: old))
+        let error = try refusal(file)
+        #expect(error.code == .invalidRequest)
+        #expect(
+            error.description == """
+                app.sqlite: is a store of Core Data or SwiftData, which DatabaseFile does not move. Move it with \
+                NSPersistentStoreCoordinator. Nothing was changed.
+                """)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: old)) == before)
+        #expect(try names("new") == [])
+    }
+
     @Test("stays where it is if it cannot be read, and the error names it")
     func damaged() throws {
         try Data("this is no database, but some text that fills a page".utf8)

@@ -85,6 +85,10 @@ struct FixtureTests {
                 "exists already.\nRemove it, or give the fixture another name.\n", 1
             ),
             (
+                "fixture --database app.sqlite --output Tests/Fixtures/1.sqlite",
+                "Tests/Fixtures does not exist.\nCreate it, or name another file.\n", 1
+            ),
+            (
                 "fixture --database app.sqlite --output 1.sqlite --keep book.gnre",
                 "error: There is no column book.gnre, which was to be kept.\n", 1
             ),

@@ -1,4 +1,6 @@
+import AppMigrations
 import Foundation
+import GRDB
 import MigrationTools
 import SchemaMigrations
 import TestSupport
@@ -140,6 +142,20 @@ struct OlderBuildTests {
                   -  3  index     not applied: the database is too old
 
                 """)
+        let problem = try #require(status.output.split(separator: "\n").dropFirst().first).dropFirst(2)
+        for command in ["plan", "migrate"] {
+            let run = try await tool("\(command) --database app.sqlite")
+            #expect(run.status == 1)
+            #expect(run.errors.split(separator: "\n").joined(separator: " ") == "error: \(problem)")
+        }
+        let database = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)
+        let schema = try SchemaMigrator(directory: tool.folder.file("Migrations"))
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "3.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
+        manager.whenMigratingToVersion("3.0", migrate: schema, in: database)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .tooOld)
+        #expect(error.message.contains(problem.prefix(60)), "\(error)")
         #expect(
             try await tool("status --database app.sqlite --json").output.contains(
                 "\"squashed\" : [\n    \"2\"\n  ]"))

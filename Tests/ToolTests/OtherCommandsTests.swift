@@ -37,6 +37,27 @@ struct OtherCommandsTests {
         #expect(other.output.hasPrefix("Sources/Migrations/"))
     }
 
+    @Test("new finds the folder of migrations that a package has")
+    func newInPackage() async throws {
+        let tool = try Tool()
+        try tool.write("", to: "Sources/MyApp/Migrations/1_create_notes.sql")
+        try tool.write("", to: "Sources/Other/main.swift")
+        #expect(try await tool("new create_books").output.hasPrefix("Sources/MyApp/Migrations/2"))
+        #expect(try await tool("check --no-since").output.contains("2 migrations checked"))
+
+        try tool.write("", to: "Sources/Other/Migrations/1_create_notes.sql")
+        let run = try await tool("new create_books")
+        #expect(run.status == 64)
+        #expect(
+            run.errors.hasPrefix(
+                """
+                Error: Several targets have migrations: Sources/MyApp/Migrations, Sources/Other/Migrations. Pass one as \
+                --directory.
+                """), "\(run.errors)")
+        #expect(try await tool("new create_books --directory Migrations").output.hasPrefix("Migrations/2"))
+        #expect(try await tool("new create_shelves").output.hasPrefix("Migrations/2"))
+    }
+
     private func makeStore(at url: URL) throws {
         for version in ["1.0", "2.0"] {
             let manager = try MigrationManager(

@@ -4,8 +4,8 @@ extension MigrationError: MigrationFailure {
     /// The facts for analytics and crash reporters.
     public var summary: FailureSummary {
         FailureSummary(
-            self, code: code.description, number: code.number, version: version?.description, attempt: attempt
-        )
+            self, code: code.description, number: code.number, advice: isRepeated ? .contactDeveloper : nil,
+            version: version?.description, kind: work?.kind.description, attempt: attempt)
     }
 
     /// Everything that a developer wants to know: the code, the message, the remedy, and the error behind it.
@@ -13,7 +13,7 @@ extension MigrationError: MigrationFailure {
     /// It may hold paths, statements and names: for a log on the device, and not for a server.
     public var debugDescription: String {
         var text = "\(code) (\(Self.errorDomain) \(code.number)): \(description)"
-        if let underlyingError { text += "\nCaused by: \(String(reflecting: underlyingError))" }
+        if let underlyingError { text += "\nCaused by: \(underlyingError.debugQuotation)" }
         return text
     }
 

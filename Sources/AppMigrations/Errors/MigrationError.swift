@@ -56,6 +56,9 @@ public struct MigrationError: Error, Sendable {
     /// The error that caused this one.
     public let underlyingError: (any Error)?
 
+    /// True if the step has failed in the same way before, in the same build of the app: a retry will not help.
+    package var isRepeated = false
+
     /// The single mistakes, where the error reports several together.
     package let causes: [MigrationError]
 

@@ -1,4 +1,5 @@
 public import Foundation
+import MigrationDiagnostics
 
 /// An error of this package, for everybody who reads one.
 ///
@@ -29,20 +30,33 @@ extension MigrationFailure {
     public var errorDescription: String? { PersonText.text(forCode: summary.code) }
 
     /// The way out that the app can offer the person.
+    ///
+    /// For a step that throws, that is a retry; once it has failed in the same way twice in one build of the app, it is to
+    /// contact the developer.
     public var advice: RecoveryAdvice { summary.advice }
 
     /// The ``advice`` as a sentence.
     public var recoverySuggestion: String? { advice.localizedDescription }
 
-    /// The number of the error's code, which never changes.
-    public var errorCode: Int { summary.number }
+    /// The number by which crash reporters group failures: its last three digits are the number of the code, and the others stand for
+    /// the step or migration that failed.
+    ///
+    /// It is the same on every device and in every release: `10` for a failure that is about no step, and `485_352_010`, for
+    /// example, for one of step 2.1. ``errorUserInfo`` says which step that is.
+    public var errorCode: Int { summary.group }
 
-    /// The sentences for the person, and nothing else.
+    /// The sentences for the person, and the facts of ``summary`` for a crash reporter: `code`, `advice`, `version`, `kind`,
+    /// `attempt` and `cause`, as far as they are known.
     public var errorUserInfo: [String: Any] {
-        [
+        let summary = summary
+        let causes = summary.causes.map { "\($0.domain) \($0.number)" }
+        let facts: [String: Any?] = [
             NSLocalizedDescriptionKey: errorDescription ?? "",
-            NSLocalizedRecoverySuggestionErrorKey: advice.localizedDescription,
+            NSLocalizedRecoverySuggestionErrorKey: advice.localizedDescription, "code": summary.code,
+            "advice": summary.advice.rawValue, "version": summary.version, "kind": summary.kind,
+            "attempt": summary.attempt, "cause": causes.isEmpty ? nil : causes.joined(separator: ", "),
         ]
+        return facts.compactMapValues(\.self)
     }
 }
 
@@ -83,6 +97,8 @@ public struct FailureSummary: Codable, Sendable, Hashable {
     public let advice: RecoveryAdvice
     /// The version of the step, or the version of the schema migration; nil if none is concerned.
     public let version: String?
+    /// The kind of the work: `step`, `schema step`, `version change` or `migration`; nil if no work is concerned.
+    public let kind: String?
     /// The attempt at the step, from 1; nil if no step is concerned.
     public let attempt: Int?
     /// The errors behind this one, the nearest first.
@@ -94,27 +110,47 @@ public struct FailureSummary: Codable, Sendable, Hashable {
         public let domain: String
         /// The error's code: for one of SQLite's, the extended result code.
         public let number: Int
+
+        package init(_ error: any Error) {
+            let report = error as NSError
+            domain = report.domain
+            number = (error as? any MigrationFailure)?.summary.number ?? report.code
+        }
     }
 
+    /// Returns an error, and those behind it.
+    package static func chain(from error: (any Error)?) -> [any Error] {
+        var chain: [any Error] = []
+        var next = error
+        while let error = next, chain.count < 4 {
+            chain.append(error)
+            next = (error as? any MigrationFailure)?.underlyingError
+        }
+        return chain
+    }
+
+    /// The number by which a crash reporter groups failures.
+    fileprivate var group: Int {
+        guard let kind, let version else { return number }
+        // Crash reporters also group by the domain, but that is one for the type. Not more than fits 32 bits.
+        return Int("\(kind) \(version)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
+    }
+
+    /// - Parameter advice: the advice, unless it is the one for the code.
     package init(
-        _ failure: some MigrationFailure, code: String, number: Int, version: String?, attempt: Int? = nil
+        _ failure: some MigrationFailure, code: String, number: Int, advice: RecoveryAdvice? = nil,
+        version: String?, kind: String? = nil, attempt: Int? = nil
     ) {
         domain = type(of: failure).errorDomain
         self.code = code
         self.number = number
         self.version = version
+        self.kind = kind
         self.attempt = attempt
-        var causes: [Cause] = []
-        var advice = RecoveryAdvice(forCode: code)
-        var next = failure.underlyingError
-        while let error = next, causes.count < 4 {
-            if (error as? any SystemError)?.saysThatDatabaseIsDamaged == true { advice = .repair }
-            let report = error as NSError
-            causes.append(Cause(domain: report.domain, number: report.code))
-            next = (error as? any MigrationFailure)?.underlyingError
-        }
-        self.advice = advice
-        self.causes = causes
+        let chain = Self.chain(from: failure.underlyingError)
+        let isDamage = chain.contains { ($0 as? any SystemError)?.saysThatDatabaseIsDamaged == true }
+        self.advice = isDamage ? .repair : advice ?? RecoveryAdvice(forCode: code)
+        causes = chain.map(Cause.init)
     }
 }
 

@@ -5,6 +5,9 @@ package protocol SystemError: Error {
     /// The reason in the system's words.
     var reason: String { get }
 
+    /// The error as messages quote it, without the values of rows.
+    var words: String { get }
+
     /// The obstacle behind the error; nil when the error has a cause of its own.
     var obstacle: Obstacle? { get }
 
@@ -16,6 +19,8 @@ package protocol SystemError: Error {
 }
 
 extension SystemError {
+    package var words: String { "\(self)" }
+    package var obstacle: Obstacle? { nil }
     package var ownRemedy: String? { nil }
     package var saysThatDatabaseIsDamaged: Bool { false }
 }

@@ -140,7 +140,7 @@ extension MigrationManager {
         } catch {
             let obstacle = Obstacle(error)
             throw MigrationError(
-                obstacle?.code ?? .undecided, "`adopting` has thrown: \(error)",
+                obstacle?.code ?? .undecided, "`adopting` has thrown: \(error.quotation)",
                 remedy: obstacle?.remedy ?? "Nothing was run. Fix what `adopting` reports, and launch again.",
                 manager: name, underlyingError: error)
         }

@@ -31,7 +31,7 @@ public final class MigrationManager {
     /// progress stays cancelled: to continue, create another manager.
     ///
     /// On Linux, only one thread at a time may use Foundation's `Progress`: cancel the task there instead.
-    public let progress = Progress(totalUnitCount: 1)
+    public let progress: Progress = StepProgress(totalUnitCount: 1)
 
     /// The progress of deferred steps.
     ///
@@ -39,7 +39,7 @@ public final class MigrationManager {
     ///
     /// Cancel it to stop ``runDeferred(for:while:retrying:)`` at the end of a batch. A cancelled progress stays cancelled: to
     /// continue, create another manager, or cancel the task instead.
-    public private(set) lazy var deferredProgress = Progress(totalUnitCount: 1)
+    public private(set) lazy var deferredProgress: Progress = StepProgress(totalUnitCount: 1)
 
     /// The store that keeps the manager's record.
     package var store: any MigrationStore { registration.storePlace.store }

@@ -106,6 +106,7 @@ extension OpenWork {
         build = try field.fieldIfPresent("build")?.text()
         remaining = try field.fieldIfPresent("remaining")?.count(upTo: .max)
         failures = try field.fieldIfPresent("failures")?.count(upTo: limit) ?? 0
+        lastFailure = try field.fieldIfPresent("lastFailure")?.text()
         isGivenUp = try field.isTrue("givenUp")
         position = try field.fieldIfPresent("position").map { try StepPosition($0) }
     }
@@ -120,6 +121,7 @@ extension OpenWork {
         fields["build"] = build.map(JSONValue.string)
         fields["remaining"] = remaining.map { .integer(Int64($0)) }
         fields["failures"] = count(failures)
+        fields["lastFailure"] = lastFailure.map(JSONValue.string)
         fields["givenUp"] = isGivenUp ? .bool(true) : nil
         fields["position"] = position.map { .object($0.json(replacing: fields["position"])) }
         return fields

@@ -37,6 +37,9 @@ package struct OpenWork: Sendable, Equatable {
     package var remaining: Int?
     /// How often it has failed.
     package var failures: Int
+    /// The build in which it failed last since it got further, and the codes of that failure, as in
+    /// `2.0 (417): NSPOSIXErrorDomain 2`.
+    package var lastFailure: String?
     /// True if it is best-effort, and has failed too often to be tried again.
     ///
     /// Where a later release depends on it, and it is best-effort no longer, it goes on where it was.
@@ -94,13 +97,17 @@ extension OpenWork {
 
     /// Notes that the work has got further, so that what dies from here on dies in a first attempt.
     package mutating func restart() {
-        (deaths, forgiven, build) = (0, 0, nil)
+        (deaths, forgiven, build, lastFailure) = (0, 0, nil, nil)
     }
 
     /// Notes that the work has ended by throwing.
-    mutating func stop(isFailure: Bool) {
+    ///
+    /// - Parameter failure: the build and the codes, if it failed by itself.
+    mutating func stop(failure: String?) {
         running = nil
-        if isFailure { failures = min(failures + 1, Self.maximumCount) }
+        guard let failure else { return }
+        failures = min(failures + 1, Self.maximumCount)
+        lastFailure = failure
     }
 
     /// Notes that the work is not tried again, unless a later release depends on it.

@@ -70,7 +70,7 @@ extension MigrationEvent: CustomStringConvertible {
             "\(manager): \(database.database) has had unknown migrations: \(database.schemaVersions.joined(separator: ", "))"
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
-        case .didFail(let step, let error): "\(manager): \(step) failed: \(error)"
+        case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"
         case .didGiveUp(let step): "\(manager): \(step) was given up"
         case .didRunBatch(let step, let done, let total):
             "\(manager): \(step) has done \(done)\(total.map { " of \($0)" } ?? "")"

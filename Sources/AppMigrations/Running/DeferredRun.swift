@@ -76,21 +76,21 @@ final class DeferredRun {
             progress.finish(index)
         case .heldElsewhere:
             run.isRunningElsewhere = true
-            _ = run.journal.stop(pending, isFailure: false)
+            _ = run.journal.stop(pending, failure: nil)
             return record(life)
         case .notStarted(let error):
-            _ = run.journal.stop(pending, isFailure: false)
+            _ = run.journal.stop(pending, failure: nil)
             if !comesAgain(after: error, index) { report(error, of: pending) }
             life.release()
         case .exhausted(let error):
             report(error, of: pending)
             life.release()
         case .interrupted:
-            _ = run.journal.stop(pending, isFailure: false)
+            _ = run.journal.stop(pending, failure: nil)
             return record(life)
         case .failed(let outcome):
             if comesAgain(after: outcome.error, index) {
-                _ = run.journal.stop(pending, isFailure: false)
+                _ = run.journal.stop(pending, failure: nil)
             } else {
                 if life.noteFailure(outcome) { progress.finish(index) }
                 report(outcome.error, of: pending)

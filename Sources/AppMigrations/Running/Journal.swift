@@ -99,17 +99,23 @@ struct Journal {
         pages[pending.place].record?[pending.step.id] = .done
     }
 
+    /// Returns the failure that is known of work, if it has not got further since.
+    func lastFailure(of pending: LaunchPlan.PendingStep) -> String? {
+        pages[pending.place].record?.open(pending.step.id)?.lastFailure
+    }
+
     /// Notes that work has thrown, or was interrupted.
     ///
+    /// - Parameter failure: the build and the codes, if it failed by itself.
     /// - Returns: whether the manager gives up on the step.
-    mutating func stop(_ pending: LaunchPlan.PendingStep, isFailure: Bool) -> Bool {
+    mutating func stop(_ pending: LaunchPlan.PendingStep, failure: String?) -> Bool {
         let step = pending.step
         // A commit can take effect although it reports an error: then the step is done, and has not failed.
         change(pending.place) { record in
             guard record[step.id]?.isSettled != true else { return }
-            record.stop(step, isFailure: isFailure)
+            record.stop(step, failure: failure)
         }
-        guard isFailure, pages[pending.place].record?.hasGivenUp(step) == true else { return false }
+        guard failure != nil, pages[pending.place].record?.hasGivenUp(step) == true else { return false }
         noteHistory(pending, .skipped)
         return true
     }

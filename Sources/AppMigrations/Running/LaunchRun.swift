@@ -133,9 +133,10 @@ final class LaunchRun {
                 case .failure(let error):
                     let failure = WorkFailure(
                         error, of: pending.step, work: run.plan.work(of: pending), attempt: 1,
+                        build: run.plan.request.build, after: run.journal.lastFailure(of: pending),
                         interruption: run.reasonToStop)
                     guard pending.step.onError != .stop else { return stop(with: failure.error) }
-                    if run.journal.stop(pending, isFailure: failure.isFailure) {
+                    if run.journal.stop(pending, failure: failure.code) {
                         run.tally.skipped.append(pending.step.version)
                         run.noteEnded(pending)
                         run.announce(pending, attempt: 1, number: count, of: count) { .didGiveUp($0) }

@@ -63,6 +63,8 @@ final class StepLife {
     private var unlock: (@Sendable () -> Void)?
     /// Where a deferred step was left.
     private var position = StepPosition()
+    /// True once a batch is done.
+    private var hasMoved = false
 
     /// - Parameters:
     ///   - number: the number of the step in the run, from 1.
@@ -132,7 +134,7 @@ final class StepLife {
         return .elsewhere(rules.save()) { [self] result in
             switch result {
             case .failure(let error):
-                _ = run.journal.stop(pending, isFailure: false)
+                _ = run.journal.stop(pending, failure: nil)
                 return then(self, .notStarted(error))
             case .success(let unwritten):
                 run.journal.noteSaved(
@@ -222,6 +224,7 @@ final class StepLife {
                     note(position)
                     return ended(.failure(batches.failure(leaving: title)))
                 case .success((let batches, .more(let position, _))?):
+                    hasMoved = true
                     note(position)
                     guard let pause = rules.pause(batches) else { return next(batches) }
                     return .pause(pause) { [self] in next(batches) }
@@ -251,8 +254,15 @@ final class StepLife {
                 .failed(
                     WorkFailure(
                         error, of: step, work: run.plan.work(of: pending), attempt: attempt,
-                        interruption: rules.reasonToStop())))
+                        build: run.plan.request.build, after: lastFailure, interruption: rules.reasonToStop())
+                ))
         }
+    }
+
+    /// The failure before, unless the step has got further since.
+    private var lastFailure: String? {
+        guard !hasMoved, context?.checkpoints.hasSaved != true else { return nil }
+        return run.journal.lastFailure(of: pending)
     }
 
     private func endedElsewhere() -> Action {
@@ -265,7 +275,7 @@ final class StepLife {
     ///
     /// - Returns: whether the manager gives up on it.
     func noteFailure(_ failure: WorkFailure) -> Bool {
-        let givesUp = run.journal.stop(pending, isFailure: failure.isFailure)
+        let givesUp = run.journal.stop(pending, failure: failure.code)
         announce { .didFail($0, failure.cause) }
         guard givesUp else { return false }
         run.tally.skipped.append(step.version)

@@ -1,12 +1,22 @@
 import Foundation
 
-/// The progress of a step, whose total an app may set to the number of its files, even if there are none.
+/// A progress whose numbers an app may set to whatever it counts.
 ///
-/// Foundation on Linux divides by the total of a child.
+/// Foundation on Linux divides by the total of a child, and traps where sums of fractions overflow: so there is a total, and no more
+/// units are complete than that.
 final class StepProgress: Progress, @unchecked Sendable {
     override var totalUnitCount: Int64 {
         get { super.totalUnitCount }
-        set { super.totalUnitCount = newValue == 0 ? 1 : newValue }
+        set {
+            let total = min(max(1, newValue), 1 << 40)
+            super.completedUnitCount = min(super.completedUnitCount, total)
+            super.totalUnitCount = total
+        }
+    }
+
+    override var completedUnitCount: Int64 {
+        get { super.completedUnitCount }
+        set { super.completedUnitCount = min(max(0, newValue), super.totalUnitCount) }
     }
 }
 

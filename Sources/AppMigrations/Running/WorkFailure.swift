@@ -9,8 +9,10 @@
 ///
 /// `OpenWork/die()` counts crashes.
 struct WorkFailure {
-    /// True if the work failed by itself.
-    let isFailure: Bool
+    /// The build and the codes, as in `2.0 (417): NSPOSIXErrorDomain 2`; nil unless the work failed by itself.
+    ///
+    /// An equal failure in the same build has an equal code.
+    let code: String?
     /// What the work has thrown.
     let cause: any Error
     /// The error to throw or to report.
@@ -21,29 +23,43 @@ struct WorkFailure {
     /// - Parameters:
     ///   - interruption: the error with which the run ends, if it was interrupted: then that is why the work ended.
     ///   - attempt: the number of the attempt, from 1.
+    ///   - build: the build of the app.
+    ///   - last: the code of the failure before, if the work has not got further since.
     init(
-        _ error: any Error, of step: MigrationStep, work: MigrationWork, attempt: Int,
-        interruption: (any Error)?
+        _ error: any Error, of step: MigrationStep, work: MigrationWork, attempt: Int, build: String,
+        after last: String? = nil, interruption: (any Error)?
     ) {
         cause = error.cause
         let obstacle = Obstacle(cause)
-        isFailure = interruption == nil && cause.isOwnFailure
+        let isFailure = interruption == nil && cause.isOwnFailure
+        let codes = FailureSummary.chain(from: cause).map(FailureSummary.Cause.init).map { "\($0.domain) \($0.number)" }
+        code = isFailure ? "\(build): \(codes.joined(separator: ", "))" : nil
+        let isRepeated = isFailure && code == last
         if let interruption {
             self.error = interruption
         } else if cause is CancellationError {
             self.error = cause
         } else {
             let inAttempt = attempt > 1 && !step.isDeferred ? " in attempt \(attempt)" : ""
-            self.error = MigrationError(
+            var failure = MigrationError(
                 obstacle?.code ?? .stepFailed,
                 step.kind == .versionChange
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
                 remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy
-                    ?? step.remedy(isInBatch: error is BatchFailure),
+                    ?? (isRepeated ? Self.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
                 work: work, attempt: attempt, underlyingError: cause)
+            failure.isRepeated = isRepeated
+            self.error = failure
         }
     }
+}
+
+extension WorkFailure {
+    private static let remedyOfRepeated = """
+        It has failed in the same way before in this build, so retrying alone will not help: fix the cause, or settle the \
+        step with skip(_:).
+        """
 }
 
 extension MigrationStep {
@@ -65,7 +81,7 @@ extension Error {
 
     /// The end of a message that quotes this error, if it says anything: ` in row 5 of table photo: no such file`.
     fileprivate var inBatchAsCause: String {
-        let text = "\(cause)"
+        let text = cause.quotation
         return ((self as? BatchFailure).map { " in \($0.title)" } ?? "") + (text.isEmpty ? "" : ": \(text)")
     }
 }

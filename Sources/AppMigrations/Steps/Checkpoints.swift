@@ -2,6 +2,9 @@
 struct Checkpoints: Sendable {
     /// Where the step is.
     let position = Locked(StepPosition())
+    /// True once the step has saved a checkpoint in this attempt.
+    var hasSaved: Bool { saved.withLock { $0 } }
+    private let saved = Locked(false)
     private let work: MigrationWork
     private let step: MigrationStep
     private let store: any MigrationStore
@@ -38,6 +41,7 @@ struct Checkpoints: Sendable {
             try state.changeRecord(of: work.manager) { record in
                 record?.changeOpen(work.id) { open in
                     open.restart()
+                    saved.withLock { $0 = true }
                     guard let cursor else { return }
                     var next = open.position ?? StepPosition()
                     next.cursor = cursor

@@ -13,9 +13,11 @@ extension MigrationRecord {
     }
 
     /// Counts a failure of work, and gives up on a best-effort step if its rule says so.
-    mutating func stop(_ step: MigrationStep, isFailure: Bool) {
-        changeOpen(step.id) { $0.stop(isFailure: isFailure) }
-        guard isFailure, case .giveUp(let limit) = step.onError, let failures = open(step.id)?.failures,
+    ///
+    /// - Parameter failure: the build and the codes, if it failed by itself.
+    mutating func stop(_ step: MigrationStep, failure: String?) {
+        changeOpen(step.id) { $0.stop(failure: failure) }
+        guard failure != nil, case .giveUp(let limit) = step.onError, let failures = open(step.id)?.failures,
             failures >= limit
         else { return }
         changeOpen(step.id) { $0.giveUp() }

@@ -34,33 +34,39 @@ public struct JSONStore: MigrationStore {
 
     /// Creates a store in a file, which need not exist yet.
     ///
+    /// Create its folder before you migrate. Until then, the store is like one that was never used: an extension whose role
+    /// is `.waits` waits for the app, and a manager that would write throws `invalidConfiguration`.
+    ///
     /// - Parameters:
-    ///   - url: a file in a folder that exists. Not in a folder that the system may clear, such as Caches:
-    ///     an install whose record is gone looks like a fresh one.
+    ///   - url: the file. Not in a folder that the system may clear, such as Caches: an install whose record is gone looks
+    ///     like a fresh one.
     ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
     ///     here, with its history, so that the store begins where the old one ends.
-    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, when there is no such folder; `twoRecords`, when
-    ///   two of the files hold records; the error of a file that cannot be moved. Nothing is lost then.
+    /// - Throws: ``MigrationError`` with the code `twoRecords`, when two of the files hold records; the error of a file that
+    ///   cannot be moved. Nothing is lost then.
     public init(at url: URL, movedFrom oldURLs: [URL] = []) throws {
         try self.init(at: url, movedFrom: oldURLs, durability: .fileSystem)
     }
 
     /// Creates a store that need not wait for files that steps have written, for tests.
     package init(at url: URL, movedFrom oldURLs: [URL] = [], durability: Durability) throws {
-        var isFolder: ObjCBool = false
-        let folder = url.deletingLastPathComponent()
-        guard url.isFileURL, FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
-            isFolder.boolValue
-        else {
-            throw MigrationError(
-                .invalidConfiguration, "\(url.lastPathComponent): the folder \(folder.path) does not exist.",
-                remedy: "Create the folder before the store.")
-        }
         self.url = url
         name = url.lastPathComponent
         self.durability = durability
         file = DurableFile(at: url.resolvingSymlinksInPath())
-        if !oldURLs.isEmpty { try moveHere(from: oldURLs) }
+        if try !oldURLs.isEmpty && hasFolder { try moveHere(from: oldURLs) }
+    }
+
+    /// True unless there is no folder for the file.
+    private var hasFolder: Bool {
+        get throws { try access(.read) { try DurableFile(at: file.folder).exists() } }
+    }
+
+    private func requireFolder() throws {
+        guard try !hasFolder else { return }
+        throw MigrationError(
+            .invalidConfiguration, "\(name): the folder \(file.folder.path) does not exist.",
+            remedy: "Create the folder before you migrate.")
     }
 
     private struct Known {
@@ -101,6 +107,7 @@ public struct JSONStore: MigrationStore {
     /// - Parameter manager: the name of the manager.
     /// - Throws: ``MigrationError``, when the lock file cannot be created.
     public func lock(_ manager: String) throws -> StoreLock {
+        try requireFolder()
         let lock = try access(.write) {
             try FileLock(
                 at: file.url.appendingPathExtension("\(manager.asFileName).lock"),
@@ -122,7 +129,7 @@ public struct JSONStore: MigrationStore {
 
     /// Returns every manager's settled steps, oldest first.
     package func fullHistory() throws -> [SettledStep] {
-        let contents = try access(.read) { try historyFile.contents() } ?? Data()
+        let contents = try hasFolder ? access(.read) { try historyFile.contents() } ?? Data() : Data()
         // A line that is cut off is the trace of a crash; the record knows better.
         return contents.split(separator: UInt8(ascii: "\n")).compactMap { SettledStep(json: Data($0)) }
     }
@@ -152,13 +159,16 @@ public struct JSONStore: MigrationStore {
     private var historyFile: DurableFile { file.history }
 
     private func contentsAndState() throws -> (contents: StoreState, state: FileState?) {
-        try access(.read) {
+        // Nobody has recorded anything yet, or could do so now.
+        guard try hasFolder else { return (StoreState(), nil) }
+        return try access(.read) {
             guard let (data, state) = try file.contentsAndState() else { return (StoreState(), nil) }
             return (try StoreState(json: data), state)
         }
     }
 
     func withWriteLock(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
+        try requireFolder()
         try access(.write) {
             // Before the lock: it can take seconds, and others need not wait for it.
             if case .fileSystem = durability { try file.flushFileSystem() }

@@ -72,7 +72,13 @@ public struct FixtureMaker: Sendable {
             throw FixtureError(
                 "\(url.path) exists already", remedy: "Remove it, or give the fixture another name.")
         }
-        let part = url.deletingLastPathComponent()
+        let folder = url.deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: folder.path) else {
+            throw FixtureError(
+                "The folder \(folder.path) does not exist", remedy: "Create it, or name another file.")
+        }
+        let part =
+            folder
             .appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
         defer {
             for suffix in ["", "-journal"] { try? FileManager.default.removeItem(atPath: part.path + suffix) }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -13,6 +14,7 @@ extension Diagnostic {
         switch error {
         case let error as SchemaMigrationError: self = error.diagnostic
         case let error as DatabaseError: self.init(error.problem, remedy: error.remedy ?? remedy)
+        case let error as any SystemError: self.init(error.reason, remedy: error.ownRemedy ?? remedy)
         case let error as CocoaError: self.init(error.localizedDescription, remedy: remedy)
         default: self.init("\(error)", remedy: remedy)
         }

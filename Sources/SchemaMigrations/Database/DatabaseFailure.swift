@@ -56,6 +56,11 @@ extension SchemaMigrationError: SystemError {
 extension DatabaseError: SystemError {
     package var reason: String { problem }
 
+    /// GRDB's text, without the arguments of the statement, whatever the configuration says.
+    package var words: String {
+        "\(DatabaseError(resultCode: resultCode, message: message, sql: sql))"
+    }
+
     package var obstacle: Obstacle? { obstacle(isDeviceLockable: POSIXError.isDeviceLockable) }
 
     package func obstacle(isDeviceLockable: Bool) -> Obstacle? {

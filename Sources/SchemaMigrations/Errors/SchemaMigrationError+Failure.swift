@@ -5,7 +5,8 @@ extension SchemaMigrationError: MigrationFailure {
     /// The facts for analytics and crash reporters.
     public var summary: FailureSummary {
         FailureSummary(
-            self, code: code.description, number: code.number, version: version?.description)
+            self, code: code.description, number: code.number, version: version?.description,
+            kind: version.map { _ in "migration" })
     }
 
     /// Everything that a developer wants to know: the code, the message, the remedy, the statement, and the error
@@ -15,7 +16,7 @@ extension SchemaMigrationError: MigrationFailure {
     public var debugDescription: String {
         var text = "\(code) (\(Self.errorDomain) \(code.number)): \(description)"
         if let statement { text += "\nStatement: \(statement)" }
-        if let underlyingError { text += "\nCaused by: \(String(reflecting: underlyingError))" }
+        if let underlyingError { text += "\nCaused by: \(underlyingError.debugQuotation)" }
         return text
     }
 

@@ -71,7 +71,8 @@ extension TableChange {
         }
     }
 
-    /// Returns the keys of the first rows that a query finds, in words.
+    /// Returns the keys of the first rows that a query finds, in words; nothing if they are not numbers: no message quotes
+    /// the values of rows.
     func keys(of rows: String, _ db: Database) throws -> String {
         let names = old.keyNames
         guard !names.isEmpty else { return "" }
@@ -81,7 +82,10 @@ extension TableChange {
     }
 
     private func describe(_ rows: [Row]) -> String {
-        guard !rows.isEmpty else { return "" }
+        let areNumbers = rows.flatMap(\.databaseValues).allSatisfy {
+            if case .int64 = $0.storage { true } else { $0.isNull }
+        }
+        guard !rows.isEmpty, areNumbers else { return "" }
         let names = old.keyNames.map(\.text).joined(separator: ", ")
         let values = rows.map { row in
             let values = row.databaseValues.map(\.description).joined(separator: ", ")

@@ -229,7 +229,7 @@ extension MigrationJob {
         } catch {
             let databaseError = error as? DatabaseError
             var failure = SchemaMigrationError(
-                .init(Obstacle(error)) ?? .migrationFailed, at: .file(title), "\(error)",
+                .init(Obstacle(error)) ?? .migrationFailed, at: .file(title), error.quotation,
                 remedy: databaseError.map { db.remedy(for: $0, fixing: SchemaMigrationError.fixMigration) }
                     ?? SchemaMigrationError.fixMigration,
                 underlyingError: error)

@@ -16,19 +16,29 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
         if case .next(let most) = part { calls = max(1, most) }
         var cursor = try position.cursor(as: Cursor.self) ?? start
         for call in 1...calls {
+            let changes = db.totalChangesCount
             let result = try body.run(
-                "the batch at \(cursor)", smallerSize: call > 1 ? call - 1 : nil, isRow: false, db
+                "the batch\(cursor.atNumber)", smallerSize: call > 1 ? call - 1 : nil, isRow: false, db
             ) {
                 try self.body(db, cursor)
             }
             position.done += 1
             guard case .more(let next) = result else { return true }
+            if db.totalChangesCount == changes { try checkAdvance(from: cursor, to: next) }
             cursor = next
             if body.isTimeOver { break }
         }
         try position.advance(to: cursor, done: 0)
         try checkReturn(of: cursor, from: position)
         return false
+    }
+
+    /// Throws if a call that has changed no row would be repeated as it was, for ever.
+    private func checkAdvance(from cursor: Cursor, to next: Cursor) throws {
+        guard try StepPosition.text(of: next) == StepPosition.text(of: cursor) else { return }
+        throw MigrationError(
+            .stepFailed, "the closure changed no row, and returned the cursor that it was given",
+            remedy: "Return .more with the next cursor, or .done.")
     }
 
     /// Throws unless a cursor comes back from the record as it is.
@@ -38,11 +48,16 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
             if isSame, try StepPosition.text(of: back) == StepPosition.text(of: cursor) { return }
         }
         throw MigrationError(
-            .stepFailed, "the cursor \(cursor) changes when it is encoded and decoded",
+            .stepFailed, "the cursor, of type \(Cursor.self), changes when it is encoded and decoded",
             remedy: "Use a cursor that comes back as it was, such as an integer or a text.")
     }
 
     func title(of rows: [[String]]) -> String { "" }
+}
+
+extension Decodable {
+    /// Names a number as in ` at 5`; other cursors can hold values of rows, which no message quotes.
+    fileprivate var atNumber: String { self is any FixedWidthInteger ? " at \(self)" : "" }
 }
 
 extension Equatable {

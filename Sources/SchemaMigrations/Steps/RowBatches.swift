@@ -79,7 +79,7 @@ struct RowBatches: StepBatches {
                 let title =
                     next.count == 1
                     ? title(of: [next.last.literals])
-                    : "\(next.count) rows of table \(table) up to \(next.last)"
+                    : "\(next.count) rows of table \(table)\(next.last.isNumber ? " up to \(next.last)" : "")"
                 // Rows without an order cannot be halved.
                 let smaller = next.count > 1 && !next.last.hasNull ? next.count / 2 : nil
                 try run(next.condition, title, smallerSize: smaller, body, db)
@@ -120,7 +120,11 @@ struct RowBatches: StepBatches {
         return (condition, count, last)
     }
 
+    /// Names the rows if their keys are numbers; other keys are values of rows, which no message quotes.
     func title(of rows: [[String]]) -> String {
+        guard rows.allSatisfy({ RowKey(literals: $0)?.isNumber == true }) else {
+            return "\(rows.count == 1 ? "a row" : "\(rows.count) rows") of table \(table)"
+        }
         let keys = rows.prefix(3).map(StepPosition.description(ofKey:)).joined(separator: ", ")
         return switch rows.count {
         case 1: "row \(keys) of table \(table)"

@@ -9,6 +9,11 @@ struct RowKey: Hashable, Sendable {
 
     var hasNull: Bool { values.contains(.null) }
 
+    /// True for a key of integers.
+    var isNumber: Bool {
+        values.allSatisfy { if case .integer = $0 { true } else { $0 == .null } }
+    }
+
     /// The literals of the values, from which they can be read again.
     var literals: [String] { values.map(\.literal) }
 

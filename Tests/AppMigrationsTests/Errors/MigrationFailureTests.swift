@@ -41,6 +41,34 @@ struct MigrationFailureTests {
         #expect(try JSONDecoder().decode(FailureSummary.self, from: Data(json.utf8)) == error.summary)
     }
 
+    @Test("is grouped by the step, and tells a crash reporter what is not private")
+    func group() throws {
+        let store = InMemoryStore()
+        try launch("1.0", name: "geheim", store: store)
+        for (version, code) in [("2.0", 113_563_010), ("2.0-1", 793_449_010)] as [(AppVersion, Int)] {
+            let manager = try MigrationManager(
+                name: "geheim", currentVersion: "2.0", adopting: .newApp, store: store)
+            manager.whenMigratingToVersion(version) {
+                throw MigrationError(
+                    .unwritableStore, "geheim", remedy: "geheim", underlyingError: POSIXError(.EIO))
+            }
+            let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+            let report = error as NSError
+            #expect(report.domain == "AppMigrations.MigrationError")
+            #expect(report.code == code)
+            let facts = report.userInfo.filter { !$0.key.hasPrefix("NS") }.mapValues { "\($0)" }
+            #expect(
+                facts == [
+                    "code": "stepFailed", "advice": "retry", "version": "\(version)", "kind": "step",
+                    "attempt": "1",
+                    "cause": "AppMigrations.MigrationError 31, NSPOSIXErrorDomain 5",
+                ])
+            #expect(!"\(report.userInfo)".contains("geheim"))
+            #expect(error.summary.domain == "AppMigrations.MigrationError")
+            #expect(error.summary.kind == "step")
+        }
+    }
+
     @Test("has a number for each code, which never changes")
     func numbers() {
         let codes: [MigrationError.Code] = [

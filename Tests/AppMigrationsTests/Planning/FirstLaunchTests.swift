@@ -55,4 +55,36 @@ struct FirstLaunchTests {
         #expect(try launch("1.0").ever)
         #expect(try launch("1.0") == Answer(ever: false, ofVersion: false))
     }
+
+    @Test(
+        "the launch that completes a version is the first of it, however many have thrown before",
+        arguments: 0..<2, [true, false])
+    func thrown(adoption: Int, isFresh: Bool) throws {
+        let adopting = [Adoption.newApp, Adoption { "1.0" }][adoption]
+        if !isFresh { _ = try launch("1.0", adopting: adopting) }
+        for _ in 1...3 {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: adopting, store: store)
+            manager.whenMigratingToVersion("2.0", onFreshInstall: .run) { throw StepError(description: "") }
+            #expect(throws: MigrationError.self) { try manager.migrate() }
+        }
+        #expect(try launch("2.0", adopting: adopting).ofVersion)
+        #expect(try !launch("2.0", adopting: adopting).ofVersion)
+    }
+
+    @Test("the closure for a version change that has thrown does not take the first launch away")
+    func versionChange() throws {
+        _ = try launch("1.0")
+        for isBroken in [true, true, false] {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+            manager.register(["2.0"], log: Log())
+            manager.whenVersionChanges { _, _ in if isBroken { throw StepError(description: "") } }
+            if isBroken {
+                #expect(throws: MigrationError.self) { try manager.migrate() }
+            } else {
+                #expect(try manager.migrate().isFirstLaunchOfVersion)
+            }
+        }
+    }
 }

@@ -37,6 +37,18 @@ struct WaitingRoleTests {
         #expect(try folder.fileNames == [])
     }
 
+    @Test("gets the same error in a folder that only the app creates")
+    func missingFolder() throws {
+        let url = folder.url.appendingPathComponent("Group/migrations.json")
+        let store = try JSONStore(at: url, movedFrom: [self.url])
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", steps: ["2.0"], store: store, options: options)
+        }
+        #expect(error.code == .notYetMigrated)
+        #expect(error.description == Self.notYetMigrated)
+        #expect(try folder.fileNames == [])
+    }
+
     @Test("gets an error while a step is pending")
     func upgrade() throws {
         try launch("1.0", store: JSONStore(at: url))

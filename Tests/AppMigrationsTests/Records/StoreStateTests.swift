@@ -23,7 +23,9 @@ struct StoreStateTests {
                 open.remaining = 3
                 open.running = OpenWork.Start(build: "1.5", since: date)
             }
-            record.changeOpen(WorkID("1.2")) { $0.failures = 3 }
+            record.changeOpen(WorkID("1.2")) { open in
+                open.stop(failure: "2.0 (417): NSPOSIXErrorDomain 2")
+            }
             record.changeOpen(WorkID("1.3")) { $0.isGivenUp = true }
             try state.setRecord(record, of: "Library")
             for version in ["1.0", "2.0"] as [AppVersion] { state.see(version, in: "app", at: date) }

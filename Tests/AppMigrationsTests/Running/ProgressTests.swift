@@ -35,6 +35,28 @@ struct ProgressTests {
         #expect(progress.isFinished)
     }
 
+    @Test(
+        "takes every number", arguments: [.min, -1, 0, 1, .max] as [Int64], [.min, -1, 0, .max] as [Int64])
+    func extremes(total: Int64, completed: Int64) throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        for (index, version) in (["1.1", "1.2", "2.0"] as [AppVersion]).enumerated() {
+            manager.whenMigratingToVersion(version) { [unowned manager] context in
+                let progress = context.progress
+                if index == 1 { manager.progress.completedUnitCount = completed }
+                progress.totalUnitCount = total
+                progress.completedUnitCount = completed
+                _ = (progress.fractionCompleted, manager.progress.fractionCompleted)
+                progress.completedUnitCount = total
+                progress.totalUnitCount = completed
+                _ = manager.progress.fractionCompleted
+            }
+        }
+        try manager.migrate()
+        #expect(manager.progress.isFinished)
+    }
+
     @Test("is complete after a launch with nothing to do")
     func nothingToDo() throws {
         for _ in 1...2 {

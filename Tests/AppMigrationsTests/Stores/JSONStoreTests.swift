@@ -271,23 +271,25 @@ struct JSONStoreTests {
         #expect(error.code == .unreadableStore)
     }
 
-    @Test("reports a missing folder, when it is created and later")
+    @Test("reports a missing folder before anything runs, also one that is gone")
     func missingFolder() throws {
         let missing = folder.file("gone")
-        let error = try #require(throws: MigrationError.self) {
-            try JSONStore(at: missing.appendingPathComponent("migrations.json"))
+        let store = try JSONStore(at: missing.appendingPathComponent("migrations.json"))
+        let log = Log()
+        for _ in 1...2 {
+            let error = try #require(throws: MigrationError.self) {
+                try launch("2.0", steps: ["2.0"], store: store, log: log, adopting: Adoption { "1.0" })
+            }
+            #expect(error.code == .invalidConfiguration)
+            #expect(
+                error.description
+                    == "migrations.json: the folder \(missing.path) does not exist. Create the folder before you migrate."
+            )
+            #expect(log.lines == [])
+            try FileManager.default.createDirectory(at: missing, withIntermediateDirectories: false)
+            try launch("1.0", store: store)
+            try FileManager.default.removeItem(at: missing)
         }
-        #expect(error.code == .invalidConfiguration)
-        #expect(
-            error.description
-                == "migrations.json: the folder \(missing.path) does not exist. Create the folder before the store."
-        )
-
-        let store = try JSONStore(at: url)
-        try FileManager.default.removeItem(at: folder.url)
-        #expect(
-            try #require(throws: MigrationError.self) { try launch("2.0", store: store) }.code
-                == .unreadableStore)
     }
 
     @Test("reports that the file cannot be written, before the step runs")

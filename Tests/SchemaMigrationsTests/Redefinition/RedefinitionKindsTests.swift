@@ -105,13 +105,13 @@ struct RedefinitionKindsTests {
         let table = try RedefinedTable(
             """
             CREATE TABLE p(id INTEGER PRIMARY KEY);
-            CREATE TABLE t(a, b, c, PRIMARY KEY (a, b)) WITHOUT ROWID; INSERT INTO t VALUES (1, 'x', NULL), (1, 'y', 7);
+            CREATE TABLE t(a, b, c, PRIMARY KEY (a, b)) WITHOUT ROWID; INSERT INTO t VALUES (1, 2, NULL), (1, 3, 7);
             """)
         #expect(
             try table.refusal(
                 of: "CREATE TABLE t(a, b, c NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID", afterWriting: true)
                     == """
-                    The rows of table t break its new definition: column c is NULL in 1 row (a, b: (1, "x")). Correct the row \
+                    The rows of table t break its new definition: column c is NULL in 1 row (a, b: (1, 2)). Correct the row \
                     first, in the same transaction.
                     """)
         #expect(
@@ -119,7 +119,7 @@ struct RedefinitionKindsTests {
                 of: "CREATE TABLE t(a, b, c REFERENCES p, PRIMARY KEY (a, b)) WITHOUT ROWID",
                 afterWriting: true)
                     == """
-                    The rows of table t break its new definition: foreign key c → p refers to no row in 1 row (a, b: (1, "y")). \
+                    The rows of table t break its new definition: foreign key c → p refers to no row in 1 row (a, b: (1, 3)). \
                     Correct the row first, in the same transaction.
                     """)
     }

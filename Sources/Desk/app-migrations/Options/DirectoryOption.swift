@@ -7,8 +7,29 @@ import SchemaMigrations
 /// The option that names the folder of migrations.
 struct DirectoryOption: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The folder of the migrations.", valueName: "dir"), completion: .directory)
-    var directory = "Migrations"
+        name: .customLong("directory"),
+        help: ArgumentHelp(
+            "The folder of the migrations. (default: Migrations, or else the package's Sources/*/Migrations)",
+            valueName: "dir"),
+        completion: .directory)
+    var given: String?
+
+    /// The folder, as it is written in messages.
+    var directory: String { given ?? Self.foldersOfTargets.first ?? "Migrations" }
+
+    func validate() throws {
+        guard given == nil, Self.foldersOfTargets.count > 1 else { return }
+        throw ValidationError(
+            "Several targets have migrations: \(Self.foldersOfTargets.joined(separator: ", ")). Pass one as --directory."
+        )
+    }
+
+    /// The folders of migrations that the package in this folder embeds, unless there is one beside its sources.
+    private static var foldersOfTargets: [String] {
+        guard FileKind("Migrations") == .missing else { return [] }
+        let targets = (try? FileManager.default.contentsOfDirectory(atPath: "Sources")) ?? []
+        return targets.sorted().map { "Sources/\($0)/Migrations" }.filter { FileKind($0) == .folder }
+    }
 
     var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
 

@@ -85,8 +85,8 @@ struct DeferredCursorTests {
         let report = try manager.runDeferred()
         #expect(
             report.failures.first?.description == """
-                Library: deferred step 2.1 (Migrations.swift:7) failed in the batch at 0/0: the cursor 0/1 changes when it is \
-                encoded and decoded. Use a cursor that comes back as it was, such as an integer or a text. That batch was \
+                Library: deferred step 2.1 (Migrations.swift:7) failed in the batch: the cursor, of type Lossy, changes when \
+                it is encoded and decoded. Use a cursor that comes back as it was, such as an integer or a text. That batch was \
                 rolled back; all others are kept. The next run retries it.
                 """, "\(report.failures)")
         #expect(try calls() == [])
@@ -108,6 +108,41 @@ struct DeferredCursorTests {
         fails.withLock { $0 = false }
         #expect(try manager.runDeferred().completed == ["2.1"])
         #expect(try calls() == (0...20).map { "\($0)" })
+    }
+
+    @Test("that is returned as it was is an error at once, unless the call has changed a row")
+    func standstill() throws {
+        let calls = Locked(0)
+        let manager = try app.manager("2.1", adopting: Adoption { "1.0" })
+        manager.afterMigratingToVersion(
+            "2.1", in: database, startingAt: ["page": 7], fileID: "App/Migrations.swift", line: 7
+        ) { _, cursor in
+            calls.withLock { $0 += 1 }
+            return .more(cursor)
+        }
+        try manager.migrate()
+        let report = try manager.runDeferred()
+        #expect(
+            report.failures.first?.description == """
+                Library: deferred step 2.1 (Migrations.swift:7) failed in the batch: the closure changed no row, and returned \
+                the cursor that it was given. Return .more with the next cursor, or .done. That batch was rolled back; all \
+                others are kept. The next run retries it.
+                """, "\(report.failures)")
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test("may stay as it is while each call changes rows")
+    func drain() throws {
+        try database.write { db in for _ in 1...20 { try db.execute(sql: "INSERT INTO call VALUES ('old')") }
+        }
+        let manager = try app.manager("2.1", adopting: Adoption { "1.0" })
+        manager.afterMigratingToVersion("2.1", in: database, startingAt: 0) { db, cursor in
+            try db.execute(sql: "DELETE FROM call WHERE rowid IN (SELECT rowid FROM call LIMIT 3)")
+            return db.changesCount > 0 ? .more(cursor) : .done
+        }
+        try manager.migrate()
+        #expect(try manager.runDeferred().completed == ["2.1"])
+        #expect(try calls() == [])
     }
 
     @Test("whose type has changed can be started over by its version")

@@ -271,14 +271,18 @@ struct DeferredRowsTests {
             throw Mishap()
         }
         try manager.migrate()
-        for _ in 1...2 {
+        let remedies = [
+            "That batch was rolled back; all others are kept. The next run retries it.",
+            """
+            It has failed in the same way before in this build, so retrying alone will not help: fix the cause, or settle the \
+            step with skip(_:).
+            """,
+        ]
+        for remedy in remedies {
             let report = try manager.runDeferred()
             #expect(
                 report.failures.map(\.description) == [
-                    """
-                    Library: deferred step 2.1 (Migrations.swift:7) failed in rows (0, 'x10'), (2, 'x277') of table photo: a \
-                    mishap. That batch was rolled back; all others are kept. The next run retries it.
-                    """
+                    "Library: deferred step 2.1 (Migrations.swift:7) failed in 2 rows of table photo: a mishap. \(remedy)"
                 ])
             #expect(report.pending.map(\.rowsSetAside) == [["(0, 'x10')", "(2, 'x277')"]])
             #expect(report.pending.map(\.done) == [298])
