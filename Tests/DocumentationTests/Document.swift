@@ -73,6 +73,9 @@ extension Document {
         let parts = snippets.filter(\.isManifest)
         guard !parts.isEmpty else { return nil }
         return parts.map { part in
+            if part.isWholeManifest {
+                return ([location(part.line)] + part.lines.map(String.init) + [""]).joined(separator: "\n")
+            }
             let call =
                 part.isTarget
                 ? "let target\(part.line): Target = (" : "let package = Package(name: \"MyApp\","
@@ -110,7 +113,9 @@ extension Document.Snippet {
 
     fileprivate var isTarget: Bool { lines.first?.hasPrefix(".target(") ?? false }
 
-    fileprivate var isManifest: Bool { isTarget || lines.first == "// Package.swift" }
+    fileprivate var isWholeManifest: Bool { lines.first?.hasPrefix("// swift-tools-version:") ?? false }
+
+    fileprivate var isManifest: Bool { isTarget || isWholeManifest || lines.first == "// Package.swift" }
 
     fileprivate var isExtension: Bool { lines.contains { $0.hasPrefix("extension ") } }
 
