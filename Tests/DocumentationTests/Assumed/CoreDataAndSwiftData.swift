@@ -33,19 +33,3 @@ private enum NSEntityDescription {
 extension NSPersistentContainer {
     fileprivate func newBackgroundContext() -> NSManagedObjectContext { NSManagedObjectContext() }
 }
-private final class StoredBook { var title = "" }
-private final class MigrationToken {
-    let version: String
-    init(version: String) { self.version = version }
-}
-private struct FetchDescriptor<Model> {}
-private final class ModelContext {
-    init(_ container: ModelContainer) {}
-    var autosaveEnabled = true
-    func fetch<Model>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] { [] }
-    func insert(_ model: AnyObject) {}
-    func save() throws {}
-}
-private var container: ModelContainer {
-    get throws { try ModelContainer(for: Book.self, migrationPlan: LibraryMigrationPlan.self) }
-}

@@ -3,5 +3,4 @@
 private var defaults: UserDefaults { .standard }
 private struct Unreadable: Error {}
 private var adopting: Adoption { Adoption { "1.0" } }
-private func renameKeys() throws {}
 private var newArchiveURL: URL { url }
