@@ -13,7 +13,7 @@ package struct WorkloadRuns {
     /// The scenarios that are tried, as `Workload` reads them.
     ///
     /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
-    static let scenarios = launches + deferred + moves + branches + redefinitions
+    static let scenarios = launches + deferred + moves + branches + redefinitions + squashes
 
     /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
@@ -44,6 +44,15 @@ package struct WorkloadRuns {
     /// The scenarios that redefine a table with rows that are short of a column.
     static let redefinitions = [
         "rollback-json-grouped-redefined-unsaved", "wal-sqlite-each-redefined-unsaved",
+    ]
+
+    /// The scenarios with a set of which the oldest migrations were squashed: a new database, one of a release that had them
+    /// all, in its place and moved, and one that lacks some, which is refused.
+    static let squashes = [
+        "rollback-json-grouped-squashed-unsaved", "wal-sqlite-each-squashed-saved",
+        "wal-json-grouped-squashedmoved-unsaved",
+        "wal-json-grouped-begun-unsaved", "rollback-sqlite-each-begun-unsaved",
+        "rollback-sqlite-grouped-outdated-unsaved", "wal-json-each-outdated-unsaved",
     ]
 
     /// The pairs of features that no scenario has, and that have no reason to be missing.
