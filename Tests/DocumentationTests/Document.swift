@@ -2,8 +2,8 @@ import Foundation
 
 /// A text that shows Swift code: a Markdown file, or a source file with documentation comments.
 ///
-/// The declarations that the snippets of a Markdown file assume, beyond `Assumed.swift`, are in a comment, which
-/// readers do not see: `<!-- assumed: struct Backend {} -->`.
+/// The declarations that the snippets of a Markdown file assume, beyond `Assumed.swift`, are in a file of its name in the
+/// same folder, such as `Assumed/ImplementingAStore.swift`, or in a comment: `<!-- assumed: struct Backend {} -->`.
 struct Document {
     /// A piece of Swift code.
     struct Snippet {
@@ -17,9 +17,12 @@ struct Document {
     private(set) var snippets: [Snippet] = []
     /// The declarations that the snippets assume.
     private(set) var assumed: Snippet?
+    /// The text of the file with such declarations; nil if there is none.
+    private let assumedFile: String?
 
-    init(path: String, text: String) {
+    init(path: String, text: String, assumed file: String? = nil) {
         self.path = path
+        assumedFile = file
         var code: Snippet?
         var end = ""
         for (index, line) in Self.lines(of: text, path).enumerated() {
@@ -61,7 +64,8 @@ extension Document {
         let modules = Set(bodies.flatMap(\.modules)).union(modules).sorted()
         let imports = modules.map { "import \($0)" }
         let assumed = assumed.map { [location($0.line)] + $0.lines.map(String.init) } ?? []
-        return (imports + assumed + bodies.flatMap { wrapped($0) }).joined(separator: "\n") + "\n"
+        let file = assumedFile.map { ["#sourceLocation(file: \"Assumed for \(path)\", line: 1)", $0] } ?? []
+        return (imports + file + assumed + bodies.flatMap { wrapped($0) }).joined(separator: "\n") + "\n"
     }
 
     /// The source code for those that are parts of a `Package.swift`; nil when there are none.
@@ -69,6 +73,9 @@ extension Document {
         let parts = snippets.filter(\.isManifest)
         guard !parts.isEmpty else { return nil }
         return parts.map { part in
+            if part.isWholeManifest {
+                return ([location(part.line)] + part.lines.map(String.init) + [""]).joined(separator: "\n")
+            }
             let call =
                 part.isTarget
                 ? "let target\(part.line): Target = (" : "let package = Package(name: \"MyApp\","
@@ -106,7 +113,9 @@ extension Document.Snippet {
 
     fileprivate var isTarget: Bool { lines.first?.hasPrefix(".target(") ?? false }
 
-    fileprivate var isManifest: Bool { isTarget || lines.first == "// Package.swift" }
+    fileprivate var isWholeManifest: Bool { lines.first?.hasPrefix("// swift-tools-version:") ?? false }
+
+    fileprivate var isManifest: Bool { isTarget || isWholeManifest || lines.first == "// Package.swift" }
 
     fileprivate var isExtension: Bool { lines.contains { $0.hasPrefix("extension ") } }
 

@@ -77,8 +77,12 @@ extension SnippetTests {
                 .map { "\(folder)/\($0)" }
         }
         return try (["README.md"] + paths.sorted()).map { path in
-            let text = try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
-            return Document(path: path, text: text)
+            let url = package.appendingPathComponent(path)
+            let name = url.deletingPathExtension().lastPathComponent
+            let assumed = folder.appendingPathComponent("Assumed/\(name).swift")
+            return Document(
+                path: path, text: try String(contentsOf: url, encoding: .utf8),
+                assumed: path.hasSuffix(".md") ? try? String(contentsOf: assumed, encoding: .utf8) : nil)
         }
     }
 

@@ -32,7 +32,8 @@ struct WorkFailure {
         cause = error.cause
         let obstacle = Obstacle(cause)
         let isFailure = interruption == nil && cause.isOwnFailure
-        let codes = FailureSummary.chain(from: cause).map(FailureSummary.Cause.init).map { "\($0.domain) \($0.number)" }
+        let causes = FailureSummary.chain(from: cause).map(FailureSummary.Cause.init)
+        let codes = causes.map { "\($0.domain) \($0.number)" }
         code = isFailure ? "\(build): \(codes.joined(separator: ", "))" : nil
         let isRepeated = isFailure && code == last
         if let interruption {

@@ -14,7 +14,7 @@ public protocol MigrationSource: Sendable {
     ///
     /// - Parameters:
     ///   - database: an empty database.
-    ///   - tracing: runs the body, and records the statements that the migration runs in it.
+    ///   - trace: runs the body, and records the statements that the migration runs in it.
     ///   - afterEach: gets the title of each migration that has run.
     func replay(
         on database: DatabaseQueue, tracing trace: MigrationTrace,

@@ -1,0 +1,8 @@
+// What the snippets of WorkAfterLaunch.md assume, beside Assumed.swift. Only compiled, and private to them.
+
+private var libraryPath: String { "" }
+private func makeManager(_ dbQueue: DatabaseQueue) throws -> MigrationManager { manager }
+private var result: Result<MigrationReport, any Error>? {
+    get { nil }
+    set {}
+}
