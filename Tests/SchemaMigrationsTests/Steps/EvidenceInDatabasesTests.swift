@@ -59,6 +59,33 @@ struct EvidenceInDatabasesTests {
         #expect(try second.migrate().launch == .adoption(from: "1.0"))
     }
 
+    @Test(
+        "Tables and a file are asked together, and the lowest version counts",
+        arguments: [(true, true, "1.0"), (true, false, "1.5"), (false, true, "1.0"), (false, false, nil)]
+            as [(Bool, Bool, AppVersion?)])
+    func tablesAndFile(hasTables: Bool, hasFile: Bool, version: AppVersion?) throws {
+        if hasTables { try makeTables() }
+        let archive = app.folder.file("archive")
+        if hasFile { try Data().write(to: archive) }
+        let report = try launch(
+            "2.0", in: JSONStore(at: app.storeURL),
+            adopting: .any(
+                .databaseHasTables(database, means: "1.5"), .fileExists(archive, means: "1.0")))
+        #expect(report.launch == version.map { .adoption(from: $0) } ?? .freshInstall)
+    }
+
+    @Test("Evidence that cannot be read decides nothing, whatever other evidence says")
+    func unreadableEvidence() throws {
+        try makeTables()
+        let error = try #require(throws: MigrationError.self) {
+            try launch(
+                "2.0", in: JSONStore(at: app.storeURL),
+                adopting: .any(.databaseHasTables(database, means: "1.0"), Adoption { throw Mishap() }))
+        }
+        #expect(error.code == .undecided)
+        #expect(app.log.lines == [])
+    }
+
     @Test("A store in a database of its own is new")
     func ownDatabase() throws {
         let manager = try MigrationManager(
