@@ -22,4 +22,5 @@ public let allStressTests: [any StressTest] = [
     SummaryTest(),
     RedefineTest(),
     TypesTest(),
+    MigratorsTest(),
 ]
