@@ -47,6 +47,12 @@ struct Launcher: ParsableCommand {
     @Option(help: "Migrates asynchronously, where the system creates no threads for so many seconds.")
     var threadsAfter: Double?
 
+    @Flag(help: "Migrate by closures that import a file and delete it, in the place of steps.")
+    var imports = false
+
+    @Flag(help: "Die when the file is deleted.")
+    var dies = false
+
     @Argument(help: "Steps, such as 1.1, 1.2:kill and 2.0:in,checkpoint,wait=go.")
     var steps: [LauncherStep] = []
 
@@ -57,6 +63,7 @@ struct Launcher: ParsableCommand {
     private func launch() throws {
         let folder = LauncherFolder(url: URL(fileURLWithPath: folder))
         do {
+            if imports { return try ImportLaunch(folder: folder, dies: dies).run() }
             if let version, !managers.isEmpty {
                 leaveDefaults()
                 return try ManagersLaunch(

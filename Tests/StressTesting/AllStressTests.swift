@@ -23,4 +23,5 @@ public let allStressTests: [any StressTest] = [
     SummaryTest(),
     RedefineTest(),
     TypesTest(),
+    MigratorsTest(),
 ]

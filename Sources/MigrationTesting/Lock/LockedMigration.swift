@@ -13,56 +13,62 @@ struct LockedMigration: Equatable {
 
     /// Runs migrations on a new database, and describes what each of them does.
     ///
-    /// Arguments that differ between two runs, or name the present day, stay parameters.
+    /// Arguments that differ between two runs, or name the present day, stay parameters; so do those of statements that
+    /// it runs only where there are rows.
     static func all(
         of source: some MigrationSource, _ configuration: Configuration, now: Date = Date()
     ) throws -> [LockedMigration] {
         let first = try run(source, configuration)
         let second = try run(source, configuration)
-        let days = [TimeZone.current, TimeZone(secondsFromGMT: 0) ?? .current].map { zone in
-            let parts = Calendar(identifier: .gregorian).dateComponents(in: zone, from: now)
-            func digits(_ number: Int?) -> String {
-                (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)"
-            }
-            return "\(parts.year ?? 0)-\(digits(parts.month))-\(digits(parts.day))"
-        }
         return zip(first, second).map { one, other in
+            let known = Set(one.statements.map(\.sql))
+            var overRows: [String] = []
+            for sql in one.overRows where !known.contains(sql) {
+                let line = "  over rows: " + NormalSQL(sql).text
+                if !overRows.contains(line) { overRows.append(line) }
+            }
             let statements = one.statements.enumerated().map { index, statement in
                 let isSame =
                     index < other.statements.count && other.statements[index].expanded == statement.expanded
-                let isStable = isSame && !days.contains(where: statement.expanded.contains)
+                let isStable = isSame && !PresentTime.isArgument(of: statement, now: now)
                 return "  " + NormalSQL(isStable ? statement.expanded : statement.sql).text
             }
-            return LockedMigration(title: one.title, lines: statements + one.schema)
+            return LockedMigration(title: one.title, lines: statements + overRows + one.schema)
         }
     }
 
-    private typealias Run = (title: String, statements: [TracedStatement], schema: [String])
+    private struct Run {
+        let title: String
+        let statements: [TracedStatement]
+        /// The statements of a run over generated rows, which has some that none runs without.
+        let overRows: [String]
+        let schema: [String]
+    }
 
-    private static func run(
-        _ source: some MigrationSource, _ configuration: Configuration
-    ) throws -> [Run] {
-        let trace = MigrationTrace()
-        var configuration = configuration
-        trace.prepare(&configuration)
+    private static func run(_ source: some MigrationSource, _ configuration: Configuration) throws -> [Run] {
+        let runner = source.orderedMigrations.runner
         let database = try DatabaseQueue(configuration: configuration)
-        var runs: [Run] = []
         var before: Set<String> = []
-        try source.replay(on: database, tracing: trace) { title in
-            let statements = trace.changes
+        return try runner.titles.map { title in
+            let filled = try runner.trace(title, after: database, rowsPerTable: rowsPerTable)
+            let trace = try runner.trace(title, in: database)
+            if let error = trace.error { throw error }
             let after = try database.read { db in
-                Set(
-                    try SchemaObject.fetchAll(db).filter { $0.table != OwnTables.ofGRDB }
-                        .map { NormalSQL($0.sql).text })
+                Set(try SchemaObject.fetchAll(db).map { NormalSQL($0.sql).text })
             }
-            let schema =
-                before.subtracting(after).sorted().map { "  - \($0)" }
-                + after.subtracting(before).sorted().map { "  + \($0)" }
-            runs.append((title, statements, schema))
-            before = after
+            defer { before = after }
+            let isNamedAlone = runner is SchemaMigrator && trace.script == nil
+            return Run(
+                title: isNamedAlone ? "\(title.version) \(title.title)" : title.title,
+                statements: trace.changes,
+                // Rows that a migration refuses say nothing about it.
+                overRows: filled.error == nil ? filled.changes.map(\.sql) : [],
+                schema: before.subtracting(after).sorted().map { "  - \($0)" }
+                    + after.subtracting(before).sorted().map { "  + \($0)" })
         }
-        return runs
     }
+
+    private static let rowsPerTable = 4
 
     // MARK: Text
 

@@ -16,7 +16,8 @@ import SchemaMigrations
 /// ```
 ///
 /// The file does not depend on the day, and neither on how GRDB quotes and spaces the statements of its schema builder.
-/// Statements that a migration runs for rows that a new database does not have are not in it.
+/// Statements that a migration runs only where there are rows are in it as they are for generated rows, without their
+/// arguments.
 public struct MigrationLock: Sendable {
     /// The migrations that a recording writes.
     public enum Recording: Sendable {
@@ -43,7 +44,7 @@ public struct MigrationLock: Sendable {
     /// Writes what the migrations do into the file.
     ///
     /// - Parameters:
-    ///   - source: the migrations, which run on empty databases in memory.
+    ///   - source: the migrations, which run on databases in memory.
     ///   - recording: whether only new migrations are written.
     /// - Throws: `SchemaMigrationError`, if shipped migrations have changed and only new ones are to be written.
     public func record(_ source: some MigrationSource, _ recording: Recording = .additions) throws {
@@ -56,7 +57,7 @@ public struct MigrationLock: Sendable {
 
     /// Verifies that every migration does what the file says.
     ///
-    /// - Parameter source: the migrations, which run on empty databases in memory.
+    /// - Parameter source: the migrations, which run on databases in memory.
     /// - Throws: `SchemaMigrationError`, which names each migration that was edited, removed, moved or not recorded, with
     ///   the difference.
     public func verify(_ source: some MigrationSource) throws {

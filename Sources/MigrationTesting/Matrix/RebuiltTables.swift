@@ -33,7 +33,7 @@ struct RebuiltTables {
         objects.contains { $0.type == object.type && $0.name == object.name }
     }
 
-    func losses(since before: RebuiltTables, by migration: any SchemaMigration) -> [Loss] {
+    func losses(since before: RebuiltTables, by migration: MigrationTitle) -> [Loss] {
         before.objects.filter { !contains($0) }.compactMap { object in
             let table = object.table
             guard let old = before.pages[table], let new = pages[table], old != new else { return nil }

@@ -54,24 +54,11 @@ struct SeedRows {
 
     /// Returns whether a value is about the present time, which differs from one run to the next.
     private static func isTimeOfNow(_ value: StoredValue) -> Bool {
-        let day = 86_400.0
-        let now = Date().timeIntervalSince1970
-        // Seconds since 1970 and since 2001, milliseconds, and Julian days (lang_datefunc.html).
-        func isNow(_ number: Double) -> Bool {
-            abs(number - now) < 2 * day
-                || abs(number + Date.timeIntervalBetween1970AndReferenceDate - now) < 2 * day
-                || abs(number / 1_000 - now) < 2 * day || abs(number - 2_440_587.5 - now / day) < 2
-        }
         switch value {
         case .null, .blob: return false
-        case .integer(let number): return isNow(Double(number))
-        case .real(let bits): return isNow(Double(bitPattern: bits))
-        case .text(let bytes):
-            let text = String(decoding: bytes, as: UTF8.self)
-            let days = [-day, 0, day].map {
-                Date(timeIntervalSince1970: now + $0).formatted(.iso8601.year().month().day())
-            }
-            return days.contains { text.contains($0) } || Double(text).map(isNow) == true
+        case .integer(let number): return PresentTime.isNamed(by: Double(number))
+        case .real(let bits): return PresentTime.isNamed(by: Double(bitPattern: bits))
+        case .text(let bytes): return PresentTime.isNamed(by: String(decoding: bytes, as: UTF8.self))
         }
     }
 }

@@ -1,5 +1,6 @@
 import AppMigrations
 import GRDB
+import MigrationTools
 import SchemaMigrations
 
 /// The result of upgrading one database of a matrix.
@@ -14,19 +15,19 @@ struct MatrixUpgrade {
 extension UpgradeMatrix {
     /// Upgrades a database with the migrator, or as the app does, with all deferred work.
     func upgrade(
-        _ database: DatabaseQueue, at version: SchemaVersion, with schema: SchemaMigrator,
+        _ database: DatabaseQueue, at version: SchemaVersion, with runner: any MigrationRunner,
         rowsPerBatch: Int = SimulatedProcess.rowsPerBatch
     ) throws -> MatrixUpgrade {
         guard let app else {
-            let report = try schema.migrate(database)
-            return MatrixUpgrade(applied: report.applied, warnings: report.warnings)
+            let outcome = try runner.run(database, upTo: nil)
+            return MatrixUpgrade(applied: outcome.applied, warnings: outcome.warnings)
         }
-        let before = try database.read { try schema.pending($0) }
+        let before = try database.read(runner.standing).pending
         return try SimulatedLaunch.$observer.withValue(FixedBatches(batchSize: rowsPerBatch)) {
-            let manager = try app(database, version)
+            let manager = try app(database, runner.key(version))
             let report = try manager.migrate()
             let failures = try manager.runDeferred().failures
-            let after = Set(try database.read { try schema.pending($0) })
+            let after = Set(try database.read(runner.standing).pending)
             return MatrixUpgrade(
                 applied: before.filter { !after.contains($0) },
                 warnings: report.schemaSteps.flatMap(\.warnings),

@@ -1,7 +1,7 @@
 public import AppMigrations
 public import Foundation
 public import GRDB
-public import SchemaMigrations
+import MigrationTools
 
 /// Tests that every shipped version upgrades to the latest, with the same result as a fresh install.
 ///
@@ -23,7 +23,7 @@ public struct UpgradeMatrix: Sendable {
     /// The rows of an old version's database.
     public struct Rows: Sendable {
         /// Fills a database and returns a sentence for each table that stays empty.
-        let fill: @Sendable (Database, SchemaVersion) throws -> [String]
+        let fill: @Sendable (Database, MigrationKey) throws -> [String]
 
         /// Makes rows with a ``RowGenerator`` that the schema of each version accepts.
         ///
@@ -36,9 +36,9 @@ public struct UpgradeMatrix: Sendable {
 
         /// Has the closure write the rows, in a transaction, for the version that it receives.
         ///
-        /// - Parameter write: writes the rows, and receives the version of the schema.
+        /// - Parameter write: writes the rows, and receives the migration that the database is at.
         public static func rows(
-            _ write: @escaping @Sendable (_ db: Database, _ version: SchemaVersion) throws -> Void
+            _ write: @escaping @Sendable (_ db: Database, _ version: MigrationKey) throws -> Void
         ) -> Rows {
             Rows { db, version in
                 try write(db, version)
@@ -52,13 +52,13 @@ public struct UpgradeMatrix: Sendable {
 
     /// The app's launch with an old database: creates the manager of the latest version, and registers its steps.
     ///
-    /// It receives the database and its schema version, which is 0 for a fresh install.
+    /// It receives the database and the migration that it is at, which is 0 for a fresh install.
     public typealias App =
-        @Sendable (_ database: DatabaseQueue, _ version: SchemaVersion) throws -> MigrationManager
+        @Sendable (_ database: DatabaseQueue, _ version: MigrationKey) throws -> MigrationManager
 
-    let schema: SchemaMigrator
+    let runner: any MigrationRunner
     let app: App?
-    let versions: [SchemaVersion]?
+    let versions: [MigrationKey]?
     let rows: Rows
     let fixtures: URL?
     let rowCounts: RowCounts
@@ -67,9 +67,9 @@ public struct UpgradeMatrix: Sendable {
     /// Creates a matrix; ``run()`` runs it.
     ///
     /// - Parameters:
-    ///   - schema: the migrator of the app. If it has a snapshot, a fresh install starts from that, and the matrix verifies
-    ///     that it is up to date.
-    ///   - versions: the versions from which to upgrade; nil for every migration's version.
+    ///   - source: the migrator of the app: a `SchemaMigrator` or a `DatabaseMigrator`. If it has a snapshot, a fresh
+    ///     install starts from that, and the matrix verifies that it is up to date.
+    ///   - versions: the versions, or identifiers, from which to upgrade; nil for all.
     ///   - rows: the rows of each version's database.
     ///   - fixtures: a folder of databases (`.sqlite`, `.sqlite3`, `.db`) from old versions of the app. The
     ///     matrix upgrades them as well, with the rows that they hold.
@@ -79,13 +79,13 @@ public struct UpgradeMatrix: Sendable {
     ///   - configuration: how the app opens its database; functions and collations that migrations use are added
     ///     here.
     public init(
-        of schema: SchemaMigrator, from versions: [SchemaVersion]? = nil,
+        of source: some MigrationSource, from versions: [MigrationKey]? = nil,
         filledWith rows: Rows = .generatedRows(),
         fixtures: URL? = nil, rowCounts: RowCounts = .unchanged, launching app: App? = nil,
         configuration: Configuration = Configuration()
     ) {
         self.app = app
-        self.schema = schema
+        runner = source.orderedMigrations.runner
         self.versions = versions
         self.rows = rows
         self.fixtures = fixtures

@@ -7,11 +7,13 @@ import SchemaMigrations
 /// A run of a matrix, which builds the old databases and has each of them upgraded.
 struct UpgradeMatrixRun {
     private let matrix: UpgradeMatrix
-    private let schema: SchemaMigrator
+    private let runner: any MigrationRunner
+    /// The migrator, if it may have a snapshot.
+    private var schema: SchemaMigrator? { runner as? SchemaMigrator }
 
     init(_ matrix: UpgradeMatrix) {
         self.matrix = matrix
-        schema = matrix.schema
+        runner = matrix.runner
     }
 
     func report() -> UpgradeReport {
@@ -28,14 +30,14 @@ struct UpgradeMatrixRun {
     }
 
     private func unknownVersions() -> [UpgradeProblem] {
-        let known = Set(schema.migrations.map(\.version))
-        let latest = schema.migrations.last?.version ?? 0
+        let known = Set(runner.titles.map { runner.key($0.version) })
+        let latest = runner.key(runner.titles.last?.version ?? 0)
         let chosen = (matrix.versions ?? []).filter { !known.contains($0) }.map {
             UpgradeProblem(
                 "The matrix starts at version \($0), which no migration has",
                 remedy: "Remove it from the versions passed as from:; the latest is \(latest).")
         }
-        let stated = matrix.rowCounts.changes.map(\.version).filter { !known.contains($0) }.map {
+        let stated = matrix.rowCounts.changes.map(\.migration).filter { !known.contains($0) }.map {
             UpgradeProblem(
                 "A change in the row counts is stated for version \($0), which no migration has",
                 remedy: "Name the version of the migration that makes the change in rowCounts:.")
@@ -46,7 +48,7 @@ struct UpgradeMatrixRun {
     private static let snapshotRemedy = "Write the snapshot again with writeSnapshot(to:)."
 
     private func staleSnapshot() -> UpgradeProblem? {
-        guard let url = schema.snapshotURL else { return nil }
+        guard let schema, let url = schema.snapshotURL else { return nil }
         do {
             try SnapshotWriter(schema, configuration: matrix.configuration).verify(url)
             return nil
@@ -61,8 +63,8 @@ struct UpgradeMatrixRun {
         do {
             let installs = try (0..<2).map { _ in
                 let fresh = try database()
-                let schema = schema.with(snapshot: isSnapshotSound ? schema.snapshotURL : nil)
-                _ = try matrix.upgrade(fresh, at: 0, with: schema)
+                let source = schema.map { $0.with(snapshot: isSnapshotSound ? $0.snapshotURL : nil) }
+                _ = try matrix.upgrade(fresh, at: 0, with: source ?? runner)
                 return fresh
             }
             let seeds = try installs.map { try $0.read(SeedRows.init) }
@@ -87,20 +89,21 @@ struct UpgradeMatrixRun {
 
     /// Migrates a database one version at a time, and upgrades a copy of it at each version of the matrix.
     private func replay(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
-        let wanted = Set(matrix.versions ?? schema.migrations.map(\.version))
+        let wanted = matrix.versions.map { Set($0.compactMap(runner.version)) }
+        let ladderRunner = schema?.with(snapshot: nil) ?? runner
         var version: SchemaVersion = 0
         var losses: [RebuiltTables.Loss] = []
         do {
             let ladder = try database()
-            for migration in schema.migrations {
+            for migration in runner.titles {
                 version = migration.version
                 let before = try ladder.read(RebuiltTables.init)
-                try schema.with(snapshot: nil).migrate(ladder, upTo: version)
+                _ = try ladderRunner.run(ladder, upTo: version)
                 try losses += ladder.read(RebuiltTables.init).losses(since: before, by: migration)
-                guard wanted.contains(version) else { continue }
+                guard wanted?.contains(version) != false else { continue }
                 let old = try database()
                 try ladder.backup(to: old)
-                let start = UpgradeReport.Start(version: version, origin: .replay)
+                let start = UpgradeReport.Start(version: runner.key(version), origin: .replay)
                 report.upgrades.append(trial.upgrade(old, from: start, filling: matrix.rows))
             }
             let final = try ladder.read(RebuiltTables.init)
@@ -108,15 +111,18 @@ struct UpgradeMatrixRun {
         } catch {
             report.generalProblems.append(
                 UpgradeProblem(
-                    "The database of version \(version) cannot be built by replay",
+                    "The database of version \(runner.key(version)) cannot be built by replay",
                     because: Diagnostic(error, remedy: "Fix the migration of this version.")))
         }
     }
 
     /// Upgrades a database that was made from the snapshot alone, as on a device that was new at its version.
     private func startFromSnapshot(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
-        guard let url = schema.snapshotURL, let version = try? schema.snapshotVersion() else { return }
-        let start = UpgradeReport.Start(version: version, origin: .snapshot(url.lastPathComponent))
+        guard let schema, let url = schema.snapshotURL, let version = try? schema.snapshotVersion() else {
+            return
+        }
+        let start = UpgradeReport.Start(
+            version: runner.key(version), origin: .snapshot(url.lastPathComponent))
         do {
             let old = try database()
             try schema.with(snapshot: url).migrate(old, upTo: version)
@@ -146,8 +152,8 @@ struct UpgradeMatrixRun {
         for name in names {
             do {
                 let old = try fixture(at: folder.appendingPathComponent(name))
-                let version = try old.read(schema.status).currentVersion
-                let start = UpgradeReport.Start(version: version, origin: .fixture(name))
+                let version = try old.read(runner.standing).current
+                let start = UpgradeReport.Start(version: version.map(runner.key), origin: .fixture(name))
                 report.upgrades.append(trial.upgrade(old, from: start, filling: .none))
             } catch {
                 let remedy = "Make it again with `app-migrations fixture`, or remove it from the folder."

@@ -1,4 +1,3 @@
-public import SchemaMigrations
 import TextOutput
 
 /// The upgrades that an ``UpgradeMatrix`` ran, with their problems.
@@ -23,8 +22,8 @@ public struct UpgradeReport: Sendable {
             case fixture(String)
         }
 
-        /// The version of the old database; nil if the file does not say.
-        public let version: SchemaVersion?
+        /// The version of the old database, or the identifier of GRDB's migration; nil if the file does not say.
+        public let version: MigrationKey?
         /// The origin of the old database.
         public let origin: Origin
 

@@ -9,7 +9,7 @@ import TextOutput
 /// Upgrades one old database, and finds the problems of the result.
 struct UpgradeTrial {
     private let matrix: UpgradeMatrix
-    private let schema: SchemaMigrator
+    private let runner: any MigrationRunner
     /// The schema of a fresh install.
     private let fresh: DatabaseSchema
     /// The rows of a fresh install.
@@ -19,17 +19,18 @@ struct UpgradeTrial {
         self.matrix = matrix
         self.fresh = fresh
         self.seeds = seeds
-        var schema = matrix.schema
-        schema.options.backupFolder = nil
-        self.schema = schema
+        var schema = matrix.runner as? SchemaMigrator
+        schema?.options.backupFolder = nil
+        runner = schema ?? matrix.runner
     }
 
     /// Fills a database, upgrades it, and closes it.
     func upgrade(
         _ old: DatabaseQueue, from start: UpgradeReport.Start, filling rows: UpgradeMatrix.Rows
     ) -> UpgradeReport.Upgrade {
-        let migration = start.version.flatMap { schema.migration(version: $0) }
-        var upgrade = UpgradeReport.Upgrade(start: start, name: migration?.name ?? "")
+        let name = start.version.flatMap(runner.version).flatMap(runner.title)?.name ?? ""
+        var upgrade = UpgradeReport.Upgrade(
+            start: start, name: name == start.version?.description ? "" : name)
         do {
             try old.write { db in
                 upgrade.notes = try rows.fill(db, start.version ?? 0)
@@ -59,13 +60,13 @@ struct UpgradeTrial {
         let before = try database.read(Inventory.init)
         let inSync = try Set(fullTextTables(database, before).filter(\.isInSync).map(\.name))
         upgrade.rows = before.rows.values.reduce(0, +)
-        let edited = try database.read(schema.status).editedVersions
+        let edited = try database.read(runner.standing).edited
         upgrade.problems += edited.compactMap { editedProblem($0, start) }
 
         let copy = try self.copy(of: database)
         var applied: [SchemaVersion] = []
         upgrade.duration = try ContinuousClock().measure {
-            let report = try matrix.upgrade(database, at: start.version ?? 0, with: schema)
+            let report = try matrix.upgrade(database, at: version(start), with: runner)
             applied = report.applied
             upgrade.notes += report.warnings
             upgrade.problems += report.failures.map { deferredProblem($0, start) }
@@ -110,10 +111,10 @@ struct UpgradeTrial {
     private func compareBatches(
         _ upgraded: DatabaseQueue, _ old: DatabaseQueue, _ upgrade: inout UpgradeReport.Upgrade
     ) throws {
-        let version = upgrade.start.version ?? 0
+        let version = version(upgrade.start)
         func contents(rowsPerBatch: Int) throws -> DatabaseContents {
             let database = try copy(of: old)
-            _ = try matrix.upgrade(database, at: version, with: schema, rowsPerBatch: rowsPerBatch)
+            _ = try matrix.upgrade(database, at: version, with: runner, rowsPerBatch: rowsPerBatch)
             defer { try? database.close() }
             return try database.writeWithoutTransaction(DatabaseContents.init)
         }
@@ -151,7 +152,11 @@ struct UpgradeTrial {
     }
 
     private func title(_ version: SchemaVersion) -> String {
-        schema.migration(version: version)?.title ?? "\(version)"
+        runner.title(version)?.title ?? "\(version)"
+    }
+
+    private func version(_ start: UpgradeReport.Start) -> SchemaVersion {
+        start.version.flatMap(runner.version) ?? 0
     }
 
     private func editedProblem(_ version: SchemaVersion, _ start: UpgradeReport.Start) -> UpgradeProblem? {
@@ -211,7 +216,7 @@ struct UpgradeTrial {
     private func sequenceProblems(
         _ before: Inventory, _ after: Inventory, _ applied: [SchemaVersion], _ start: UpgradeReport.Start
     ) -> [UpgradeProblem] {
-        let expected = matrix.rowCounts.expected(after: Set(applied), from: before.rows)
+        let expected = matrix.rowCounts.expected(after: applied.map(runner.key), from: before.rows)
         return after.lostSequences(since: before)
             .filter { expected[$0.table] == before.rows[$0.table] }.map { table, old, new in
                 UpgradeProblem(
@@ -245,16 +250,16 @@ struct UpgradeTrial {
     private func unfinished(
         _ database: DatabaseQueue, _ start: UpgradeReport.Start
     ) throws -> [UpgradeProblem] {
-        let pending = try database.read { try schema.pending($0) }
+        let pending = try database.read(runner.standing).pending
         let changes = try database.read { $0.totalChangesCount }
-        let again = try schema.migrate(database).applied
+        let again = try runner.run(database, upTo: nil).applied
         let isUntouched = try database.read { $0.totalChangesCount } == changes
         guard !pending.isEmpty || !again.isEmpty || !isUntouched else { return [] }
         return [
             UpgradeProblem(
                 "A second run after upgrading", from: start,
                 " applies \((pending.isEmpty ? again : pending).map(title).asList)",
-                remedy: "See that no migration changes the table schema_migrations.")
+                remedy: "See that no migration changes the table in which migrations are recorded.")
         ]
     }
 
@@ -264,7 +269,7 @@ struct UpgradeTrial {
     private func differences(
         _ after: [SQLName: Int], before: [SQLName: Int], _ applied: [SchemaVersion]
     ) -> [(table: SQLName, expected: Int)] {
-        matrix.rowCounts.expected(after: Set(applied), from: before)
+        matrix.rowCounts.expected(after: applied.map(runner.key), from: before)
             .filter { after[$0.key, default: 0] != $0.value }
             .sorted { $0.key < $1.key }.map { (table: $0.key, expected: $0.value) }
     }
@@ -279,12 +284,12 @@ struct UpgradeTrial {
     ) throws -> [UpgradeProblem] {
         let lost = differences(after, before: before, applied)
         // With one transaction for all migrations, none is ever committed alone.
-        if case .allOrNothing = schema.options.commits, lost.isEmpty { return [] }
+        if case .allOrNothing = (runner as? SchemaMigrator)?.options.commits, lost.isEmpty { return [] }
         var problems: [UpgradeProblem] = []
         var counts = before
         do {
             for version in applied {
-                try schema.migrate(copy, upTo: version)
+                _ = try runner.run(copy, upTo: version)
                 let next = try copy.read(Inventory.init).rows
                 problems += differences(next, before: counts, [version]).map { table, expected in
                     rowProblem(table, expected: expected, before: counts, after: next, version, start)
@@ -313,6 +318,7 @@ struct UpgradeTrial {
         _ version: SchemaVersion, _ start: UpgradeReport.Start
     ) -> UpgradeProblem {
         let had = before[table] ?? 0
+        let key = runner.key(version).code
         let told =
             expected == had
             ? "which had \(had.counting("row"))" : "where \(expected.counting("row")) had been expected"
@@ -320,16 +326,16 @@ struct UpgradeTrial {
             // The table that most likely replaced it.
             let other = after.filter { before[$0.key] == nil && $0.value == expected }.keys.min()
             let change =
-                other.map { ".renamed(\"\(table)\", to: \"\($0)\", by: \(version))" }
-                ?? ".dropped(\"\(table)\", by: \(version))"
+                other.map { ".renamed(\"\(table)\", to: \"\($0)\", by: \(key))" }
+                ?? ".dropped(\"\(table)\", by: \(key))"
             return UpgradeProblem(
                 "\(title(version)) removes table \(table.text.quoted), \(told), in the upgrade",
                 from: start, remedy: remedy(stating: change))
         }
         let change =
             has == 0
-            ? ".emptied(\"\(table)\", by: \(version))"
-            : ".changed(\"\(table)\", by: \(version)) { $0 \(has < had ? "-" : "+") \(abs(has - had)) }"
+            ? ".emptied(\"\(table)\", by: \(key))"
+            : ".changed(\"\(table)\", by: \(key)) { $0 \(has < had ? "-" : "+") \(abs(has - had)) }"
         return UpgradeProblem(
             "\(title(version)) leaves \(has.counting("row")) in table \(table.text.quoted), \(told), in the upgrade",
             from: start, remedy: remedy(stating: change))

@@ -121,24 +121,35 @@ public struct Rehearsal: Sendable {
     public var schemaChanges: [String] { schema.changes.map(\.sentence) }
 }
 
+/// What one run of migrations did to a copy.
+struct RehearsedRun {
+    var undone: [SchemaVersion] = []
+    let steps: [Rehearsal.Step]
+    /// The statements of the migrations, as far as they are known.
+    let scripts: [SQLScript]
+    var warnings: [String] = []
+}
+
 extension Rehearsal {
     /// Migrates a copy, and compares its contents before and after.
+    ///
+    /// - Parameters:
+    ///   - stops: where to stop and read rows.
+    ///   - migrate: migrates the copy up to a version, or to the latest.
     init(
-        of migrator: SchemaMigrator, on copy: DatabaseQueue, upTo target: SchemaVersion?,
-        showing shown: ShownValues,
-        reading oldSchemas: OldSchemas?, migrate: (_ version: SchemaVersion?) throws -> SchemaReport
+        on copy: DatabaseQueue, showing shown: ShownValues, stopping stops: OldSchemaStops?,
+        migrate: (_ version: SchemaVersion?) throws -> RehearsedRun, upTo target: SchemaVersion? = nil
     ) throws {
         let before = try copy.read(Inventory.init)
         let keepsValues = shown == .examples
         let oldValues = try copy.read { try DatabaseValues($0, keepingValues: keepsValues) }
-        let stops = try OldSchemaStops(of: migrator, on: copy, upTo: target, oldSchemas)
-        var reports: [SchemaReport] = []
-        var unreadable = try stops.unreadableRows()
+        var runs: [RehearsedRun] = []
+        var unreadable = try stops?.unreadableRows() ?? []
         var duration = Duration.zero
         let peak = try SpaceWatch.peak(of: copy) {
-            for version in stops.versions {
-                duration += try ContinuousClock().measure { reports.append(try migrate(version)) }
-                unreadable += try stops.unreadableRows()
+            for version in stops?.versions ?? [target] {
+                duration += try ContinuousClock().measure { runs.append(try migrate(version)) }
+                unreadable += try stops?.unreadableRows() ?? []
             }
         }
         self.duration = duration
@@ -148,12 +159,9 @@ extension Rehearsal {
                 rows: $0.count, firstKey: keepsValues ? $0.firstKey : nil)
         }
         let after = try copy.read(Inventory.init)
-        undone = reports.flatMap(\.undone)
-        let applied = Set(reports.flatMap(\.applied))
-        steps = try copy.read(migrator.history).filter { applied.contains($0.version) }
-            .map { Step(version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero) }
-        let scripts = try migrator.migrations.filter { applied.contains($0.version) }
-            .compactMap { try ($0 as? any SQLSource)?.script() }
+        undone = runs.flatMap(\.undone)
+        steps = runs.flatMap(\.steps)
+        let scripts = runs.flatMap(\.scripts)
         let newValues = try copy.read { try DatabaseValues($0, keepingValues: keepsValues) }
         let comparison = ValueComparison(from: oldValues, to: newValues, ScriptRenames(scripts))
         values = comparison.changes.map { change in
@@ -176,7 +184,7 @@ extension Rehearsal {
             "the AUTOINCREMENT sequence of table \($0.table.text.quoted) is at \($0.after), and was at \($0.before)"
         }
         var known: Set<String> = []
-        warnings = reports.flatMap(\.warnings).filter { known.insert($0).inserted }
+        warnings = runs.flatMap(\.warnings).filter { known.insert($0).inserted }
         sizeBefore = before.size
         sizeAfter = after.size
         sizeAtMost = max(peak, before.size, after.size)

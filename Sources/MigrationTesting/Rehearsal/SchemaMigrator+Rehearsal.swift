@@ -23,19 +23,10 @@ extension SchemaMigrator {
         showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
         progress: Progress? = nil
     ) throws -> Rehearsal {
-        try SchemaMigrationError.mapErrors {
-            try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
-                try CopyFile.create(at: file, like: database.originalFile)
-                let configuration = database.configuration.forCopying()
-                let queue = try DatabaseQueue(path: file.path, configuration: configuration)
-                try database.backup(to: queue, progress: progress)
-                let result = Result {
-                    try Rehearsal(of: self, on: queue, upTo: version, showing: values, reading: oldSchemas) {
-                        try migrateCopy(queue, upTo: $0, progress: progress)
-                    }
-                }
-                try queue.close()
-                return try result.get()
+        try Rehearsal.withCopy(of: database, in: folder, progress) { copy in
+            let stops = try OldSchemaStops(of: self, on: copy, upTo: version, oldSchemas)
+            return try Rehearsal(on: copy, showing: values, stopping: stops) {
+                try migrateCopy(copy, upTo: $0, progress: progress)
             }
         }
     }
@@ -72,12 +63,22 @@ extension SchemaMigrator {
 
     private func migrateCopy(
         _ copy: DatabaseQueue, upTo version: SchemaVersion?, progress: Progress?
-    ) throws -> SchemaReport {
+    ) throws -> RehearsedRun {
         // As on the device, but for the copy of the copy.
         var migrator = self
         migrator.options.backupFolder = nil
         do {
-            return try migrator.migrate(copy, upTo: version, progress: progress)
+            let report = try migrator.migrate(copy, upTo: version, progress: progress)
+            let applied = Set(report.applied)
+            return try RehearsedRun(
+                undone: report.undone,
+                steps: copy.read(history).filter { applied.contains($0.version) }.map {
+                    Rehearsal.Step(
+                        version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero)
+                },
+                scripts: migrations.filter { applied.contains($0.version) }
+                    .compactMap { try ($0 as? any SQLSource)?.script() },
+                warnings: report.warnings)
         } catch var error as SchemaMigrationError where error.version != nil {
             error.remedy = "The database itself was not changed. Fix the migration, and rehearse again."
             throw error

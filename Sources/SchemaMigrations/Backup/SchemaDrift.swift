@@ -6,7 +6,7 @@ struct SchemaDrift {
     let sentences: [String]
 
     /// The tables in which other tools record their migrations, which no migration creates.
-    private static let ledgersOfOthers = ["`\(OwnTables.ofGRDB)`", "`schema_info`"].map { "table \($0)" }
+    private static let ledgersOfOthers = ["table `schema_info`"]
 
     /// Compares a database with one that has the schema it should have.
     ///

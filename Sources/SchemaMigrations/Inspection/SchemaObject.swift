@@ -21,7 +21,8 @@ package struct SchemaObject: Equatable, Sendable {
 
     /// Reads the objects of a database in the order of creation.
     ///
-    /// It leaves out SQLite's own, this package's, and the tables that a virtual table creates for itself.
+    /// It leaves out SQLite's own, this package's, GRDB's list of migrations, and the tables that a virtual table creates
+    /// for itself.
     package static func fetchAll(_ db: Database) throws -> [SchemaObject] {
         let shadows = try ShadowTables(db)
         return try Row.fetchAll(
@@ -31,7 +32,9 @@ package struct SchemaObject: Equatable, Sendable {
                 WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
                 """
         ).map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
-            .filter { !OwnTables.contains($0.table) && !shadows.contains($0.table) }
+            .filter {
+                !OwnTables.contains($0.table) && $0.table != OwnTables.ofGRDB && !shadows.contains($0.table)
+            }
     }
 
     /// The tokens of the SQL, so that white space, comments, and the case and quotes of names make no difference.

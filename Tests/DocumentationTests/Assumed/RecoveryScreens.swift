@@ -3,3 +3,4 @@
 private func show(_ error: MigrationError) {}
 private func offer(_ title: String, _ act: () throws -> Void) {}
 private func askForVersion() throws -> AppVersion { version }
+private func closeAndSalvage() throws {}

@@ -6,3 +6,4 @@ private struct Release {
 }
 private func makeManager(in folder: URL) throws -> MigrationManager { manager }
 private var copyOfFolder: URL { url }
+private var migrator: DatabaseMigrator { DatabaseMigrator() }

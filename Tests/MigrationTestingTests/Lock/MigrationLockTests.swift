@@ -215,6 +215,29 @@ struct MigrationLockTests {
         try lock.verify(migrator(other))
     }
 
+    @Test("finds an edit in a loop over rows, which a new database does not have")
+    func loop() throws {
+        func trimming(_ sql: String) -> DatabaseMigrator {
+            var migrator = migrator([Self.shipped[0]])
+            migrator.registerMigration("trim") { db in
+                for id in try Int.fetchAll(db, sql: "SELECT id FROM book") {
+                    try db.execute(sql: sql, arguments: [id])
+                }
+            }
+            return migrator
+        }
+        try lock.record(trimming("UPDATE book SET title = trim(title) WHERE id = ?"))
+        #expect(
+            try text().hasSuffix(
+                "\ntrim\n  over rows: UPDATE book SET title = trim (title) WHERE id = ?\n"))
+        let error = try #require(throws: SchemaMigrationError.self) {
+            try lock.verify(trimming("UPDATE book SET title = upper(title) WHERE id = ?"))
+        }
+        #expect(
+            error.description.contains(
+                "now: over rows: UPDATE book SET title = upper (title) WHERE id = ?"))
+    }
+
     @Test("does the same for a SchemaMigrator, with files and with migrations in Swift")
     func schemaMigrator() throws {
         func schema(_ sql: String, _ code: String) throws -> SchemaMigrator {

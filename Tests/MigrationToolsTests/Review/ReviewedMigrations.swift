@@ -7,12 +7,12 @@ import Testing
 /// A folder of migrations, reviewed.
 struct ReviewedMigrations {
     let folder: TemporaryFolder
-    let review: MigrationReview
+    let review: FolderReview
 
     init(_ files: [String: String]) throws {
         folder = try TemporaryFolder()
         for (name, text) in files { try Data(text.utf8).write(to: folder.file(name)) }
-        review = try MigrationReview.review(directory: folder.url)
+        review = try FolderReview.review(directory: folder.url)
     }
 
     /// Reviews a file that follows another one.

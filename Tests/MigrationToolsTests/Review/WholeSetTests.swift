@@ -8,7 +8,7 @@ import Testing
 struct WholeSetTests {
     /// Returns the findings but those about statements that destroy data plainly.
     private func findings(in folder: URL) throws -> [String] {
-        try MigrationReview.review(directory: folder).findings
+        try FolderReview.review(directory: folder).findings
             .map { (place: "\($0.file):\($0.line)", rule: $0.rule.name) }
             .filter {
                 ![
@@ -45,7 +45,7 @@ struct WholeSetTests {
     func oldestReal(set: MigrationSet) throws { try checkOldest(set) }
 
     private func checkOldest(_ set: MigrationSet) throws {
-        let review = try MigrationReview.review(directory: set.folder, oldest: SQLiteVersion("3.39"))
+        let review = try FolderReview.review(directory: set.folder, oldest: SQLiteVersion("3.39"))
         #expect(review.findings.filter { $0.rule.name == "newer-sqlite" } == [])
     }
 

@@ -108,7 +108,7 @@ private struct GenerationCase {
             try Data(file.sql.utf8).write(
                 to: folder.appendingPathComponent("\(index + 2)_generated.sql"))
         }
-        return try MigrationReview.review(directory: folder).findings
+        return try FolderReview.review(directory: folder).findings
             .first { $0.file != "1_first.sql" && $0.rule.severity == .error }
             .map { "\($0.rule.name): \($0.reason)" }
     }

@@ -54,7 +54,7 @@ public struct CompatibleTest: StressTest {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(pair.first.text().utf8).write(to: folder.appendingPathComponent("1_first.sql"))
         try Data((Self.header + pair.sql).utf8).write(to: folder.appendingPathComponent("2_second.sql"))
-        let review = try MigrationReview.review(directory: folder)
+        let review = try FolderReview.review(directory: folder)
         return !review.findings.contains {
             $0.file == "2_second.sql" && ["not-compatible", "does-not-apply"].contains($0.rule.name)
         }

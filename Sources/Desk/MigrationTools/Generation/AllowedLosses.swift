@@ -19,7 +19,7 @@ struct AllowedLosses {
         defer { try? database.close() }
         try migrator?.migrate(database)
         var run = MigrationRun(all, database)
-        let found = run.apply(migration, outline)
+        let found = run.apply(migration.version, outline)
         let schema = run.schemas[outline.script.fileName]
         findings =
             (found + StatementReview(outline, parents: [], schema: schema).findings)

@@ -6,7 +6,7 @@ import TextOutput
 /// Runs migrations one after the other on an empty database in memory, and judges each.
 struct MigrationRun {
     /// The migrations without those that failed.
-    private(set) var migrator: SchemaMigrator
+    private(set) var migrator: any MigrationRunner
     private let database: DatabaseQueue
     /// The migrations that ran, with the schema after each.
     private var looks: [(outline: ScriptOutline, schema: ReviewedSchema)] = []
@@ -15,7 +15,7 @@ struct MigrationRun {
     /// The files of the migrations that failed.
     private(set) var failed: [String] = []
 
-    init(_ migrator: SchemaMigrator, _ database: DatabaseQueue) {
+    init(_ migrator: any MigrationRunner, _ database: DatabaseQueue) {
         self.migrator = migrator
         self.database = database
     }
@@ -24,30 +24,29 @@ struct MigrationRun {
     ///
     /// A migration that fails is left out, and those after it run without it. If one of them fails, too, that may be why,
     /// and says nothing about it.
-    mutating func apply(_ migration: any SchemaMigration, _ outline: ScriptOutline) -> [ReviewFinding] {
+    mutating func apply(_ version: SchemaVersion, _ outline: ScriptOutline) -> [ReviewFinding] {
         do {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
             schemas[outline.script.fileName] = before
-            let (rows, problems) = tryRows(migration, outline, before)
-            let incompatibility = try incompatibility(migration, outline)
-            try migrator.migrate(database, upTo: migration.version)
+            let (rows, problems) = tryRows(version, outline, before)
+            let incompatibility = try incompatibility(version, outline)
+            try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append((outline, after))
             return problems + incompatibility
                 + MigrationComparison(outline, from: before, to: after, rows: rows).findings
                 + SchemaReview(outline, from: before, to: after).findings
         } catch let error as SchemaMigrationError {
-            return leaveOut(migration, outline, failure(error, outline))
+            return leaveOut(version, outline, failure(error, outline))
         } catch {
-            return leaveOut(migration, outline, finding(.doesNotApply, outline, 1, "\(error)"))
+            return leaveOut(version, outline, finding(.doesNotApply, outline, 1, "\(error)"))
         }
     }
 
     private mutating func leaveOut(
-        _ migration: any SchemaMigration, _ outline: ScriptOutline, _ finding: ReviewFinding
+        _ version: SchemaVersion, _ outline: ScriptOutline, _ finding: ReviewFinding
     ) -> [ReviewFinding] {
-        let rest = migrator.migrations.filter { $0.version != migration.version }
-        if let others = try? SchemaMigrator(migrations: rest) { migrator = others }
+        if let others = migrator.without(version) { migrator = others }
         failed.append(outline.script.fileName)
         return failed.count == 1 ? [finding] : []
     }
@@ -73,11 +72,11 @@ struct MigrationRun {
 
     /// Finds out whether a file that says so is compatible.
     private func incompatibility(
-        _ migration: any SchemaMigration, _ outline: ScriptOutline
+        _ version: SchemaVersion, _ outline: ScriptOutline
     ) throws -> [ReviewFinding] {
         guard outline.script.settings.isCompatible else { return [] }
         let line = outline.script.comments.first { $0.text.contains("compatible") }?.line
-        return try Compatibility.problems(of: database) { try migrator.migrate($0, upTo: migration.version) }
+        return try Compatibility.problems(of: database) { _ = try migrator.run($0, upTo: version) }
             .map {
                 finding(
                     .notCompatible, outline, line,
@@ -93,17 +92,17 @@ struct MigrationRun {
     /// - Returns: the effects on the rows, and the constraints that they break. The effects are nil if the migration
     ///   fails over any generated rows, which may be the rows' fault.
     private func tryRows(
-        _ migration: any SchemaMigration, _ outline: ScriptOutline, _ before: ReviewedSchema
+        _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema
     ) -> (facts: RowFacts?, problems: [ReviewFinding]) {
         let names = outline.statements.filter { outline.script.settings.redefines || !$0.onlyDeclares }
             .flatMap { $0.tokens.map(\.name) }
         let tables = before.tables(concernedBy: Set(names))
         guard !tables.isEmpty else { return (nil, []) }
         let trial = RowTrial(
-            database: database, migrator: migrator, migration: migration,
+            database: database, migrator: migrator, version: version,
             renames: ScriptRenames(outline), tables: tables)
         do {
-            return (try trial.run(over: .awkward), [])
+            return (try outline.locatingFailures { try trial.run(over: .awkward) }, [])
         } catch let error as SchemaMigrationError {
             let problem = brokenConstraint(error, outline)
             guard problem?.rule == .orphans else {

@@ -38,7 +38,7 @@ extension ReviewRule {
     static let downDoesNotApply = ReviewRule(
         "down-does-not-apply", .error, "the down migrations do not run after that",
         remedy: "Fix the down migration.", scope: .file)
-    static let unknownRule = ReviewRule(
+    package static let unknownRule = ReviewRule(
         "unknown-rule", .warning, "an allow: comment names an unknown rule",
         remedy: "Name a rule that `app-migrations help check` lists.", scope: .file)
     static let ignoredPragma = ReviewRule(

@@ -5,8 +5,8 @@ import SchemaMigrations
 struct RowTrial {
     /// A database that has every migration before this one.
     let database: DatabaseQueue
-    let migrator: SchemaMigrator
-    let migration: any SchemaMigration
+    let migrator: any MigrationRunner
+    let version: SchemaVersion
     /// The names that the migration gives to tables and columns.
     let renames: ScriptRenames
     /// The tables that get rows.
@@ -21,7 +21,7 @@ struct RowTrial {
     /// - Parameter script: the statements to run instead, whatever the foreign keys say.
     /// - Throws: `SchemaMigrationError`, if the migration fails over these rows.
     func run(over style: TableFilling.Style, unchecked script: SQLScript? = nil) throws -> RowFacts {
-        let copy = try DatabaseQueue()
+        let copy = try DatabaseQueue(configuration: database.configuration)
         defer { try? copy.close() }
         try database.backup(to: copy)
         try copy.write { db in
@@ -36,7 +36,7 @@ struct RowTrial {
                 try script.run(db, fixing: "")
             }
         } else {
-            try migrator.migrate(copy, upTo: migration.version)
+            _ = try migrator.run(copy, upTo: version)
         }
         let names = tables.union(tables.compactMap(renames.table))
         let after = try copy.writeWithoutTransaction { try Look($0, at: names) }

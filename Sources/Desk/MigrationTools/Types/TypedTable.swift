@@ -48,7 +48,7 @@ struct TypedTable: Sendable {
             db, sql: "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
         let byName = Dictionary(options.map { ($0["name"] as SQLName, $0) }, uniquingKeysWith: { $1 })
         return try SchemaObject.fetchAll(db)
-            .filter { ["table", "view"].contains($0.type) && $0.name != "grdb_migrations" }
+            .filter { ["table", "view"].contains($0.type) }
             // GRDB does not double the quotation mark, so that no statement finds the table.
             .filter { !$0.name.text.contains("\"") }
             .sorted { $0.name.text < $1.name.text }

@@ -83,11 +83,11 @@ struct CheckCommand: ParsableCommand {
         let review =
             if let database {
                 try passphrase.file(database).reading {
-                    try MigrationReview.review(
+                    try FolderReview.review(
                         directory: folder.url, database: $0, branch: branch, oldest: oldest)
                 }
             } else {
-                try MigrationReview.review(directory: folder.url, branch: branch, oldest: oldest)
+                try FolderReview.review(directory: folder.url, branch: branch, oldest: oldest)
             }
         let report = CheckReport(review, comparison: comparison(with: branch))
         try report.print(json ? .json : format, of: folder.directory)

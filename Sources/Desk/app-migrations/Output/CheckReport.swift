@@ -36,7 +36,7 @@ struct CheckReport: Encodable {
         case since, migrations, notRun, errors, warnings, notes, findings
     }
 
-    init(_ review: MigrationReview, comparison: Comparison) {
+    init(_ review: FolderReview, comparison: Comparison) {
         self.comparison = comparison
         since = if case .branch(let name) = comparison { name } else { nil }
         migrations = review.count

@@ -10,7 +10,7 @@ import SchemaMigrations
 ///
 /// A comment can allow findings of one or several rules: `-- allow: drop-table`. It stands on the line above
 /// the statement, or before the file's first statement if the finding concerns the whole file.
-package struct MigrationReview: Sendable {
+package struct FolderReview: Sendable {
     /// The findings, by file and line.
     package private(set) var findings: [ReviewFinding] = []
     /// The number of migrations.
@@ -35,12 +35,12 @@ package struct MigrationReview: Sendable {
     package static func review(
         directory: URL, database: (any DatabaseReader)? = nil, branch: BranchMigrations? = nil,
         oldest: SQLiteVersion? = nil, now: Date = Date()
-    ) throws -> MigrationReview {
+    ) throws -> FolderReview {
         let names = try MigrationFolder.names(in: directory)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         if set.entries.isEmpty, set.problems.isEmpty { _ = try MigrationFolder.files(in: directory) }
 
-        var review = MigrationReview(count: set.entries.count)
+        var review = FolderReview(count: set.entries.count)
         try review.review(set, in: directory, database, branch, oldest: oldest, now: now)
         return review
     }
@@ -73,7 +73,7 @@ package struct MigrationReview: Sendable {
         } else {
             reviewStatements(of: set.entries.map(\.fileName), [:])
         }
-        findings = findings.filter { !isAllowed($0) }
+        findings = findings.filter { outlines[$0.file]?.allows($0) != true }
         reviewComments()
         let severities = try ReviewSeverities(in: directory)
         findings = severities.apply(to: findings) + severities.findings
@@ -190,9 +190,9 @@ package struct MigrationReview: Sendable {
         var run = MigrationRun(readable, database)
         for migration in migrations {
             guard let outline = outlines[migration.title] else { continue }
-            findings += run.apply(migration, outline)
+            findings += run.apply(migration.version, outline)
         }
-        let ran = Set(run.migrator.migrations.map(\.version))
+        let ran = Set(run.migrator.titles.map(\.version))
         notRun = migrator.migrations.filter { !ran.contains($0.version) }.map(\.title)
         guard run.failed.isEmpty, unreadable.isEmpty else { return run.schemas }
         // A migration in Swift may create an index that is missing here.
@@ -247,24 +247,6 @@ package struct MigrationReview: Sendable {
 
     // MARK: Comments
 
-    private func isAllowed(_ finding: ReviewFinding) -> Bool {
-        guard let script = outlines[finding.file]?.script else { return false }
-        // A baseline repeats what the files have made that it replaces.
-        if script.baseline != nil, finding.rule.scope == .statement { return true }
-        func allows(_ comment: SQLScript.Comment) -> Bool { comment.allowedRules.contains(finding.rule.name) }
-        guard finding.rule.scope == .statement else {
-            return script.comments.contains { $0.precedesStatements && allows($0) }
-        }
-        // The comments directly above the statement.
-        let lines = Dictionary(grouping: script.comments, by: \.line)
-        var line = finding.line - 1
-        while let comments = lines[line] {
-            if comments.contains(where: allows) { return true }
-            line -= 1
-        }
-        return false
-    }
-
     /// Reports misspelt rules, which would silently allow nothing.
     private mutating func reviewComments() {
         let names = ReviewRule.all.map(\.name)
@@ -283,15 +265,6 @@ package struct MigrationReview: Sendable {
 extension SchemaMigration {
     /// The name of the down migration's file, if there is one.
     fileprivate var downFile: String { title.hasSuffix(".sql") ? "\(title.dropLast(4)).down.sql" : title }
-}
-
-extension SQLScript.Comment {
-    /// The rules whose findings the comment allows: `-- allow: drop-table, drop-column`.
-    fileprivate var allowedRules: [String] {
-        guard text.hasPrefix("--") else { return [] }
-        let words = text.dropFirst(2).split(whereSeparator: { $0.isWhitespace || $0 == "," })
-        return words.first == "allow:" ? words.dropFirst().map(String.init) : []
-    }
 }
 
 extension SchemaVersion {

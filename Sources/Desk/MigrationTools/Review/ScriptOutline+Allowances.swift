@@ -1,0 +1,30 @@
+import SchemaMigrations
+
+extension ScriptOutline {
+    /// Returns whether a comment in the script allows a finding.
+    func allows(_ finding: ReviewFinding) -> Bool {
+        // A baseline repeats what the files have made that it replaces.
+        if script.baseline != nil, finding.rule.scope == .statement { return true }
+        func allows(_ comment: SQLScript.Comment) -> Bool { comment.allowedRules.contains(finding.rule.name) }
+        guard finding.rule.scope == .statement else {
+            return script.comments.contains { $0.precedesStatements && allows($0) }
+        }
+        // The comments directly above the statement.
+        let lines = Dictionary(grouping: script.comments, by: \.line)
+        var line = finding.line - 1
+        while let comments = lines[line] {
+            if comments.contains(where: allows) { return true }
+            line -= 1
+        }
+        return false
+    }
+}
+
+extension SQLScript.Comment {
+    /// The rules whose findings the comment allows: `-- allow: drop-table, drop-column`.
+    var allowedRules: [String] {
+        guard text.hasPrefix("--") else { return [] }
+        let words = text.dropFirst(2).split(whereSeparator: { $0.isWhitespace || $0 == "," })
+        return words.first == "allow:" ? words.dropFirst().map(String.init) : []
+    }
+}

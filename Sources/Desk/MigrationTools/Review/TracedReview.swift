@@ -1,0 +1,101 @@
+package import GRDB
+import MigrationDiagnostics
+import SchemaMigrations
+
+/// Reviews migrations by the statements that they run over generated rows, wherever these are written.
+package struct TracedReview {
+    /// A finding, and the statement that it is about.
+    package struct Finding: Hashable, Sendable {
+        package let title: MigrationTitle
+        package let statement: String?
+        package let finding: ReviewFinding
+    }
+
+    /// The findings, in the order of the migrations.
+    package private(set) var findings: [Finding] = []
+
+    private let runner: any MigrationRunner
+    private var outlines: [(title: MigrationTitle, outline: ScriptOutline)] = []
+
+    /// The number of rows of each table when statements are recorded.
+    private static let rowsPerTable = 8
+
+    /// Runs the migrations on databases in memory.
+    ///
+    /// - Parameters:
+    ///   - runner: the migrations.
+    ///   - configuration: how the app opens its database.
+    /// - Throws: SQLite's errors, if no database can be made.
+    package init(of runner: any MigrationRunner, configuration: Configuration) throws {
+        self.runner = runner
+        let database = try DatabaseQueue(configuration: configuration)
+        var run = MigrationRun(runner, database)
+        var found: [ReviewFinding] = []
+        for title in runner.titles {
+            guard let script = try trace(title, after: database).script(of: title) else { continue }
+            let outline = ScriptOutline(script)
+            outlines.append((title, outline))
+            found += run.apply(title.version, outline)
+            guard run.failed.isEmpty else { break }
+        }
+        if run.failed.isEmpty { found += run.unindexedForeignKeys }
+        found += statementFindings(run.schemas)
+        for (title, outline) in outlines { findings += described(found, of: title, in: outline) }
+    }
+
+    /// Records a migration over rows, or, if it fails over these, on a database without any.
+    private func trace(_ title: MigrationTitle, after database: DatabaseQueue) throws -> MigrationTrace {
+        let recorded = try runner.trace(title, after: database, rowsPerTable: Self.rowsPerTable)
+        return recorded.error == nil
+            ? recorded : try runner.trace(title, after: database, rowsPerTable: 0)
+    }
+
+    private func statementFindings(_ schemas: [String: ReviewedSchema]) -> [ReviewFinding] {
+        let parents = outlines.reduce(into: Set<SQLName>()) {
+            $0.formUnion(StatementReview.parents(in: $1.outline))
+        }
+        var reads = EarlierReads()
+        return outlines.flatMap { title, outline in
+            let review = StatementReview(
+                outline, parents: parents, schema: schemas[title.title], reads: reads)
+            reads = review.reads
+            return review.findings + SQLiteFeature.findings(in: outline, oldest: nil)
+        }
+    }
+
+    /// Returns the findings of a migration with their statements, each once.
+    private func described(
+        _ findings: [ReviewFinding], of title: MigrationTitle, in outline: ScriptOutline
+    ) -> [Finding] {
+        var known: Set<String> = []
+        let isFile = runner is SchemaMigrator && title.title.hasSuffix(".sql")
+        return findings.filter { finding in
+            finding.file == title.title && !outline.allows(finding)
+                && (isFile || finding.rule != .needlessRebuild)
+        }
+        .sorted { ($0.line, $0.rule.name) < ($1.line, $1.rule.name) }
+        .compactMap { finding in
+            guard known.insert(finding.reason).inserted else { return nil }
+            let statement = outline.script.statements.last { $0.line <= finding.line }
+            return Finding(
+                title: title, statement: statement.map(outline.script.wholeText),
+                finding: isFile ? finding : finding.withoutFiles)
+        }
+    }
+}
+
+extension ReviewFinding {
+    /// The finding with a remedy for code, which has no header.
+    fileprivate var withoutFiles: ReviewFinding {
+        let words = [
+            "begin the file with `-- migrations: foreign-keys=immediate`":
+                "let the migration enforce foreign keys immediately",
+            "Remove foreign-keys=immediate": "Let the migration defer foreign keys",
+            "at the end of the file": "at the end of the migration",
+            "Begin a file with `-- migrations: redefine` instead": "Rebuild the table instead",
+            ": `-- migrations: redefine` changes constraints of a table.": ".",
+        ]
+        let reason = words.reduce(reason) { $0.replacing($1.key, with: $1.value) }
+        return ReviewFinding(file: file, line: line, rule: rule, problem: problem, reason: reason)
+    }
+}

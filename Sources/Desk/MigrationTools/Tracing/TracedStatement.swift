@@ -1,0 +1,69 @@
+import Foundation
+package import SchemaMigrations
+
+/// A statement that a migration has run.
+package struct TracedStatement: Hashable, Sendable {
+    /// The effect that a statement can have.
+    package enum Kind: Sendable {
+        /// It may change the schema, rows or a setting.
+        case change
+        /// It only reads, rows or the list of tables.
+        case read
+        /// It begins or ends a transaction, asks for a setting or the columns of a table, or is the comment with which
+        /// SQLite reports what triggers run.
+        case other
+    }
+
+    /// The text, with parameters.
+    package let sql: String
+    /// The text, with the arguments in the place of the parameters.
+    package let expanded: String
+
+    /// Creates a statement.
+    package init(sql: String, expanded: String) {
+        self.sql = sql
+        self.expanded = expanded
+    }
+
+    /// The effect, by the statement's words.
+    package var kind: Kind {
+        let bytes = Array(sql.utf8)
+        var lexer = SQLLexer(bytes)
+        func word(_ token: SQLLexer.Token?) -> String {
+            token.map { String(decoding: bytes[$0.range], as: UTF8.self).uppercased() } ?? ""
+        }
+        let first = word(lexer.next())
+        switch first {
+        case "SELECT", "VALUES", "EXPLAIN": return .read
+        case "PRAGMA":
+            let words = lexer.map(word)
+            return words.contains("=") ? .change : .other
+        case "WITH":
+            let isChange = lexer.contains { ["INSERT", "REPLACE", "UPDATE", "DELETE"].contains(word($0)) }
+            return isChange ? .change : .read
+        default: return Self.changes.contains(first) ? .change : .other
+        }
+    }
+
+    /// Returns whether one of the names stands in the statement.
+    package func mentions(_ names: Set<SQLName>) -> Bool {
+        let bytes = Array(sql.utf8)
+        return SQLLexer(bytes).contains { token in
+            (token.kind == .word || token.kind == .quotedName)
+                && names.contains(SQLName(token: String(decoding: bytes[token.range], as: UTF8.self)))
+        }
+    }
+
+    private static let changes: Set<String> = [
+        "ALTER", "ANALYZE", "ATTACH", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "REINDEX", "REPLACE",
+        "UPDATE", "VACUUM",
+    ]
+}
+
+extension TracedStatement {
+    /// The table that the statement creates.
+    package var createdTable: SQLName? {
+        guard kind == .change, let script = try? SQLScript(Data(sql.utf8), fileName: "") else { return nil }
+        return ScriptOutline(script).statements.first?.createdTable
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import GRDB
+import SchemaMigrations
+
+extension Rehearsal {
+    /// Copies a database, has the body rehearse on the copy, and removes the copy.
+    ///
+    /// - Throws: `SchemaMigrationError`, or the body's error.
+    static func withCopy(
+        of database: any DatabaseReader, in folder: URL?, _ progress: Progress?,
+        _ body: (DatabaseQueue) throws -> Rehearsal
+    ) throws -> Rehearsal {
+        try SchemaMigrationError.mapErrors {
+            try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
+                try CopyFile.create(at: file, like: database.originalFile)
+                let configuration = database.configuration.forCopying()
+                let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+                try database.backup(to: queue, progress: progress)
+                let result = Result { try body(queue) }
+                try queue.close()
+                return try result.get()
+            }
+        }
+    }
+}

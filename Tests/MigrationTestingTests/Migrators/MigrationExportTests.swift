@@ -1,0 +1,193 @@
+import Foundation
+import GRDB
+import MigrationTesting
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("An export of GRDB's migrations", .timed)
+struct MigrationExportTests {
+    private static func migrator(
+        _ body: @escaping @Sendable (Database) throws -> Void
+    ) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("create book") { db in
+            try db.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, price REAL)")
+        }
+        migrator.registerMigration("edit", migrate: body)
+        return migrator
+    }
+
+    /// Returns why the second migration stays in Swift.
+    private func reason(_ body: @escaping @Sendable (Database) throws -> Void) throws -> String? {
+        try MigrationExport(of: Self.migrator(body), startingAt: 1).code["edit"]
+    }
+
+    @Test("writes a file for each migration, with its statements and their arguments")
+    func files() throws {
+        var migrator = Self.migrator { db in
+            try db.alter(table: "book") { $0.add(column: "year", .integer) }
+            try db.execute(
+                sql: "INSERT INTO book(title, price) VALUES (?, ?) -- the first",
+                arguments: ["it's; new\n", 0.1])
+        }
+        migrator.registerMigration("_strict/keys.", foreignKeyChecks: .immediate) { db in
+            try db.execute(sql: "DELETE FROM book WHERE id = ?", arguments: [7])
+        }
+        let export = try MigrationExport(of: migrator, startingAt: 20240601000000000)
+        let folder = try TemporaryFolder()
+        try export.write(to: folder.file("Migrations"))
+        func text(_ name: String) throws -> String {
+            try String(contentsOf: folder.file("Migrations").appendingPathComponent(name), encoding: .utf8)
+        }
+        #expect(
+            export.fileNames == [
+                "20240601000000000_create-book.sql", "20240601000000001_edit.sql",
+                "20240601000000002_strict-keys.sql",
+            ])
+        #expect(
+            try text(export.fileNames[1]) == """
+                ALTER TABLE "book" ADD COLUMN "year" INTEGER;
+                INSERT INTO book(title, price) VALUES ('it''s; new
+                ', 0.1) -- the first
+                ;
+
+                """)
+        #expect(
+            try text(export.fileNames[2]) == """
+                -- migrations: foreign-keys=immediate
+                DELETE FROM book WHERE id = 7;
+
+                """)
+        #expect(throws: (any Error).self) { try export.write(to: folder.file("Migrations")) }
+        #expect(
+            export.description == """
+                let schema = try SchemaMigrator(
+                    directory: folder,
+                    adopting: .grdbMigrations(
+                        means: [
+                            "create book": 20240601000000000,
+                            "edit": 20240601000000001,
+                            "_strict/keys.": 20240601000000002,
+                        ]))
+                """)
+    }
+
+    @Test("prints what stays in Swift with the reason, and maps merged and removed identifiers")
+    func code() throws {
+        var migrator = Self.migrator { db in
+            for id in try Int.fetchAll(db, sql: "SELECT id FROM book") {
+                try db.execute(sql: "UPDATE book SET title = trim(title) WHERE id = ?", arguments: [id])
+            }
+        }
+        migrator.registerMigration("shelf", merging: ["shelf1", "shelf2"]) { db, _ in
+            try db.create(table: "shelf") { $0.column("id", .integer) }
+        }
+        let export = try MigrationExport(of: migrator, startingAt: 10, ignoring: ["draft"])
+        #expect(
+            export.description == """
+                let schema = try SchemaMigrator(
+                    directory: folder,
+                    migrations: [
+                        // It reads rows between its statements: SELECT id FROM book.
+                        CodeMigration(11, "edit") { db in
+                            <#the closure of edit#>
+                        },
+                    ],
+                    adopting: .grdbMigrations(
+                        means: [
+                            "create book": 10,
+                            "edit": 11,
+                            "shelf": 12,
+                        ],
+                        merging: [
+                            "shelf": ["shelf1", "shelf2"],
+                        ],
+                        ignoring: ["draft"]))
+                """)
+    }
+
+    private struct Case: Sendable {
+        let reason: String
+        let body: @Sendable (Database) throws -> Void
+
+        init(_ reason: String, _ body: @escaping @Sendable (Database) throws -> Void) {
+            self.reason = reason
+            self.body = body
+        }
+    }
+
+    private static let uuid = Case("writes other values each time: UPDATE book SET title = ?") { db in
+        try db.execute(sql: "UPDATE book SET title = ?", arguments: [UUID().uuidString])
+    }
+    private static let seconds = Case("writes the time at which it runs: UPDATE book SET price = ?") { db in
+        let now = Int(Date().timeIntervalSince1970)
+        try db.execute(sql: "UPDATE book SET price = ?", arguments: [now])
+    }
+    private static let date = Case("writes the time at which it runs: UPDATE book SET title = ?") { db in
+        try db.execute(sql: "UPDATE book SET title = ?", arguments: [Date()])
+    }
+    private static let branch = Case(
+        "runs other statements over other rows: DELETE FROM book WHERE id = 8"
+    ) { db in
+        try db.execute(sql: "UPDATE book SET price = price + 1")
+        if db.changesCount > 0 { try db.execute(sql: "DELETE FROM book WHERE id = 8") }
+    }
+    private static let savepoint = Case("takes statements back: ") { db in
+        try db.inSavepoint {
+            try db.execute(sql: "DELETE FROM book")
+            return .rollback
+        }
+        try db.execute(sql: "UPDATE book SET price = 2")
+    }
+    /// SQLite writes a number with 15 digits where it shows the arguments of a statement.
+    private static let digits = Case("does something else than its statements: ") { db in
+        let price: Double = 0.1
+        try db.execute(sql: "INSERT INTO book(price) VALUES (?)", arguments: [price.nextUp])
+    }
+    private static let nothing = Case("runs no statement: what it does, it does in Swift") { _ in }
+    private static let setting = Case("does what a file cannot: ") { db in
+        try db.execute(sql: "PRAGMA case_sensitive_like = ON; DELETE FROM book WHERE title LIKE 'A%'")
+    }
+    private static let cases = [uuid, seconds, date, branch, savepoint, digits, nothing, setting]
+
+    @Test("leaves in Swift what a file cannot do, and says why", arguments: 0..<8)
+    func reasons(number: Int) throws {
+        let expected = Self.cases[number]
+        let found = try reason(expected.body)
+        #expect(found?.hasPrefix(expected.reason) == true, "\(found ?? "a file")")
+    }
+
+    @Test("takes what SQL computes anew each time for the same")
+    func computed() throws {
+        let found = try reason { db in
+            try db.execute(sql: "PRAGMA user_version = 5")
+            try db.execute(sql: "INSERT INTO book(title) VALUES (hex(randomblob(9)))")
+            try db.execute(sql: "UPDATE book SET title = date('now') WHERE id = 1")
+        }
+        #expect(found == nil)
+    }
+
+    @Test("fails as the migrations do on a new database, and refuses a version below 1")
+    func failures() throws {
+        let error = try #require(throws: DatabaseError.self) {
+            try MigrationExport(of: Self.migrator { try $0.drop(table: "nothing") })
+        }
+        #expect(error.message == "no such table: nothing")
+        let other = try #require(throws: SchemaMigrationError.self) {
+            try MigrationExport(of: Self.migrator { _ in }, startingAt: 0)
+        }
+        #expect(
+            other.description
+                == "The first file cannot have version 0. Pass a date as startingAt:, such as 20240601000000000.")
+    }
+
+    @Test("names the files after the day, so that new files come after them")
+    func versions() throws {
+        let name = try #require(try MigrationExport(of: Self.migrator { _ in }).fileNames.first)
+        let day = Date().formatted(.iso8601.year().month().day().dateSeparator(.omitted))
+        #expect(name.hasPrefix(day.prefix(6)))
+        #expect(name.hasSuffix("000000000_create-book.sql"))
+    }
+}
