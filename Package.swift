@@ -132,7 +132,16 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/QuickStart",
-            resources: [.process("Migrations")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "GettingStarted",
+            dependencies: [
+                "AppMigrations",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Samples/GettingStarted",
             swiftSettings: settings
         ),
         .executableTarget(
@@ -319,8 +328,8 @@ let package = Package(
         .testTarget(
             name: "JournalTests",
             dependencies: [
-                "Accounts", "AppMigrations", "Journal", "MigrationTesting", "QuickStart", "SchemaMigrations",
-                "TestSupport", "TestTraits",
+                "Accounts", "AppMigrations", "GettingStarted", "Journal", "MigrationTesting", "QuickStart",
+                "SchemaMigrations", "TestSupport", "TestTraits",
             ],
             swiftSettings: settings),
     ]

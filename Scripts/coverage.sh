@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 # The libraries that apps link, and the executables that tests start.
 libraries="AppMigrations DatabaseFiles MigrationDiagnostics SchemaMigrations"
-executables="Accounts app-migrations embed-migrations EmbeddedSQL Journal Launcher QuickStart"
+executables="Accounts app-migrations embed-migrations EmbeddedSQL GettingStarted Journal Launcher QuickStart"
 [ "$(uname -s)" != Linux ] || executables="$executables CrashTests Workload"
 
 swift=${SWIFT:-swift}

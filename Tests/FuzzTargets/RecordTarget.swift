@@ -11,7 +11,7 @@ extension FuzzTarget {
             {"format":"1.2","new":[1],"seen":{"app":[{"version":"1.0","first":"2026-01-07T09:30:00Z"}]},
             "managers":{"Library":{"start":"1.0","completed":"1.1","highest":"2.0","downgradedTo":"1.1",
             "fresh":"1.0 (3)","databases":["a.sqlite"],
-            "work":{"1.1":"done","1.1-1":"notNeeded","1.3":"givenUp","1.4":"skipped","0.9":{"owed":true},
+            "done":["1.1","x 1"],"notNeeded":["1.1-1"],"skipped":["1.4"],"open":{"0.9":{"owed":true},
             "1.2":{"failures":3},
             "2.0":{"position":{"cursor":"{\\"next\\":3}","done":2,"total":5,"setAside":[["42"]],"x":1},
             "running":{"build":"2.0","since":"2026-03-02T18:04:11Z","deferred":true,"x":1},
@@ -20,7 +20,7 @@ extension FuzzTarget {
             "version change 2.0":{"deaths":1,"build":""},"y 2":[]}}}}
             """,
             #"{"format":"2.0"}"#,
-            #"{"format":"1.0","managers":{"Library":{"start":7,"work":[]}},"seen":[]}"#,
+            #"{"format":"1.0","managers":{"Library":{"start":7,"done":{}}},"seen":[]}"#,
             "[]", "{", "",
         ]
     ) { bytes in

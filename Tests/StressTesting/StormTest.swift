@@ -11,6 +11,8 @@ struct StormTest: StressTest {
                 // Both stores and journals, deferred work, files that move, and a new database, which all of them try to make.
                 [0, 3, 15, 16, 19].map { storm(scenarios[$0], processes: 8, rounds: 4) }
                     + [storm(scenarios[6], processes: 32, rounds: 4)]
+                    // A set that was squashed, with a database that goes on, a new one, and one that is refused.
+                    + [1, 3, 5].map { storm(WorkloadRuns.squashes[$0], processes: 8, rounds: 4) }
             case .long:
                 scenarios.flatMap { scenario in
                     [8, 32].map { storm(scenario, processes: $0, rounds: 1_000 / scenarios.count) }

@@ -33,11 +33,10 @@ struct SweepTest: StressTest {
                 [(0, 4), (3, 7), (10, 14), (12, -4), (14, 18), (17, 21)].map { scenario, number in
                     [command, scenarios[scenario], "--of-each-kind=\(number)"]
                 }
-                    // Files that are moved and copied, migrations that are undone, and a table that is redefined.
+                    // Files that are moved and copied, migrations that are undone or squashed, a table that is
+                    // redefined, and a database that is damaged.
                     + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches + WorkloadRuns.redefinitions
-                    + WorkloadRuns.salvages).map {
-                        [command, $0, "--every", "97"]
-                    }
+                    + WorkloadRuns.squashes + WorkloadRuns.salvages).map { [command, $0, "--every", "97"] }
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()

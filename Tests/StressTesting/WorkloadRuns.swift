@@ -13,7 +13,8 @@ package struct WorkloadRuns {
     /// The scenarios that are tried, as `Workload` reads them.
     ///
     /// They are the journal, the store, the commits, what a launch finds, and whether it copies the database.
-    static let scenarios = launches + deferred + moves + branches + redefinitions + salvages
+    static let scenarios =
+        launches + deferred + moves + branches + redefinitions + squashes + salvages
 
     /// The scenarios that end with the launch: each value of one part is there with each value of every other one.
     static let launches = [
@@ -48,6 +49,15 @@ package struct WorkloadRuns {
 
     /// The scenarios whose database is damaged: the launch salvages it, by its rule, and with the rows in the log.
     static let salvages = ["rollback-json-grouped-salvaged-unsaved", "wal-sqlite-each-salvaged-unsaved"]
+
+    /// The scenarios with a set of which the oldest migrations were squashed: a new database, one of a release that had them
+    /// all, in its place and moved, and one that lacks some, which is refused.
+    static let squashes = [
+        "rollback-json-grouped-squashed-unsaved", "wal-sqlite-each-squashed-saved",
+        "wal-json-grouped-squashedmoved-unsaved",
+        "wal-json-grouped-begun-unsaved", "rollback-sqlite-each-begun-unsaved",
+        "rollback-sqlite-grouped-outdated-unsaved", "wal-json-each-outdated-unsaved",
+    ]
 
     /// The pairs of features that no scenario has, and that have no reason to be missing.
     package static func missingPairs() throws -> [String] {

@@ -35,6 +35,8 @@ struct FolderState: Equatable {
     }
 
     var ledger: [Int] = []
+    /// The last of its migrations; 0 if there is none.
+    var latest: Int { ledger.last ?? 0 }
     /// The migrations of another branch in the ledger.
     var branch: [Int] = []
     var dump: [String] = []
@@ -177,11 +179,11 @@ struct FolderState: Equatable {
 
     private static func record(_ json: Any?) -> Record {
         let fields = json as? [String: Any]
-        let work = (fields?["work"] as? [String: Any] ?? [:]).filter { !$0.key.contains(" ") }
-        let open = work.compactMapValues { $0 as? [String: Any] }
+        let open = (fields?["open"] as? [String: [String: Any]] ?? [:]).filter { !$0.key.contains(" ") }
         return Record(
             settled: Set(
-                work.filter { ["done", "notNeeded", "skipped"].contains($0.value as? String) }.keys),
+                ["done", "notNeeded", "skipped"].flatMap { fields?[$0] as? [String] ?? [] }
+                    .filter { !$0.contains(" ") }),
             completed: fields?["completed"] as? String,
             positions: open.compactMapValues { $0["position"] as? [String: Any] }.mapValues(Position.init),
             unended: Set(

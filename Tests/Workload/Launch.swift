@@ -49,6 +49,8 @@ struct Launch {
             case .app: try report("ended \(migrate())")
             case .schema: try report("ended \(migrateSchema())")
             }
+        } catch  where isDueRefusal(error) {
+            report("ended")
         } catch let error as SchemaMigrationError {
             report("failed \(error.code): \(error)")
         } catch let error as MigrationError where isTyped(error) {
@@ -241,13 +243,17 @@ struct Launch {
             }
         let backups = URL(fileURLWithPath: "\(folder)/backups")
         let snapshot = URL(fileURLWithPath: "\(folder)/snapshot.sql")
+        let options = SchemaOptions(
+            commits: commits, newerDatabases: scenario.start == .branched ? .rollBack : .refuse,
+            backupFolder: scenario.backup == .saved ? backups : nil,
+            busyTimeout: patience)
+        if scenario.isSquashed, version == nil {
+            return try SchemaMigrator(directory: Squashing.directory(in: folder), options: options)
+        }
         return try SchemaMigrator(
             migrations: Schema.migrations(for: scenario),
             snapshot: scenario.start == .snapshot ? snapshot : nil,
-            options: SchemaOptions(
-                commits: commits, newerDatabases: scenario.start == .branched ? .rollBack : .refuse,
-                backupFolder: scenario.backup == .saved ? backups : nil,
-                busyTimeout: patience),
+            options: options,
             adopting: scenario.start == .unrecorded ? SchemaAdoption { _ in 1 } : nil)
     }
 

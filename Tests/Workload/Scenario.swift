@@ -10,10 +10,13 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// snapshot to begin with, the data of version 2.0 with work for deferred steps, or that of 2.1, which died in
     /// the middle of it; or that of 1.0 in another folder, from which the files are moved, or copied as if it were on
     /// another volume; or that of 1.0 with migrations of another branch, which the launch undoes; or that of 1.0, of which the
-    /// launch redefines a table; or that of 1.0 in a damaged database, which the launch salvages.
+    /// launch redefines a table; or nothing and a set of migrations of which the oldest were squashed, the data of a
+    /// release that had them all, in its place or in another folder, or the data of one that lacks some, which the
+    /// launch refuses; or that of 1.0 in a damaged database, which the launch salvages.
     enum Start: String, CaseIterable, Sendable {
-        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched, redefined,
-            salvaged
+        case fresh, upgrade, unrecorded, snapshot, waiting, halfway, moved, copied, branched, redefined
+        case begun, squashed, outdated, salvaged
+        case squashedMoved = "squashedmoved"
     }
     enum Backup: String, CaseIterable, Sendable { case unsaved, saved }
     /// The managers that share the store.
@@ -27,10 +30,10 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     var managers = Managers.one
 
     /// True if there is data of version 1.0.
-    var isOldInstall: Bool { start != .fresh && start != .snapshot }
+    var isOldInstall: Bool { start != .fresh && start != .snapshot && start != .begun }
 
     /// True if the files of version 1.0 are in another folder.
-    var moves: Bool { start == .moved || start == .copied }
+    var moves: Bool { start == .moved || start == .copied || start == .squashedMoved }
 
     /// The folder in which the files of version 1.0 are then.
     static let oldFolder = "old"
@@ -38,10 +41,9 @@ struct Scenario: Hashable, Sendable, CustomStringConvertible {
     /// The version of the app that is launched: 2.1 has deferred steps, and 3.0 finishes those in the database.
     var version: AppVersion {
         switch start {
-        case .fresh, .upgrade, .unrecorded, .snapshot, .moved, .copied, .branched, .redefined, .salvaged:
-            "2.0"
         case .waiting: "2.1"
         case .halfway: "3.0"
+        default: "2.0"
         }
     }
 

@@ -36,14 +36,22 @@ struct Template {
         case .salvaged:
             try launch("1.0")
             try Damage(folder: folder).make()
-        case .upgrade, .waiting, .halfway, .moved, .copied, .branched, .redefined:
+        case .begun: try Squashing.writeFiles(to: folder)
+        case .upgrade, .waiting, .halfway, .moved, .copied, .branched, .redefined, .squashed, .squashedMoved,
+            .outdated:
             try launch("1.0")
             let db = try PlainDatabase("\(folder)/library.sqlite")
             // What is moved has rows that are only in the write-ahead log.
             if scenario.moves { _ = try db.rows("PRAGMA wal_autocheckpoint = 0") }
             try db.execute(Schema.rows)
+            if scenario.start == .branched { try apply(Schema.migrations.prefix(1) + Schema.branch) }
+            if scenario.isSquashed {
+                try apply(Schema.migrations.filter { scenario.squashedDatabase.contains(Int($0.version)) })
+                try Squashing.writeFiles(to: folder)
+            }
             if scenario.moves { try moveFiles() }
-            if scenario.start == .branched { try changeBranch() }
+            // Whoever closes it last empties the log.
+            withExtendedLifetime(db) {}
             guard scenario.start == .waiting || scenario.start == .halfway else { break }
             try launch("2.0")
             try PlainDatabase("\(folder)/library.sqlite").execute(Deferral.tables)
@@ -65,12 +73,17 @@ struct Template {
         try? FileManager.default.removeItem(atPath: "\(folder)/library.sqlite-shm")
     }
 
-    /// Applies the migrations of another branch, which the ledger can undo.
-    private func changeBranch() throws {
-        let migrations = Schema.migrations.prefix(1) + Schema.branch
+    /// Applies the migrations of another branch, which the ledger can undo, or of an old release.
+    private func apply(_ migrations: some Sequence<SQLMigration>) throws {
+        let migrations = Array(migrations)
         let file = DatabaseFile(path: "\(folder)/library.sqlite")
-        _ = try Child.run { _ = try? SchemaMigrator(migrations: Array(migrations)).migrate(file.openQueue()) }
+        _ = try Child.run { _ = try? SchemaMigrator(migrations: migrations).migrate(file.openQueue()) }
+        let versions = try PlainDatabase("\(folder)/library.sqlite")
+            .column("SELECT version FROM schema_migrations ORDER BY version")
+        guard versions == migrations.map({ "\($0.version)" }) else { throw Unapplied() }
     }
+
+    private struct Unapplied: Error {}
 
     private func launch(_ version: AppVersion, diesAfterBatch: Bool = false) throws {
         var launch = Launch(scenario: scenario, folder: folder, version: version)

@@ -144,6 +144,14 @@ struct JSONField {
         return values.map { JSONField(value: $0, path: path) }
     }
 
+    func texts() throws -> [String] {
+        guard case .array(let values) = value else { throw unexpected("a list") }
+        return try values.map { value in
+            guard case .string(let text) = value else { throw unexpected("a list of texts") }
+            return text
+        }
+    }
+
     func text() throws -> String {
         guard case .string(let text) = value else { throw unexpected("a text") }
         return text

@@ -6,13 +6,18 @@ extension MigrationRecord {
     /// - Throws: ``MigrationError`` with the code `damagedStore`, which names the field.
     init(_ field: JSONField) throws {
         self.init(start: try field.fieldIfPresent("start")?.version())
-        let known = try field.field("work")
-        let states = try known.object()
-        reserve(states.count)
-        for (key, state) in states {
-            // Work of a kind that only a newer version of the package knows is left as it is.
-            guard let id = try WorkID(key: key, in: known) else { continue }
-            self[id] = try WorkState(settled: state) ?? .open(OpenWork(known.field(key)))
+        for (name, state) in Self.lists {
+            // This one is always there, or a record that has lost its fields would be taken for one of nothing.
+            let list = try name == "done" ? field.field(name) : field.fieldIfPresent(name)
+            guard let list else { continue }
+            let keys = try list.texts()
+            reserve(keys.count)
+            for key in keys { try add(key, in: list) { state } }
+        }
+        if let open = try field.fieldIfPresent("open") {
+            for key in try open.object().keys {
+                try add(key, in: open) { .open(try OpenWork(open.field(key))) }
+            }
         }
         freshBuild = try field.fieldIfPresent("fresh")?.text()
         completed = try field.fieldIfPresent("completed")?.version()
@@ -27,7 +32,11 @@ extension MigrationRecord {
     func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
         var fields = old
         fields["start"] = start?.json
-        fields["work"] = .object(workFields(replacing: old["work"]))
+        for (name, state) in Self.lists {
+            let keys = keys(of: state, replacing: old[name])
+            fields[name] = keys.isEmpty && name != "done" ? nil : .array(keys.map(JSONValue.string))
+        }
+        fields["open"] = openFields(replacing: old["open"])
         fields["fresh"] = freshBuild.map(JSONValue.string)
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
@@ -37,21 +46,43 @@ extension MigrationRecord {
         return fields
     }
 
-    private func workFields(replacing old: JSONValue?) -> [String: JSONValue] {
+    /// The lists of settled work.
+    private static let lists: KeyValuePairs<String, WorkState> = [
+        "done": .done, "notNeeded": .notNeeded, "skipped": .skipped,
+    ]
+
+    /// Adds work with its state, if this version of the package knows its kind.
+    private mutating func add(_ key: String, in field: JSONField, _ state: () throws -> WorkState) throws {
+        guard let id = try WorkID(key: key, in: field) else { return }
+        guard insert(id, try state()) else { throw field.damage("\(key) has two states") }
+    }
+
+    private func keys(of state: WorkState, replacing old: JSONValue?) -> [String] {
+        var keys = work.filter { $0.value == state }.keys.sorted().map(\.key)
+        if case .array(let known) = old {
+            for case .string(let key) in known where WorkID.isUnknown(key: key) { keys.append(key) }
+        }
+        return keys
+    }
+
+    private func openFields(replacing old: JSONValue?) -> JSONValue? {
         let known = old.fields
         var fields = known.filter { WorkID.isUnknown(key: $0.key) }
-        for (id, state) in work { fields[id.key] = state.json(replacing: known[id.key]) }
-        return fields
+        for case (let id, .open(let open)) in work {
+            fields[id.key] = .object(open.json(replacing: known[id.key].fields))
+        }
+        return fields.isEmpty ? nil : .object(fields)
     }
 }
 
 extension WorkID {
     /// The key under which a record keeps the work, as in `2.0` and `schema step 2.0`.
-    var key: String { kind == .step ? "\(version)" : "\(kind.rawValue) \(version)" }
+    var key: String { kind == .step ? version.description : "\(kind.rawValue) \(version)" }
 
     /// Creates the work with a key; nil for a kind that only a newer version of the package knows.
     fileprivate init?(key: String, in field: JSONField) throws {
-        guard let space = key.utf8.lastIndex(of: UInt8(ascii: " ")) else {
+        // A version begins with a digit, and a kind with a letter.
+        guard key.utf8.first?.isDigit == false, let space = key.utf8.lastIndex(of: UInt8(ascii: " ")) else {
             self.init(try field.version(in: key))
             return
         }
@@ -65,30 +96,8 @@ extension WorkID {
     }
 }
 
-extension WorkState {
-    /// Reads the state of work that has come to its end; nil for anything else.
-    fileprivate init?(settled value: JSONValue) {
-        switch value {
-        case .string("done"): self = .done
-        case .string("notNeeded"): self = .notNeeded
-        case .string("skipped"): self = .skipped
-        default: return nil
-        }
-    }
-
-    fileprivate func json(replacing old: JSONValue?) -> JSONValue {
-        switch self {
-        case .done: return .string("done")
-        case .notNeeded: return .string("notNeeded")
-        case .skipped: return .string("skipped")
-        case .open(let open): return .object(open.json(replacing: old.fields))
-        }
-    }
-}
-
 extension OpenWork {
     fileprivate init(_ field: JSONField) throws {
-        if case .string(let word) = field.value { throw field.damage("\"\(word)\" is no state of work") }
         let limit = Self.maximumCount
         isOwed = try field.isTrue("owed")
         running = try field.fieldIfPresent("running").map { try Start($0) }

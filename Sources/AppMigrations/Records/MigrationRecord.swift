@@ -40,6 +40,11 @@ extension MigrationRecord {
         }
     }
 
+    /// Adds work, and returns false if it is there already.
+    mutating func insert(_ id: WorkID, _ state: WorkState) -> Bool {
+        work.updateValue(state, forKey: id) == nil
+    }
+
     /// Makes room for the states of so much work.
     mutating func reserve(_ count: Int) { work.reserveCapacity(count) }
 
@@ -90,8 +95,8 @@ extension MigrationRecord {
     mutating func endRunning(
         isDeferred: Bool, except own: WorkID? = nil, _ change: (inout OpenWork) -> Void = { _ in }
     ) {
-        for id in work.keys where id != own {
-            guard var open = open(id), open.running?.isDeferred == isDeferred else { continue }
+        for (id, state) in work where id != own {
+            guard case .open(var open) = state, open.running?.isDeferred == isDeferred else { continue }
             change(&open)
             open.running = nil
             self[id] = .open(open)

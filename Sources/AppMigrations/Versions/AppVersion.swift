@@ -124,7 +124,8 @@ extension AppVersion: Hashable {
     /// - Parameter hasher: the hasher.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(packedNumbers)
-        hasher.combine(suffix)
+        // Nearly all versions have none, and each launch hashes dozens.
+        if suffix != .empty { hasher.combine(suffix) }
     }
 }
 
@@ -259,6 +260,17 @@ extension AppVersion.Numbers {
     }
 
     private static let greatest = UInt64(UInt32.max)
+}
+
+extension AppVersion.Numbers {
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .few(let high, let low):
+            hasher.combine(high)
+            if low != 0 { hasher.combine(low) }
+        case .many(let list): hasher.combine(list)
+        }
+    }
 }
 
 extension AppVersion.Numbers: Comparable {

@@ -4,6 +4,15 @@ package struct WorkID: Sendable, Hashable {
         case step
         case schemaStep = "schema step"
         case versionChange = "version change"
+
+        /// Where the kind stands among sorted work.
+        fileprivate var rank: Int {
+            switch self {
+            case .step: 0
+            case .schemaStep: 1
+            case .versionChange: 2
+            }
+        }
     }
 
     package let kind: Kind
@@ -12,5 +21,16 @@ package struct WorkID: Sendable, Hashable {
     package init(_ version: AppVersion, _ kind: Kind = .step) {
         self.kind = kind
         self.version = version
+    }
+}
+
+extension WorkID {
+    /// Hashes the version alone: few versions have work of two kinds in one place.
+    package func hash(into hasher: inout Hasher) { hasher.combine(version) }
+}
+
+extension WorkID: Comparable {
+    package static func < (one: WorkID, other: WorkID) -> Bool {
+        one.kind == other.kind ? one.version < other.version : one.kind.rank < other.kind.rank
     }
 }

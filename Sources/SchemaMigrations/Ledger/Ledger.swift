@@ -120,7 +120,7 @@ package struct Ledger: Sendable {
     private static func fetchVersions(
         _ db: Database, where condition: String = "TRUE", arguments: StatementArguments = []
     ) throws -> [SchemaVersion] {
-        let statement = try db.makeStatement(
+        let statement = try db.cachedStatement(
             sql: "SELECT version FROM main.schema_migrations WHERE \(condition) ORDER BY version")
         try statement.setArguments(arguments)
         if let versions = try statement.integers() { return versions }

@@ -92,7 +92,7 @@ struct RecordChecksumTests {
             try state.setRecord(MigrationRecord(start: "1.0"), of: "Library")
         }
         let text = try String(contentsOf: url, encoding: .utf8)
-        try text.replacing("1.0\",\n      \"work", with: "1.1\",\n      \"work")
+        try text.replacing("\"start\" : \"1.0\"", with: "\"start\" : \"1.1\"")
             .write(to: url, atomically: true, encoding: .utf8)
         let error = try #require(throws: MigrationError.self) { try store.read("Library") }
         #expect(error.code == .damagedStore)

@@ -14,7 +14,7 @@ struct StoreStateTests {
                 json: Data(
                     #"""
                     {"format":"1.3","new":[1,2.5,true,null,"x",{"a":[]}],"seen":{},"managers":
-                    {"Other":{"start":"1.0","work":{},"mood":"good"}}}
+                    {"Other":{"start":"1.0","done":[],"mood":"good"}}}
                     """#.utf8))
             var record = MigrationRecord(start: "1.0")
             record.settle("1.1")
@@ -57,7 +57,7 @@ struct StoreStateTests {
     func hugeCount() throws {
         let state = try StoreState(
             json: Data(
-                #"{"format":"1.0","seen":{},"managers":{"A":{"start":"1","work":{"2":{"position":{"done":9223372036854775807}}}}}}"#
+                #"{"format":"1.0","seen":{},"managers":{"A":{"start":"1","done":[],"open":{"2":{"position":{"done":9223372036854775807}}}}}}"#
                     .utf8))
         #expect(throws: MigrationError.self) { try state.record(of: "A") }
     }

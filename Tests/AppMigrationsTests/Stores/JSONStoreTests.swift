@@ -40,8 +40,8 @@ struct JSONStoreTests {
               "managers": {
                 "Library": {
                   "start": "1.0", "completed": "1.1", "highest": "2.0",
-                  "work": {
-                    "1.1": "done", "1.1-1": "done",
+                  "done": [ "1.1", "1.1-1" ],
+                  "open": {
                     "2.0": { "running": { "build": "2.0 (417)", "since": "2026-03-02T18:04:11Z" }, "deaths": 1 }
                   }
                 }
@@ -86,19 +86,19 @@ struct JSONStoreTests {
                   "managers" : {
                     "Library" : {
                       "completed" : "1.1",
-                      "highest" : "1.1",
-                      "start" : "1.0",
-                      "work" : {
+                      "done" : [
 
-                      }
+                      ],
+                      "highest" : "1.1",
+                      "start" : "1.0"
                     },
                     "Settings" : {
                       "completed" : "1.1",
+                      "done" : [
+                        "1.1"
+                      ],
                       "highest" : "1.1",
-                      "start" : "1.0",
-                      "work" : {
-                        "1.1" : "done"
-                      }
+                      "start" : "1.0"
                     }
                   },
                   "seen" : {
@@ -173,27 +173,27 @@ struct JSONStoreTests {
                 "migrations.json: damaged at managers.Library: expected an object."
             ),
             (
-                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0", "work": {"1..1": "done"}}}}"#,
-                #"migrations.json: damaged at managers.Library.work: "1..1" is not an app version: expected a digit at offset 2, found "."."#
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0", "done": ["1..1"]}}}"#,
+                #"migrations.json: damaged at managers.Library.done: "1..1" is not an app version: expected a digit at offset 2, found "."."#
             ),
             (
                 #"{"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0"}}}"#,
-                "migrations.json: damaged at managers.Library.work: expected an object."
+                "migrations.json: damaged at managers.Library.done: expected a list."
             ),
             (
-                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"work": {"1.1": "did"}}}}"#,
-                #"migrations.json: damaged at managers.Library.work.1.1: "did" is no state of work."#
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"done": ["1.1"], "skipped": ["1.1.0"]}}}"#,
+                "migrations.json: damaged at managers.Library.skipped: 1.1.0 has two states."
             ),
             (
-                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"work": {"1.1": ["done"]}}}}"#,
-                #"migrations.json: damaged at managers.Library.work.1.1: expected an object."#
+                #"{"format": "1.0", "seen": {}, "managers": {"Library": {"done": [], "open": {"1.1": "done"}}}}"#,
+                "migrations.json: damaged at managers.Library.open.1.1: expected an object."
             ),
             (
                 #"""
                 {"format": "1.0", "seen": {}, "managers": {"Library": {"start": "1.0",
-                "work": {"1.1": {"deaths": 9223372036854775807, "build": "1"}}}}}
+                "done": [], "open": {"1.1": {"deaths": 9223372036854775807, "build": "1"}}}}}
                 """#,
-                "migrations.json: damaged at managers.Library.work.1.1.deaths: 9223372036854775807 is out of range."
+                "migrations.json: damaged at managers.Library.open.1.1.deaths: 9223372036854775807 is out of range."
             ),
             (
                 #"{"format": "1.0", "seen": {"app": [{"version": "1.0", "first": "yesterday"}]}, "managers": {}}"#,
@@ -229,7 +229,7 @@ struct JSONStoreTests {
         try write(
             #"""
             {"format": "1.7", "device": {"id": 12}, "seen": {"app": [{"version": "1.0", "first": "2026-01-07T09:30:00Z", "by": "x"}]},
-             "managers": {"Library": {"start": "1.0", "work": {"later 3": 7}, "completed": "1.0", "highest": "1.0", "mood": true},
+             "managers": {"Library": {"start": "1.0", "done": ["1.5", "later 2"], "open": {"later 3": 7}, "completed": "1.0", "highest": "1.0", "mood": true},
                           "Other": {"shape": "unheard of"}}}
             """#)
         try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
@@ -242,9 +242,9 @@ struct JSONStoreTests {
         #expect(seen["app"]?.map { $0["version"] as? String } == ["1.0", "2.0"])
         #expect(seen["app"]?[0]["by"] as? String == "x")
         #expect(managers["Library"]?["mood"] as? Bool == true)
-        let work = try #require(managers["Library"]?["work"] as? [String: Any])
-        #expect(work["2.0"] as? String == "done")
-        #expect(work["later 3"] as? Int == 7)
+        #expect(managers["Library"]?["done"] as? [String] == ["1.5", "2.0", "later 2"])
+        let open = try #require(managers["Library"]?["open"] as? [String: Any])
+        #expect(open["later 3"] as? Int == 7)
         #expect(managers["Other"]?["shape"] as? String == "unheard of")
     }
 

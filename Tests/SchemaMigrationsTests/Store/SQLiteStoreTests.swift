@@ -99,9 +99,9 @@ struct SQLiteStoreTests {
             try rows() == [
                 #"format  "1.0""#,
                 """
-                managers Library {"completed":"1.1","downgradedTo":"1.1","highest":"2.0","start":"1.0",\
-                "work":{"0.9":{"owed":true},"1.1":"done","1.1-1":"notNeeded",\
-                "2.0":{"deaths":1,"running":{"build":"2.0 (417)","since":"2026-03-02T18:04:11Z"}}}}
+                managers Library {"completed":"1.1","done":["1.1"],"downgradedTo":"1.1","highest":"2.0","notNeeded":["1.1-1"],\
+                "open":{"0.9":{"owed":true},\
+                "2.0":{"deaths":1,"running":{"build":"2.0 (417)","since":"2026-03-02T18:04:11Z"}}},"start":"1.0"}
                 """,
                 #"seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0"}]"#,
             ])
@@ -154,7 +154,7 @@ struct SQLiteStoreTests {
         try queue.execute(
             """
             UPDATE app_migrations SET value = '"1.7"' WHERE part = 'format';
-            UPDATE app_migrations SET value = '{"start":"1.0","work":{},"mood":{"a":[1,null]}}'
+            UPDATE app_migrations SET value = '{"start":"1.0","done":[],"mood":{"a":[1,null]}}'
             WHERE part = 'managers';
             INSERT INTO app_migrations VALUES ('moods', 'today', '"good"'),
                 ('seen', 'app', '[{"version":"1.0","first":"2026-01-07T09:30:00Z","where":"Bonn"}]');
@@ -166,7 +166,7 @@ struct SQLiteStoreTests {
         #expect(
             try rows() == [
                 #"format  "1.7""#,
-                #"managers A {"completed":"1.0","mood":{"a":[1,null]},"start":"1.0","work":{}}"#,
+                #"managers A {"completed":"1.0","done":[],"mood":{"a":[1,null]},"start":"1.0"}"#,
                 #"moods today "good""#,
                 """
                 seen app [{"first":"2026-01-07T09:30:00Z","version":"1.0","where":"Bonn"},\
@@ -193,7 +193,7 @@ struct SQLiteStoreTests {
             ),
             (
                 "UPDATE app_migrations SET value = '{}' WHERE part = 'managers'",
-                "records.sqlite: damaged at managers.A.work: expected an object. \(restore)"
+                "records.sqlite: damaged at managers.A.done: expected a list. \(restore)"
             ),
             (
                 "UPDATE app_migrations SET value = '7' WHERE part = 'format'",

@@ -10,7 +10,7 @@ import Testing
 @Suite("The types of old schemas", .timed)
 struct RoundTripTests {
     /// Sets of migrations, each with the types of the columns whose dates have no time.
-    static let sets = ["Samples/Journal", "Samples/Accounts", "Samples/QuickStart"]
+    static let sets = ["Samples/Journal", "Samples/Accounts"]
 
     @Test("compile, and read and write every row unchanged, at every version of the samples", arguments: sets)
     func samples(path: String) async throws {

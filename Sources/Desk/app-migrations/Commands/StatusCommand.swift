@@ -12,7 +12,7 @@ struct StatusCommand: ParsableCommand {
         abstract: "Show the applied and the pending migrations of a database, and deferred steps.",
         discussion: """
             The database is only read. A migration is applied, pending, edited (its file has changed since), \
-            unknown (there is no file of it), or below the floor (the database began above it). An unknown migration is \
+            unknown (there is no file of it), or below the start (the database began above it). An unknown migration is \
             of a newer version, or of another branch: if it is compatible, the database can be used without it, and if \
             the database has kept its down migration, `migrate --undo-unknown` can undo it.
 
@@ -80,7 +80,7 @@ private struct StatusOutput: Encodable {
         case pending
         case edited
         case unknown
-        case belowFloor = "below-floor"
+        case belowStart = "below-start"
         case refused
     }
 
@@ -119,7 +119,7 @@ private struct StatusOutput: Encodable {
             for migration in known where !applied.contains(migration) { states[migration] = .refused }
         }
         for version in status.pendingVersions { states[version] = .pending }
-        for version in status.skippedVersions { states[version] = .belowFloor }
+        for version in status.skippedVersions { states[version] = .belowStart }
         for version in status.editedVersions { states[version] = .edited }
         for version in status.unknownVersions { states[version] = .unknown }
         return states
@@ -145,7 +145,7 @@ private struct StatusOutput: Encodable {
                 switch line.state {
                 case .applied: ("✓", style.good)
                 case .pending: ("·", style.notable)
-                case .belowFloor, .refused: ("-", style.faint)
+                case .belowStart, .refused: ("-", style.faint)
                 case .edited, .unknown: ("!", style.bad)
                 }
             table.add(
@@ -176,7 +176,7 @@ extension StatusOutput.Line {
         case .edited: "edited after it was applied\(date)"
         case .unknown:
             "applied\(date), no such file; \(isCompatible == true ? "compatible" : "not compatible"), \(canBeUndone == true ? "can be undone" : "cannot be undone")"
-        case .belowFloor: "below the floor"
+        case .belowStart: "below the start"
         case .refused: "not applied: the database is too old"
         }
     }
