@@ -24,12 +24,7 @@ extension FuzzTarget {
         if bytes.count % 3 == 1, let last = bytes.last {
             database = database.prefix(database.count * Int(last) / 256)
         }
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("pages-\(UUID().uuidString)")
-        let log = URL(fileURLWithPath: url.path + "-wal")
-        defer { for file in [url, log] { try? FileManager.default.removeItem(at: file) } }
-        try Data(database).write(to: url)
-        try Data(file.suffix(original.log.count)).write(to: log)
-        let rows = try DamagedRows(at: url)
+        let rows = try DamagedRows(in: Array(database), log: file.suffix(original.log.count))
         try expect(rows.count < file.count, "\(bytes) has \(rows.count) rows in \(file.count) bytes")
         if bytes.isEmpty {
             try expect(rows.count > 100 && !rows.isDamaged, "not all of \(rows.count) rows are read")

@@ -14,14 +14,17 @@ import GRDB
 
 /// A file that is read byte for byte, and never changed.
 final class DamagedFile {
-    private let handle: FileHandle
+    private let handle: FileHandle?
+    /// The contents, of a file that is in memory.
+    private let bytes: [UInt8]
     let size: Int
 
     /// Opens a file.
     ///
     /// - Throws: `POSIXError`.
     init(at url: URL, flags: Int32 = O_RDONLY) throws {
-        handle = try FileHandle.opening(url, flags | O_NONBLOCK)
+        let handle = try FileHandle.opening(url, flags | O_NONBLOCK)
+        (self.handle, bytes) = (handle, [])
         var status = stat()
         guard fstat(handle.fileDescriptor, &status) == 0 else { throw POSIXError.current }
         guard status.st_mode & S_IFMT == S_IFREG else { throw POSIXError(.EISDIR) }
@@ -31,6 +34,9 @@ final class DamagedFile {
         }
         self.size = size
     }
+
+    /// Takes bytes for a file: for tests.
+    init(_ bytes: [UInt8]) { (handle, self.bytes, size) = (nil, bytes, bytes.count) }
 
     /// Opens a database's file, and keeps other connections from writing to it while it is open.
     ///
@@ -42,6 +48,7 @@ final class DamagedFile {
     /// - Throws: `DatabaseError`, which is busy if the database is in use; `POSIXError`.
     static func locked(at url: URL) throws -> DamagedFile {
         let file = try DamagedFile(at: url, flags: O_RDWR)
+        guard let descriptor = file.handle?.fileDescriptor else { return file }
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
@@ -52,9 +59,9 @@ final class DamagedFile {
         #else
             let command: Int32 = 37  // F_OFD_SETLK, which needs _GNU_SOURCE.
         #endif
-        var result = fcntl(file.handle.fileDescriptor, command, &lock)
+        var result = fcntl(descriptor, command, &lock)
         // A system without these locks has those of processes, which only other processes respect.
-        if result != 0, errno == EINVAL { result = fcntl(file.handle.fileDescriptor, F_SETLK, &lock) }
+        if result != 0, errno == EINVAL { result = fcntl(descriptor, F_SETLK, &lock) }
         guard result == 0 else {
             // File systems without these locks have none of SQLite's either.
             guard errno == EAGAIN || errno == EACCES else { return file }
@@ -72,12 +79,15 @@ final class DamagedFile {
     func read(at offset: Int, count: Int) throws -> [UInt8] {
         guard offset >= 0, offset < size, count > 0 else { return [] }
         let wanted = min(count, size - offset)
+        guard let descriptor = handle?.fileDescriptor else {
+            return Array(self.bytes[offset..<offset + wanted])
+        }
         var (code, attempts): (Int32, Int) = (0, 0)
         let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, length in
             length = 0
             while length < wanted, let base = buffer.baseAddress {
                 let result = pread(
-                    handle.fileDescriptor, base + length, wanted - length, off_t(offset + length))
+                    descriptor, base + length, wanted - length, off_t(offset + length))
                 if result > 0 {
                     length += result
                 } else if result == 0 {

@@ -1,7 +1,4 @@
-package import Foundation
-import SchemaMigrations
-
-/// The rows that can be read from a file and its journals, whatever is in them: for tests.
+/// The rows that can be read from a file and its write-ahead log, whatever is in them: for tests.
 package struct DamagedRows {
     /// The number of rows in the trees of tables and indexes, and in pages that no root leads to.
     package private(set) var count = 0
@@ -9,17 +6,10 @@ package struct DamagedRows {
     package let isDamaged: Bool
 
     /// Reads every row.
-    package init(at url: URL) throws {
-        var journals: [String: DamagedFile] = [:]
-        for end in ["-wal", "-journal"] {
-            let journal = url.appending(end: end)
-            if (try? journal.status()) != nil { journals[end] = try DamagedFile(at: journal) }
-        }
-        guard let damaged = try DamagedDatabase.read(DamagedFile(at: url), besides: journals) else {
-            isDamaged = true
-            return
-        }
-        isDamaged = damaged.faults > 0
+    package init(in database: [UInt8], log: [UInt8]) throws {
+        let damaged = try DamagedDatabase.read(DamagedFile(database), besides: ["-wal": DamagedFile(log)])
+        isDamaged = damaged.map { $0.faults > 0 } ?? true
+        guard let damaged else { return }
         for tree in Array(damaged.trees.values) + damaged.loose { count += try damaged.rows(of: tree).count }
         _ = try damaged.ledgerVersions()
     }
