@@ -81,7 +81,7 @@ struct ExportTrial {
             }.joined()
     }
 
-    // MARK: Proof
+    // MARK: Verification
 
     /// Runs the file beside the migration, over the same rows.
     ///

@@ -19,7 +19,7 @@ import TextOutput
 /// rows, stays in Swift: ``description`` is the code that takes its place, with the reason. A migration whose Swift code
 /// does something beside its statements, such as deleting a file, cannot be recognized; look for those.
 ///
-/// The files are proved: each runs beside its migration, over generated rows, and so do all of them on a new database and on
+/// The files are verified: each runs beside its migration, over generated rows, and so do all of them on a new database and on
 /// old ones; every value has to be the same. In existing databases the files count as applied, by the identifiers in `grdb_migrations`.
 public struct MigrationExport: Sendable {
     let migrations: [ExportedMigration]

@@ -38,7 +38,7 @@ struct ShapedMigratorTests {
         try lock.verify(app.migrator)
     }
 
-    @Test("are exported, proved, and adopted", arguments: ShapedMigrator.all)
+    @Test("are exported, verified, and adopted", arguments: ShapedMigrator.all)
     func export(app: ShapedMigrator) throws {
         let folder = try TemporaryFolder()
         let export = try MigrationExport(

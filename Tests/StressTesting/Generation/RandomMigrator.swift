@@ -78,7 +78,7 @@ struct RandomMigrator {
             add(identifier, isImmediate: isImmediate) { db in
                 for table in try Self.tables(db) {
                     try db.execute(
-                        sql: "DELETE FROM \(table.quotedDatabaseIdentifier) WHERE rowid % 7 = ?",
+                        sql: "DELETE FROM \(SQLName(table).sql) WHERE rowid % 7 = ?",
                         arguments: [number % 7])
                 }
             }
@@ -87,7 +87,7 @@ struct RandomMigrator {
                 try db.execute(sql: "CREATE TABLE sum_\(number)(name TEXT, count INTEGER)")
                 for table in try Self.tables(db) {
                     let count =
-                        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)")
+                        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLName(table).sql)")
                         ?? 0
                     try db.execute(
                         sql: "INSERT INTO sum_\(number) VALUES (?, ?)", arguments: [table, count])
