@@ -269,8 +269,9 @@ struct WorldScene {
         versions[number] ?? "0"
     }
 
+    // The last one is the greatest by its numbers, and not by its text.
     private static let versions: [Int: AppVersion] = [
-        10: "1.0", 20: "2.0", 21: "2.0-1", 30: "3.0",
+        10: "1.0", 20: "2.0", 21: "2.0-1", 30: "10.0",
     ]
 
     private func manager(_ index: Int, waits: Bool = false) throws -> WorldManager {
