@@ -41,7 +41,7 @@ struct PromisesTests {
             case .launch(let release, _, _):
                 outcome.results = [.finished]
                 outcome.changes = 1
-                outcome.changed = [0: [.files, .database(0)]]
+                outcome.changed = [0: [.files: 1, .database(0): 1]]
                 for step in app.steps(of: 0, in: release) where data.runs[step.version] == nil {
                     data.values[10]?.trail.append(.init(step: step.version, release: release))
                     data.runs[step.version] = 1

@@ -70,7 +70,9 @@ extension Promises {
         if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
         {
             let lives = databases.compactMap { places[$0]?.managers[manager] }
-            let isCertain = !memory.isForgotten && lives.allSatisfy { $0.mayHaveFinished == nil }
+            let isCertain =
+                !memory.isForgotten && lives.allSatisfy { $0.mayHaveFinished == nil }
+                && !own.contains(where: \.isDoubtful)
             return .begins(
                 Beginning(
                     floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
@@ -83,13 +85,14 @@ extension Promises {
             return startInNewDatabase(place, of: manager, release)
         }
         if let answer = answer(
-            of: manager, seen: own, in: release,
-            isAnswered: memory.answered.contains(line) || own.contains(where: \.isNamed))
+            of: manager, seen: seen, in: release,
+            isAnswered: memory.answered.contains(line) || seen.contains(where: \.isNamed))
         {
             return .begins(answer)
         }
         if let earliest = earliest(of: seen, before: release) {
-            return .begins(Beginning(floor: earliest, owesRun: true))
+            let isCertain = !seen.contains(where: \.isDoubtful)
+            return .begins(Beginning(floor: earliest, isCertain: isCertain, owesRun: true))
         }
         if !memory.replaced.isEmpty, own.isEmpty { return .undecided }
         if place != store, isUnknown(place, line) {
@@ -168,7 +171,8 @@ extension Promises {
         // Its first launch has not been completed.
         guard life.newIn == release else { return begins(floor) }
         // After a visit of another release, the database may be as new, or older.
-        let isAlone = life.launched.map { $0 == release.number } ?? true
+        let isAlone =
+            life.launched.map { $0 == release.number } ?? true && life.begun.isSubset(of: [release.number])
         return begins(floor, isFresh: true, owesOnly: isAlone ? true : nil)
     }
 

@@ -10,8 +10,15 @@ extension Promises {
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
             for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
                 let isBlind = start == .undecided && places[place]?.seen.isEmpty == true
-                if isBlind, outcome.results[manager] == .finished { blind = place }
+                if isBlind, outcome.results[manager] == .finished, !starts.contains(where: { isVague($0.0) })
+                {
+                    blind = place
+                }
+                let isOnlyDeath =
+                    outcome.died && outcome.results[manager] == nil && mayFindDeath(in: place)
+                    && outcome.changed[manager]?[recordPlace(place)] == 1
                 meet(place, manager, start)
+                if isOnlyDeath { places[recordPlace(place)]?.isVague = true }
             }
             for id in outcome.ran where app.manager(of: id) == manager {
                 switch app.step(id)?.work {
@@ -27,7 +34,10 @@ extension Promises {
         guard var memory = places[place] else { return }
         var life = memory.managers[manager] ?? Life()
         let line = line(manager)
-        if case .begins(let beginning) = start { begin(beginning, manager, at: place, &life, &memory) }
+        if case .begins(var beginning) = start {
+            if isVague(place) || isVague(store) { beginning.isCertain = false }
+            begin(beginning, manager, at: place, &life, &memory)
+        }
         if start == .notAtAll, place == store, memory.seen[line] == nil {
             // Its databases have told that a newer release was there.
             let newest = app.places.compactMap { places[$0]?.seen[line]?.map(\.release).max() }.max()
@@ -69,13 +79,20 @@ extension Promises {
             }
             if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
         }
+        if beginning.isFresh, place == .files {
+            // On a new install, there is nothing to import.
+            for step in app.steps(of: manager, in: release) where step.work == .imports {
+                memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys)
+            }
+        }
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
         }
         // Data of unknown age is older than any version.
         let isOlder = beginning.floor == 0 && !beginning.isFresh
         guard beginning.isAnswer || beginning.isKept || isOlder else { return }
-        let named = Seen(release: SmallRelease(beginning.floor / 10), isNamed: true)
+        let named = Seen(
+            release: SmallRelease(beginning.floor / 10), isNamed: true, isDoubtful: !beginning.isCertain)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         // What has been launched may also be named: then it is not new with this build.
         if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true
@@ -163,6 +180,16 @@ extension Promises {
         }
     }
 
+    /// Notes which values of the files are in the database that imports them.
+    mutating func noteImported(_ found: [Place: SmallData]) {
+        for step in app.steps where step.work == .imports {
+            let keys = found[.files]?.values.keys.filter {
+                found[step.place]?.values[$0 + Step.importOffset] != nil
+            }
+            places[.files]?.imported.formUnion(keys ?? [])
+        }
+    }
+
     private mutating func noteWritten(_ write: SmallEvent.Write, _ found: [Place: SmallData]) {
         for (place, data) in found {
             let new = data.values.keys.filter { places[place]?.data.values[$0] == nil }
@@ -241,7 +268,10 @@ extension Promises {
     private mutating func apply(_ call: SmallEvent.Call, _ outcome: SmallOutcome) {
         let manager = app.manager(of: call)
         // At most, a death was found.
-        if outcome.results[manager] == .stopped("invalidCall") { return }
+        switch (call, outcome.results[manager]) {
+        case (_, .stopped("invalidCall")), (.skip, .stopped), (.rerun, .stopped): return
+        default: break
+        }
         if case .skip = call {
             // It begins the launch, if that has not begun, and may be the first call of the manager.
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
@@ -263,7 +293,7 @@ extension Promises {
                     places[place]?.skipped.insert(work.id)
                 }
             }
-            places[place]?.fatal[work.id] = nil
+            forgetDeaths(in: work.id, place, isCertain: !outcome.died)
             places[place]?.managers[manager]?.owed[work.id] = nil
             places[place]?.reruns[work.id] = nil
         case .rerun(let work):
@@ -274,11 +304,10 @@ extension Promises {
             if hasChanged(step.place) { rerun(step, isCertain: !outcome.died) }
         case .rerunAllSteps:
             for place in placesUsed(by: manager) where hasChanged(place) {
-                for step in app.steps(of: manager, in: release) where step.place == place {
+                // Those for new installs alone stay as they are, and so do those that a later release registers.
+                for step in app.steps(of: manager, in: release)
+                where step.place == place && step.onFreshInstall != .only {
                     rerun(step, isCertain: !outcome.died)
-                }
-                if places[place]?.managers[manager]?.floor != nil {
-                    places[place]?.managers[manager]?.floor = 0
                 }
             }
         case .removeRecord:
@@ -287,7 +316,7 @@ extension Promises {
                 life.isRemoved = true
                 life.isDoubtful = outcome.died
                 places[place]?.managers[manager] = life
-                forget(place, manager)
+                forget(place, manager, isCertain: !outcome.died)
                 places[place]?.mayRepeat = true
                 for step in app.steps where step.manager == manager {
                     places[place]?.repeats[step.id, default: 0] += 1
@@ -309,12 +338,13 @@ extension Promises {
 
     private mutating func rerun(_ step: Step, isCertain: Bool) {
         let place = step.place
+        forgetDeaths(in: step.id, place, isCertain: isCertain)
         guard var memory = places[place], memory.managers[step.manager]?.floor != nil else { return }
         memory.skipped.remove(step.id)
         memory.failures[step.id] = nil
-        memory.fatal[step.id] = nil
         memory.managers[step.manager]?.owed[step.id] = nil
         memory.managers[step.manager]?.unneeded.remove(step.id)
+        if isCertain { memory.managers[step.manager]?.again.insert(step.id) }
         if step.onFreshInstall != .only {
             memory.notNeeded[step.id] = nil
             memory.repeats[step.id, default: 0] += 1
@@ -349,7 +379,7 @@ extension Promises {
         for step in app.steps where step.place == place {
             places[place]?.repeats[step.id, default: 0] += 1
         }
-        for other in app.managers.indices { forget(place, other) }
+        for other in app.managers.indices { forget(place, other, isCertain: true) }
         var life = Life(floor: version)
         life.hasFound = true
         life.highest = version / 10
@@ -357,14 +387,26 @@ extension Promises {
     }
 
     /// Forgets what was remembered of a manager's steps.
-    private mutating func forget(_ place: Place, _ manager: Int) {
+    private mutating func forget(_ place: Place, _ manager: Int, isCertain: Bool) {
         for step in app.steps where step.manager == manager && step.place == place {
             places[place]?.skipped.remove(step.id)
             places[place]?.failures[step.id] = nil
-            places[place]?.fatal[step.id] = nil
+            forgetDeaths(in: step.id, place, isCertain: isCertain)
             places[place]?.reruns[step.id] = nil
         }
-        if place == .database(0), manager == 0 { places[place]?.skipped.remove(SmallApp.Move.mark) }
+        if place == .database(0), manager == 0 {
+            places[place]?.skipped.remove(SmallApp.Move.mark)
+            forgetDeaths(in: SmallApp.Move.mark, place, isCertain: isCertain)
+        }
+        if place == store {
+            forgetDeaths(in: SmallWork.versionChange(manager).id, place, isCertain: isCertain)
+        }
+    }
+
+    /// Forgets how often processes have died in a work, or in what, if a call that forgets it was cut short.
+    private mutating func forgetDeaths(in id: Int, _ place: Place, isCertain: Bool) {
+        guard let fatal = places[place]?.fatal.removeValue(forKey: id), !isCertain else { return }
+        places[place]?.deaths[fatal.release, default: 0] += fatal.count
     }
 
     func place(of work: SmallWork) -> Place {

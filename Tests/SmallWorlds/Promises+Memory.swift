@@ -14,6 +14,8 @@ extension Promises {
         var isForgotten = false
         /// What has become of each manager here.
         var managers: [Int: Life] = [:]
+        /// True if a release may not have noted here that it was launched: it has found a death, and has died.
+        var isVague = false
         /// The releases that have been launched on it, and those that the app has named, by line of versions.
         var seen: [Line: [Seen]] = [:]
         /// The lines in which the app has named a version.
@@ -42,6 +44,8 @@ extension Promises {
         var between: [Int: Set<Int>] = [:]
         /// Values that an older release has written after a newer one was here.
         var late: Set<Int> = []
+        /// The values of the files that were imported once.
+        var imported: Set<Int> = []
         /// True if a closure may have run without its record.
         var mayRepeat = false
 
@@ -62,6 +66,8 @@ extension Promises {
         var newIn: SmallRelease?
         /// The steps that are not needed here: they must not run.
         var unneeded: Set<Int> = []
+        /// The steps that the app has asked for once more, wherever the manager has begun.
+        var again: Set<Int> = []
         /// True if it has found data here, so that for it this was no new install.
         var hasFound = false
         /// The steps that it owes a new install, and how often they had run then.
@@ -90,6 +96,8 @@ extension Promises {
         var isVisit = false
         /// True if the app has named it, and it was not launched.
         var isNamed = false
+        /// True if it may be an older one: what a database has kept depends on when a process has died.
+        var isDoubtful = false
     }
 
     struct Fatal: Hashable, Sendable {
@@ -113,6 +121,8 @@ extension Promises {
 
     /// The place that keeps the record of what works in files.
     var store: Place { app.storeInDatabase ? .database(0) : .files }
+
+    func isVague(_ place: Place) -> Bool { places[recordPlace(place)]?.isVague == true }
 
     func recordPlace(_ place: Place) -> Place { place == .files ? store : place }
 
@@ -182,6 +192,7 @@ extension Promises.Memory {
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)
         (memory.newest, memory.notNeeded, memory.repeats) = (newest, notNeeded, repeats)
         (memory.failures, memory.between, memory.isForgotten) = (failures, between, true)
+        memory.imported = imported
         for work in skipped { memory.notNeeded[work, default: []].formUnion(data.values.keys) }
         return memory
     }

@@ -82,6 +82,7 @@ package struct Promises: Sendable {
             apply(event, outcome, found)
         }
         for (place, data) in found { places[place]?.data = data }
+        noteImported(found)
         if event.isFromExtension { release = before.release } else { end(event, outcome) }
         for place in places.keys { places[place]?.hasTables = false }
         return problem
@@ -121,6 +122,14 @@ package struct Promises: Sendable {
         else { return false }
         // What an older release writes after a newer one is not promised to be kept in its form.
         if places[.files]?.late.contains(key) == true { return true }
+        // Nor is what was there when the app took the install for a new one.
+        if app.steps.contains(where: {
+            $0.work == .imports && places[.files]?.notNeeded[$0.id]?.contains(key) == true
+        }) {
+            return true
+        }
+        // What was in the database when that was lost is lost with it.
+        if places[.files]?.imported.contains(key) == true { return true }
         return found[.database(1)]?.values[key + SmallApp.Step.importOffset] != nil
     }
 
@@ -145,6 +154,7 @@ package struct Promises: Sendable {
         }
         if memory.notNeeded[id]?.contains(key) == true { return true }
         let life = memory.managers[manager]
+        if life?.again.contains(id) == true { return false }
         if app.step(id)?.work == .deferredClosure, let floor = life?.deferredFloor { return version <= floor }
         return version <= life?.floor ?? version
     }
@@ -475,7 +485,10 @@ package struct Promises: Sendable {
                         (places[place]?.fatal.keys.map { $0 } ?? [0]).contains { mayBeGivenUp($0, in: place) }
                             || mayBeGivenUp(0, in: place)
                     }
-                case "undecided": used.contains { start(of: manager, in: $0, release) == .undecided }
+                case "undecided":
+                    used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }
+                        // It knows no build of the app, which alone could say that tables are new.
+                        || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
                 case "damagedStore":
@@ -519,7 +532,7 @@ package struct Promises: Sendable {
     }
 
     /// True if a process has died, which whoever comes next may write down.
-    private func mayFindDeath(in place: Place) -> Bool {
+    func mayFindDeath(in place: Place) -> Bool {
         places.values.contains { !$0.deaths.isEmpty || !$0.fatal.isEmpty }
     }
 
@@ -557,7 +570,7 @@ package struct Promises: Sendable {
         case (_, .stopped("invalidCall")), (_, .finished): return nil
         case (_, .stopped("damagedStore")) where isDamaged: return nil
         case (.skip, .stopped("undecided"))
-        where used.contains { start(of: manager, in: $0, release) == .undecided }:
+        where used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }:
             return nil
         case (_, .stopped(let code)): return "a call stops with \(code), and nothing is the matter"
         }

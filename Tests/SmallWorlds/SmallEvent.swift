@@ -125,12 +125,12 @@ package struct SmallOutcome: Sendable {
     package var culprits: [Int: SmallWork] = [:]
     /// How many changes were made to places.
     package var changes = 0
-    /// The places that each manager has changed.
-    package var changed: [Int: Set<SmallApp.Place>] = [:]
+    /// How often each manager has changed a place.
+    package var changed: [Int: [SmallApp.Place: Int]] = [:]
 
     /// Returns true if a manager has changed a place.
     package func hasChanged(_ place: SmallApp.Place, _ manager: Int) -> Bool {
-        changed[manager]?.contains(place) ?? false
+        changed[manager]?[place] != nil
     }
 
     package init(managers: Int) {

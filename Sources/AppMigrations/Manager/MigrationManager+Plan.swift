@@ -73,7 +73,7 @@ extension MigrationManager {
                 remedy: "Ask for the current version or one below it.", manager: name, version: stop)
         }
         return LaunchRequest(
-            manager: name, current: currentVersion, build: build.text, buildNumber: build.number,
+            manager: name, current: currentVersion, build: build.text, appBuild: build.ofApp,
             line: options.line, oldestSupported: options.oldestSupported,
             maximumAttempts: max(1, options.maximumAttempts), retrying: retrying, stop: stop,
             hasVersionChanges: !registration.versionChanges.isEmpty, date: Date())
@@ -101,23 +101,31 @@ extension MigrationManager {
         var places: [LaunchPlan.PlacePlan] = []
         for (index, state) in states.enumerated() {
             let store = places.first
-            let beginning =
-                try state.record == nil
-                ? beginning(in: index, request, due, states, store) : nil
-            places.append(try LaunchPlan.PlacePlan(request, due[index], state, beginning, store: store))
+            guard state.record == nil else {
+                places.append(try LaunchPlan.PlacePlan(request, due[index], state, nil, store: store))
+                continue
+            }
+            let name = due[index].name
+            let found = zip(due, states).dropFirst().count { $0.name == name && $1.record != nil }
+            // Of the databases with this name that had a record, one has none.
+            let isKnown = store?.record?.databases[name].map { $0 > found } ?? false
+            let beginning = try beginning(in: index, request, due, states, store, isKnown: isKnown)
+            places.append(
+                try LaunchPlan.PlacePlan(
+                    request, due[index], state, beginning, store: store, isKnown: isKnown))
         }
         return LaunchPlan(request, places, deadlines: registration.deadlines)
     }
 
     private func beginning(
         in index: Int, _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState],
-        _ store: LaunchPlan.PlacePlan?
+        _ store: LaunchPlan.PlacePlan?, isKnown: Bool
     ) throws -> Beginning {
         while true {
             let beginnings = Beginnings(request: request, places: states, answer: memory.answer)
             let found =
                 if let store {
-                    beginnings.inDatabase(index, named: steps[index].name, store.launch, store.record)
+                    beginnings.inDatabase(index, store.launch, store.record, isKnown: isKnown)
                 } else {
                     beginnings.inStore()
                 }
@@ -134,7 +142,7 @@ extension MigrationManager {
         do {
             return try adopting.answer(
                 Adoption.Question(
-                    current: request.current, buildNumber: request.buildNumber, line: request.line))
+                    current: request.current, appBuild: request.appBuild, line: request.line))
         } catch let error as MigrationError {
             throw error
         } catch {

@@ -207,20 +207,25 @@ extension AppVersion {
 
 /// The build of an app.
 struct Build {
-    /// The version with its build, as in `2.0 (417)`.
+    /// The manager's version with the number of the build, as in `2.0 (417)`.
     let text: String
-    /// The number of the build, as far as it tells builds of an app apart.
+    /// The app's version with that number, which tells builds apart for managers of all lines, also where each version of
+    /// an app begins with build 1.
     ///
     /// An extension may have numbers of its own, so only the app notes one.
-    let number: String?
+    let ofApp: String?
 
     init(of version: AppVersion) {
-        let number = SimulatedLaunch.build ?? Self.ofMainBundle
+        let number = SimulatedLaunch.build ?? Self.number
         text = number.map { "\(version) (\($0))" } ?? version.description
-        self.number = Self.isExtension ? nil : number
+        ofApp = Self.isExtension ? nil : SimulatedLaunch.build ?? Self.ofMainBundle
     }
 
     // Looked up once: it does not change while the app runs.
-    private static let ofMainBundle = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+    private static let number = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String
+    private static let ofMainBundle = number.map { number in
+        let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        return version.map { "\($0) (\(number))" } ?? number
+    }
     private static let isExtension = Bundle.main.bundleURL.pathExtension == "appex"
 }

@@ -79,15 +79,13 @@ struct Beginnings {
     ///
     /// - Parameters:
     ///   - index: the index of the database among the places.
-    ///   - name: the name of the database.
     ///   - launch: the kind of launch in the store.
     ///   - record: the record of the store; nil if the manager does not begin there.
-    func inDatabase(_ index: Int, named name: String, _ launch: Launch, _ record: MigrationRecord?)
-        -> Beginning
-    {
+    ///   - isKnown: whether the manager has been in the database: then this one was made anew.
+    func inDatabase(_ index: Int, _ launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
         let place = places[index]
         let seen = place.seen(in: request.line)
-        let asTheStore = beginning(asIn: launch, record, isKnown: record?.databases.contains(name) ?? false)
+        let asTheStore = beginning(asIn: launch, record, isKnown: isKnown)
         return removed(place)
             ?? downgrade(seen)
             ?? place.splitRecord.map { .split($0) }
@@ -146,11 +144,9 @@ struct Beginnings {
         // What was noted before the contents were replaced is lost.
         guard place.evidence != .replaced else { return false }
         let seen = place.seen(in: request.line)
-        if !seen.isEmpty { return seen.areOnly(request.current, build: request.buildNumber) }
-        guard place.evidence != .empty, request.line != Self.appLine else { return place.evidence == .empty }
-        // The tables are those of the app's first version here.
-        let app = place.seen(in: Self.appLine)
-        return app.count == 1 && app.areOnly(app[0].version, build: request.buildNumber)
+        if !seen.isEmpty { return seen.areOnly(request.current, build: request.appBuild) }
+        // Versions of other lines say nothing, but the builds are the app's.
+        return place.evidence == .empty || place.isOnly(of: request.appBuild)
     }
 
     private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
@@ -183,7 +179,7 @@ struct Beginnings {
         let older = seen.withoutVisits.filter {
             $0.version < request.current
                 || $0.version == request.current
-                    && ($0.isAdopted || $0.isEarlierBuild(than: request.buildNumber))
+                    && ($0.isAdopted || $0.isEarlierBuild(than: request.appBuild))
         }
         return older.map(\.version).min()
     }
@@ -257,6 +253,12 @@ extension PlaceState {
 }
 
 extension PlaceState {
+    /// Returns true if one build of the app has been here, and nothing older: it has made what is here.
+    fileprivate func isOnly(of build: String?) -> Bool {
+        let all = seen.values.joined()
+        return build != nil && !all.isEmpty && all.allSatisfy { !$0.isAdopted && $0.build == build }
+    }
+
     /// True if nothing is known here of the manager, nor of the versions of a line.
     func isBlank(in line: String) -> Bool {
         record == nil && !hasRemovedRecord && seen(in: line).isEmpty && assumptions[line] == nil

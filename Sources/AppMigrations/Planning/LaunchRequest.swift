@@ -6,8 +6,8 @@ struct LaunchRequest: Sendable {
     let current: AppVersion
     /// The build of the app, as in `2.0 (417)`.
     let build: String
-    /// The number of that build, as in `417`; nil if there is none, or if an extension of the app runs.
-    let buildNumber: String?
+    /// The build of the app itself, whatever line the manager counts in; nil if unknown, or if an extension runs.
+    let appBuild: String?
     /// The line of versions that the current one belongs to.
     let line: String
     let oldestSupported: AppVersion?

@@ -17,14 +17,14 @@ extension LaunchPlan {
         /// - Parameters:
         ///   - beginning: where the manager begins; nil if it has a record.
         ///   - store: the part of the manager's store, for a place that is another one.
+        ///   - isKnown: whether the manager has been in a place without a record: other contents have taken the place of
+        ///     those that it knew.
         init(
             _ request: LaunchRequest, _ steps: PlaceSteps, _ state: PlaceState, _ beginning: Beginning?,
-            store: PlacePlan?
+            store: PlacePlan?, isKnown: Bool = false
         ) throws {
             self.steps = steps
             self.state = state
-            // Where the manager has been before, other contents have taken the place of those that it knew.
-            let isKnown = store?.record?.databases.contains(steps.name) ?? false
             var record =
                 state.record
                 ?? beginning?.record(

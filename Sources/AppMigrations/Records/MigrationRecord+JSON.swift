@@ -24,7 +24,7 @@ extension MigrationRecord {
         highest = try field.fieldIfPresent("highest")?.version()
         downgradedTo = try field.fieldIfPresent("downgradedTo")?.version()
         if let names = try field.fieldIfPresent("databases") {
-            databases = Set(try names.list().map { try $0.text() })
+            for name in try names.list() { databases[try name.text(), default: 0] += 1 }
         }
     }
 
@@ -41,8 +41,10 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
-        fields["databases"] =
-            databases.isEmpty ? nil : .array(databases.sorted().map(JSONValue.string))
+        let names = databases.sorted { $0.key < $1.key }.flatMap { name, count in
+            repeatElement(JSONValue.string(name), count: count)
+        }
+        fields["databases"] = names.isEmpty ? nil : .array(names)
         return fields
     }
 

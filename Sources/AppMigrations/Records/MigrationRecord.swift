@@ -2,8 +2,6 @@
 /// versions whose launches it has completed.
 package struct MigrationRecord: Sendable, Equatable {
     /// The version that the record begins with: no step at or below it is pending, unless it is owed.
-    ///
-    /// Nil after ``MigrationManager/rerunAllSteps()``.
     package var start: AppVersion?
 
     /// The state of each piece of work that is not just pending, or not needed because of ``start``.
@@ -21,8 +19,9 @@ package struct MigrationRecord: Sendable, Equatable {
     /// The lower app version that was launched after ``highest``, until the higher one has come back.
     package var downgradedTo: AppVersion?
 
-    /// In the record of a manager's store, the names of the databases in which the manager has completed a launch.
-    package var databases: Set<String> = []
+    /// In the record of a manager's store, the names of the databases in which the manager has completed a launch, and how
+    /// many have each name: files in two folders may have the same.
+    package var databases: [String: Int] = [:]
 
     /// Creates a record that begins with a version, with nothing settled above it.
     package init(start: AppVersion?) {

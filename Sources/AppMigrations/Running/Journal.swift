@@ -143,9 +143,15 @@ struct Journal {
             change(index) { $0.finish(launch, current: current) }
         }
         // A database of this name that has no record from here on was made anew.
-        let names = pages.dropFirst().filter { $0.record?.completed != nil }.map { $0.plan.steps.name }
-        if !names.isEmpty { change(0) { $0.databases.formUnion(names) } }
+        var names: [String: Int] = [:]
+        for page in pages.dropFirst() where page.record?.completed != nil && !page.isFirstRecord {
+            names[page.plan.steps.name, default: 0] += 1
+        }
+        if !names.isEmpty { change(0) { [names] in $0.databases.merge(names, uniquingKeysWith: max) } }
     }
+
+    /// True if a database is still to get its first record.
+    var isBeginning: Bool { pages.dropFirst().contains { $0.isFirstRecord && $0.record != nil } }
 
     private mutating func change(_ index: Int, _ change: @escaping Change) {
         guard var record = pages[index].record else { return }
@@ -227,7 +233,7 @@ extension Journal.Page {
             if let named = plan.named {
                 state.see(named, in: request.line, at: Date(), isAdopted: true)
             }
-            state.see(request.current, build: request.buildNumber, in: request.line, at: Date())
+            state.see(request.current, build: request.appBuild, in: request.line, at: Date())
             state.newHistory = history
         }
     }

@@ -115,11 +115,7 @@ final class LaunchRun {
     /// Reads the bounds of the deferred steps that wait, and at last writes down that the launch is complete.
     private func prepare(_ unprepared: ArraySlice<LaunchPlan.PendingStep>) -> Action {
         guard let pending = unprepared.first else {
-            run.journal.finish()
-            // The store last: as long as it is not complete, a database that is lost is made anew as before.
-            return .elsewhere(run.journal.saving(last: 0)) { result in
-                if case .failure(let error) = result { .end(error) } else { .end(nil) }
-            }
+            return complete()
         }
         guard case .batches(let work) = run.registration.body(of: pending.step) else {
             run.journal.prepare(pending, StepPosition())
@@ -144,6 +140,28 @@ final class LaunchRun {
                 }
                 return prepare(unprepared.dropFirst())
             })
+    }
+
+    /// Writes down that the launch is complete, once each database has its first record: the store names those that have one,
+    /// and takes one that has none any more for a database made anew.
+    private func complete() -> Action {
+        guard run.journal.isBeginning else { return finish() }
+        return .elsewhere(run.journal.saving()) { [self] result in
+            switch result {
+            case .failure(let error): return .end(error)
+            case .success(let unwritten):
+                run.journal.noteSaved(except: unwritten)
+                return finish()
+            }
+        }
+    }
+
+    private func finish() -> Action {
+        run.journal.finish()
+        // The store last: as long as it is not complete, a database that is lost is made anew as before.
+        return .elsewhere(run.journal.saving(last: 0)) { result in
+            if case .failure(let error) = result { .end(error) } else { .end(nil) }
+        }
     }
 
     private func stop(with error: any Error) -> Action {

@@ -23,8 +23,8 @@ public struct Adoption {
     /// The launch for which a manager asks.
     package struct Question: Sendable {
         package let current: AppVersion
-        /// The number of the app's build; nil if unknown.
-        package let buildNumber: String?
+        /// The build of the app; nil if unknown.
+        package let appBuild: String?
         package let line: String
     }
 

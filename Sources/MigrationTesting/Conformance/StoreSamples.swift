@@ -74,7 +74,7 @@ enum StoreSamples {
             record[WorkID(version)] = .open(OpenWork(isOwed: true))
         }
         record.freshBuild = "2.1 (416)"
-        record.databases = ["library.sqlite", "thumbnails.sqlite"]
+        record.databases = ["library.sqlite": 1, "thumbnails.sqlite": 2]
         record.completed = "1.5"
         record.highest = "2.1"
         record.downgradedTo = "1.6"

@@ -19,7 +19,7 @@ extension Adoption {
                 return try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                     let seen = try SQLiteStore.seenVersions(db)[question.line] ?? []
                     let isOld =
-                        try !seen.areOnly(question.current, build: question.buildNumber)
+                        try !seen.areOnly(question.current, build: question.appBuild)
                         && Ledger.hasOtherTables(db)
                     return AdoptionAnswer(version: isOld ? version : nil, isBound: true)
                 }

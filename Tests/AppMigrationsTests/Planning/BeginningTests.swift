@@ -34,7 +34,7 @@ struct BeginningTests {
 
     private func request(_ current: AppVersion, build: String? = "7", line: String = "app") -> LaunchRequest {
         LaunchRequest(
-            manager: "B", current: current, build: "\(current) (\(build ?? ""))", buildNumber: build,
+            manager: "B", current: current, build: "\(current) (\(build ?? ""))", appBuild: build,
             line: line,
             oldestSupported: nil, maximumAttempts: 3, retrying: nil, stop: nil, hasVersionChanges: false,
             date: .distantPast)
@@ -52,14 +52,13 @@ struct BeginningTests {
 
     private func database(
         _ current: AppVersion, _ place: PlaceState, in launch: Launch = .upgrade(from: "1.9"),
-        knowing names: Set<String> = [], build: String? = "7", answer: AppVersion? = nil, line: String = "app"
+        isKnown: Bool = false, build: String? = "7", answer: AppVersion? = nil, line: String = "app"
     ) -> Beginning {
-        var record = MigrationRecord(start: launch.previousVersion ?? current)
-        record.databases = names
+        let record = MigrationRecord(start: launch.previousVersion ?? current)
         return Beginnings(
             request: request(current, build: build, line: line), places: [self.place(record: record), place],
             answer: AdoptionAnswer(version: answer)
-        ).inDatabase(1, named: "a.sqlite", launch, record)
+        ).inDatabase(1, launch, record, isKnown: isKnown)
     }
 
     @Test("asks the app only if nothing stronger decides")
@@ -148,7 +147,7 @@ struct BeginningTests {
         #expect(database("2.0", place(), in: launch, answer: "0.5") == expected)
         #expect(database("2.0", place("2.0 (7)", evidence: .unmanaged), in: launch) == expected)
         if launch != .freshInstall {
-            #expect(database("2.0", place(), in: launch, knowing: ["a.sqlite"]) == .fresh(.database))
+            #expect(database("2.0", place(), in: launch, isKnown: true) == .fresh(.database))
         }
     }
 
@@ -175,6 +174,12 @@ struct BeginningTests {
         #expect(store("7.0", place("1.0", "2.0"), line: "Importer") == .fresh(.install))
         let new = place("2.0 (7)", evidence: .ledgerOnly)
         #expect(database("7.0", new, in: .freshInstall, line: "Importer") == .fresh(.install))
+        let tables = place("7.0 (7)", evidence: .unmanaged, line: "Importer")
+        #expect(database("2.0", tables) == .at("1.9", .newDatabase), "made in this build")
+        for text in ["7.0 (6)", "7.0", "7.0 answered"] {
+            let tables = place(text, evidence: .unmanaged, line: "Importer")
+            #expect(database("2.0", tables) == .undecided(at: 1))
+        }
         let old = place("1.0", "2.0", evidence: .unmanaged)
         #expect(database("7.0", old, line: "Importer") == .undecided(at: 1))
         let damaged = place("2.0", evidence: .replaced, assuming: "1.0")
@@ -206,7 +211,7 @@ struct BeginningTests {
 @Suite("The record with which a manager begins", .timed)
 struct BeginningRecordTests {
     private let request = LaunchRequest(
-        manager: "B", current: "2.0", build: "2.0 (7)", buildNumber: "7", line: "app", oldestSupported: nil,
+        manager: "B", current: "2.0", build: "2.0 (7)", appBuild: "7", line: "app", oldestSupported: nil,
         maximumAttempts: 3, retrying: nil, stop: nil, hasVersionChanges: false, date: .distantPast)
 
     private func step(

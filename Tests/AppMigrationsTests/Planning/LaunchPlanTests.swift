@@ -8,7 +8,7 @@ import Testing
 struct LaunchPlanTests {
     private func request(stop: AppVersion? = nil, retrying: MigrationWork? = nil) -> LaunchRequest {
         LaunchRequest(
-            manager: "Library", current: "2.0", build: "2.0 (417)", buildNumber: "417", line: "app",
+            manager: "Library", current: "2.0", build: "2.0 (417)", appBuild: "417", line: "app",
             oldestSupported: nil, maximumAttempts: 3, retrying: retrying, stop: stop,
             hasVersionChanges: false,
             date: .distantPast)
@@ -128,23 +128,23 @@ struct LaunchPlanTests {
 
     @Test("takes no step for one that has moved here, if the manager has been in the database before")
     func moved() throws {
-        func settled(knowing names: Set<String>) throws -> Bool? {
-            var record = record(completed: "2.0", settled: ["1.5"])
-            record.databases = names
+        func settled(isKnown: Bool) throws -> Bool? {
+            let record = record(completed: "2.0", settled: ["1.5"])
             let place = StorePlace(store: InMemoryStore())
             var due = PlaceSteps(of: place)
             func plan(_ record: MigrationRecord?, _ beginning: Beginning?, _ store: LaunchPlan.PlacePlan?)
                 throws -> LaunchPlan.PlacePlan
             {
                 let state = PlaceState(record: record, seen: [:], evidence: .unmanaged)
-                return try LaunchPlan.PlacePlan(request(), due, state, beginning, store: store)
+                return try LaunchPlan.PlacePlan(
+                    request(), due, state, beginning, store: store, isKnown: isKnown)
             }
             let store = try plan(record, nil, nil)
             due.add(step("1.5"))
             return try plan(nil, .at("1.0", .answered), store).record?.hasSettled("1.5")
         }
-        #expect(try settled(knowing: []) == true)
-        #expect(try settled(knowing: [InMemoryStore().name]) == false)
+        #expect(try settled(isKnown: false) == true)
+        #expect(try settled(isKnown: true) == false)
     }
 
     @Test("lets a best-effort step wait alone for the deferred step that it finishes")

@@ -100,7 +100,7 @@ extension KnownWorld {
                     .init(20, .closure, manager: 1, onFreshInstall: .run), .init(21, .rows, in: .database(0)),
                 ], managers: [.init(adopting: .tables), .init(adopting: .tables)]),
             [
-                .launch(3, .whole, .dies(before: 5)), .launch(2, .without(manager: 1)),
+                .launch(3, .whole, .dies(before: 7)), .launch(2, .without(manager: 1)),
                 .call(.skip(.step(20))), .launch(3),
             ]),
         KnownWorld(
@@ -197,7 +197,7 @@ extension KnownWorld {
                     .init(30, .transaction, in: .database(0), manager: 1),
                 ], managers: [.init(), .init(adopting: .version, since: .secondBuild(of: 2))]),
             [
-                .launch(3, .whole, .dies(before: 8)), .launch(3, .whole, .dies(before: 3)),
+                .launch(3, .whole, .dies(before: 10)), .launch(3, .whole, .dies(before: 3)),
                 .launch(.secondBuild(of: 2)), .launch(3),
             ]),
     ]

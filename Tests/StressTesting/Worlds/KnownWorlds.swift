@@ -35,7 +35,7 @@ package struct KnownWorld: Sendable {
     }
 
     /// All of them.
-    package static let all = found + beginnings + lives + deaths + repairs + searched
+    package static let all = found + beginnings + lives + deaths + repairs + searched + searchedAgain
 
     /// Worlds in which the package, or the promises, were wrong once.
     private static let found = [

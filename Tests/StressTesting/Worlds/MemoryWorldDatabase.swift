@@ -109,7 +109,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
     var adoption: Adoption {
         Adoption(answer: { [self] question in
             let seen = database.state.seen[question.line] ?? []
-            let isOld = database.hasTables && !seen.areOnly(question.current, build: question.buildNumber)
+            let isOld = database.hasTables && !seen.areOnly(question.current, build: question.appBuild)
             return AdoptionAnswer(version: isOld ? "1.0" : nil, isBound: true)
         })
     }

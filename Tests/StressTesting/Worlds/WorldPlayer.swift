@@ -36,7 +36,7 @@ package struct World {
             var (failing, postponing) = (promises.failing, promises.postponing)
             if case .failsAlways(let step) = fault { failing.insert(step) }
             if case .postponesAlways(let step) = fault { postponing.insert(step) }
-            let build = launch == .fromExtension ? "extension" : "\(release.build)"
+            let build = launch == .fromExtension ? "extension" : "\(release)"
             outcome = try run(release, fault, failing: failing, postponing: postponing, build: build) {
                 try $0.launch(launch)
             }
@@ -141,7 +141,7 @@ package struct World {
         for (number, database) in device.databases {
             scene.databases[number] = try database.open(number, by: process)
         }
-        let build = build ?? "\(release.build)"
+        let build = build ?? "\(release)"
         try SimulatedLaunch.$observer.withValue(process) {
             try SimulatedLaunch.$build.withValue(build) { try body(scene) }
         }

@@ -63,7 +63,7 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
             cancel?()
         default: break
         }
-        outcome.changed[manager, default: []].insert(place)
+        outcome.changed[manager, default: [:]][place, default: 0] += 1
         if endsWithChange { (running, endsWithChange) = (nil, false) }
     }
 

@@ -1,0 +1,103 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import Testing
+
+/// What is new must not be taken for what was made anew: then nothing would be imported into it.
+@Suite("A new database", .timed)
+struct NewDatabaseTests {
+    private let folder: TemporaryFolder
+    private let log = BridgeLog()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func queue(_ path: String) throws -> DatabaseQueue {
+        let file = folder.file(path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        return try DatabaseQueue(path: file.path)
+    }
+
+    private func manager(
+        _ version: String, name: String = "Library", build: String? = nil, line: String = "app"
+    ) throws -> MigrationManager {
+        try SimulatedLaunch.$build.withValue(build) {
+            try MigrationManager(
+                name: name, currentVersion: version, adopting: .newApp,
+                store: JSONStore(at: folder.file("migrations.json")),
+                options: MigrationOptions(
+                    aboveCurrent: .leaveOut, line: line, lockTimeout: .milliseconds(20)))
+        }
+    }
+
+    private func register(_ versions: AppVersion..., in database: DatabaseQueue, _ manager: MigrationManager)
+    {
+        for version in versions {
+            manager.whenMigratingToVersion(version, in: database) { [log] _ in log.add("\(version)") }
+        }
+    }
+
+    @Test("gets its steps although another one, in another folder, has its name")
+    func sameName() throws {
+        let (first, second) = (try queue("a/data.sqlite"), try queue("b/data.sqlite"))
+        let earlier = try manager("1.0")
+        register("1.0", in: first, earlier)
+        try earlier.migrate()
+        func launch(_ version: String, _ databases: DatabaseQueue...) throws {
+            let manager = try manager(version)
+            register("1.0", in: first, manager)
+            for database in databases { register("2.0", "3.0", in: database, manager) }
+            try manager.migrate()
+        }
+        try launch("2.0", second)
+        #expect(log.lines == ["2.0"])
+        try second.close()
+        try FileManager.default.removeItem(at: folder.file("b/data.sqlite"))
+        try launch("3.0", queue("b/data.sqlite"))
+        #expect(log.lines == ["2.0"], "of two with this name, one was made anew")
+    }
+
+    @Test("gets its steps although it could not be written when the app was new")
+    func lockedAtFirst() throws {
+        let database = try queue("data.sqlite")
+        func library(_ version: String) throws -> MigrationManager {
+            let library = try manager(version)
+            register("1.0", "2.0", in: database, library)
+            return library
+        }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: database.path, configuration: configuration)
+        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let error = try #require(throws: MigrationError.self) { try library("1.0").migrate() }
+        #expect(error.code == .locked)
+        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try library("2.0").migrate()
+        #expect(log.lines == ["2.0"])
+    }
+
+    @Test(
+        "may have tables that a plug-in has made in this build, but not in another one",
+        arguments: [true, false])
+    func plugIn(isThisBuild: Bool) throws {
+        try manager("1.0", build: "1.0 (1)").migrate()
+        let database = try queue("data.sqlite")
+        let plugIn = try manager(
+            "7.0", name: "PlugIn", build: isThisBuild ? "2.0 (1)" : "1.0 (1)", line: "PlugIn")
+        plugIn.whenMigratingToVersion("7.0", in: database, onFreshInstall: .run) { db in
+            try db.execute(sql: "CREATE TABLE a(x)")
+        }
+        try plugIn.migrate()
+        let library = try manager("2.0", build: "2.0 (1)")
+        register("1.0", "2.0", in: database, library)
+        if isThisBuild {
+            try library.migrate()
+            #expect(log.lines == ["2.0"])
+        } else {
+            let error = try #require(throws: MigrationError.self) { try library.migrate() }
+            #expect(error.code == .undecided)
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import SmallWorlds
+
+// What the second long search has found: the lightest world of each kind.
+extension KnownWorld {
+    static let searchedAgain = judgedByThePackageAgain + judgedByThePromisesAgain
+
+    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
+    private static let plugIn = [SmallApp.Manager(), SmallApp.Manager(hasOwnLine: true)]
+
+    /// Worlds in which the package was wrong.
+    private static let judgedByThePackageAgain = [
+        // The store named a database that had no record yet, and took it for one made anew.
+        KnownWorld(
+            "a database of which the process died before it was written is not one made anew",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0)),
+                    .init(20, .transaction, in: .database(0), manager: 1),
+                    .init(30, .transaction, in: .database(0), since: .secondBuild(of: 3)),
+                ], managers: two),
+            [
+                .launch(2, .whole, .dies(before: 2)), .launch(3), .write(.insert),
+                .launch(.secondBuild(of: 3)),
+            ]),
+        // In SQLite, where both databases are in memory and have one name.
+        KnownWorld(
+            "a new database is not one made anew because another one has its name",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .imports, in: .database(1), manager: 1),
+                ], managers: two),
+            [.launch(1), .write(.insert), .launch(2)]),
+        // Build 1 of 2.0 was taken for build 1 of 3.0.
+        KnownWorld(
+            "builds of two versions are two builds, also for a manager with versions of its own",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(0), manager: 1, onFreshInstall: .only),
+                    .init(21, .rows, in: .database(0)),
+                ],
+                managers: [
+                    .init(),
+                    .init(adopting: .version, since: .secondBuild(of: 2), hasOwnLine: true),
+                ]),
+            [
+                .launch(.secondBuild(of: 2)), .call(.removeRecord(manager: 1)), .twice(2, .lose(0)),
+                .launch(3, .without(manager: 0)),
+            ]),
+        KnownWorld(
+            "tables that a plug-in has made in this build are new",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(0), manager: 1, onFreshInstall: .run),
+                    .init(30, .transaction, in: .database(0)),
+                ], managers: plugIn),
+            [
+                .launch(2, .without(manager: 1)), .launch(3, .without(manager: 0)),
+                .call(.skip(.step(30))), .launch(3),
+            ]),
+        KnownWorld(
+            "a database in which this build of a plug-in has been begins as the store stands",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(0), manager: 1),
+                    .init(21, .cursor, in: .database(0)),
+                ], managers: [.init(adopting: .file), .init(adopting: .file, hasOwnLine: true)]),
+            [.launch(3, .without(manager: 0)), .launch(1), .launch(3)]),
+        KnownWorld(
+            "a database in which this build of a plug-in has been stops no manager that comes later",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), since: .secondBuild(of: 1)),
+                    .init(20, .rows, in: .database(0), manager: 1),
+                ], managers: plugIn),
+            [.launch(2, .without(manager: 0)), .launch(1), .launch(2)]),
+        KnownWorld(
+            "a database in which this build of a plug-in has been is no old one",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), since: 2),
+                    .init(21, .rows, in: .database(0), manager: 1),
+                ], managers: plugIn),
+            [.launch(3, .without(manager: 0)), .launch(1), .launch(3)]),
+    ]
+
+    /// Worlds in which the promises asked for more than is promised, or saw something else than what had happened.
+    private static let judgedByThePromisesAgain = [
+        // The app's mistake: the documentation of `newApp` warns of it.
+        KnownWorld(
+            "files that an app takes for those of a new install need no import",
+            SmallApp(steps: [.init(20, .imports, in: .database(0)), .init(21, .removal)]),
+            [.oldInstall, .launch(2), .lose(.files), .launch(2)]),
+        // Whether the database noted that the launch was complete, nobody knows; so nor where the second manager begins.
+        KnownWorld(
+            "a manager begins no more certainly than what another one has kept",
+            SmallApp(
+                steps: [.init(120, .transaction, in: .database(0), manager: 1)], move: .init(20),
+                managers: [.init(adopting: .version), .init(adopting: .file)]),
+            [.launch(3, .whole, .dies(before: 5)), .lose(.files), .launch(3)]),
+        // Only the steps that are registered run again.
+        KnownWorld(
+            "a step of a version at which a database has begun is not needed, though the others ran again",
+            SmallApp(
+                steps: [.init(10, .transaction, in: .database(0), since: .secondBuild(of: 1))],
+                storeInDatabase: true),
+            [.launch(1), .call(.rerunAllSteps(manager: 0)), .launch(1), .write(.append), .launch(3)]),
+        KnownWorld(
+            "a closure of a version at which the store has begun is not needed, though the others ran again",
+            SmallApp(
+                steps: [
+                    .init(10, .closure, since: 2), .init(21, .transaction, in: .database(0), manager: 1),
+                ],
+                managers: two),
+            [.launch(1), .call(.rerunAllSteps(manager: 0)), .launch(1), .write(.append), .launch(3)],
+            endsWith: nil),
+        KnownWorld(
+            "a closure of a later build is not needed where this version began, though the others ran again",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, since: .secondBuild(of: 2)),
+                    .init(21, .rows, in: .database(0), manager: 1),
+                ], managers: two),
+            [
+                .launch(2), .write(.insert), .call(.rerunAllSteps(manager: 0)),
+                .launch(.secondBuild(of: 2)),
+            ]),
+        KnownWorld(
+            "a deferred closure that is not needed holds up no step, though the others ran again",
+            SmallApp(
+                steps: [
+                    .init(20, .deferredClosure, manager: 1, since: .secondBuild(of: 2)),
+                    .init(
+                        21, .transaction, in: .database(0), manager: 1, since: 3, givesUpAfter: 1,
+                        finishes: 20),
+                ], managers: [.init(), .init(adopting: .file)]),
+            [
+                .oldInstall, .launch(3), .call(.removeRecord(manager: 1), .dies(before: 2)), .launch(2),
+                .call(.rerunAllSteps(manager: 1)), .launch(3),
+            ]),
+        KnownWorld(
+            "deaths in a step for new installs alone stay, when the others are to run again",
+            SmallApp(
+                steps: [
+                    .init(10, .closure, manager: 1, onFreshInstall: .only),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(hasVersionChanges: true), .init()]),
+            [
+                .launch(3, .whole, .dies(before: 4)), .call(.rerunAllSteps(manager: 1)), .launch(1),
+                .launch(3, .whole, .dies(before: 5)), .launch(3),
+            ], endsWith: "gaveUp"),
+        KnownWorld(
+            "deaths in a schema step may not be counted over a release without it",
+            SmallApp(
+                steps: [.init(30, .transaction, in: .database(0), manager: 1)], move: .init(30), managers: two
+            ),
+            [
+                .launch(3, .whole, .dies(before: 3)), .launch(3, .whole, .dies(before: 3)), .launch(2),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "deaths in a version change go with the record",
+            SmallApp(
+                steps: [.init(20, .rows, in: .database(0), manager: 1)],
+                managers: [.init(adopting: .version, hasVersionChanges: true), .init(adopting: .version)]),
+            [
+                .launch(3, .whole, .dies(before: 2)), .launch(3, .whole, .dies(before: 3)),
+                .call(.removeRecord(manager: 0)), .launch(2), .launch(3),
+            ]),
+        // A call that was cut short may have found a death, and nothing else.
+        KnownWorld(
+            "deaths in a schema step may stay when the process dies in the removal of the record",
+            SmallApp(steps: [.init(21, .deferredClosure, manager: 1)], move: .init(20), managers: two),
+            [
+                .launch(3, .whole, .dies(before: 3)), .launch(3, .whole, .dies(before: 3)),
+                .call(.removeRecord(manager: 0), .dies(before: 3)), .launch(3),
+            ], endsWith: "gaveUp"),
+        KnownWorld(
+            "deaths in a step may stay when the process dies while it is skipped",
+            SmallApp(steps: [.init(20, .imports, in: .database(0)), .init(21, .removal)]),
+            [
+                .launch(2), .call(.rerun(.step(21))), .launch(3, .whole, .dies(before: 3)),
+                .launch(3, .whole, .dies(before: 4)), .call(.skip(.step(21)), .dies(before: 2)),
+                .launch(3),
+            ], endsWith: nil),
+        KnownWorld(
+            "values that were imported are lost with the database, and their files are removed",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: two),
+            [
+                .launch(1), .write(.insert), .launch(3, .through(20)), .twice(1, .lose(1)), .launch(2),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "a database that is lost after a visit of another release may not be a new install's",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), onFreshInstall: .only), .init(20, .closure),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], managers: two),
+            [.launch(3, .whole, .failsAlways(10)), .launch(2, .through(10)), .twice(3, .lose(0))],
+            endsWith: nil),
+        KnownWorld(
+            "an extension does not know that tables are new with this build",
+            SmallApp(
+                steps: [
+                    .init(21, .transaction, in: .database(0), manager: 1), .init(30, .rows, in: .database(0)),
+                ], managers: [.init(), .init(since: 3, hasOwnLine: true)]),
+            [.launch(3, .without(manager: 0)), .launch(2), .launch(3, .fromExtension)],
+            endsWith: "undecided"),
+        // It has found the death, and stopped at what cannot be read.
+        KnownWorld(
+            "what could not be skipped, because a database is damaged, runs",
+            SmallApp(
+                steps: [
+                    .init(10, .cursor, in: .database(0), manager: 1),
+                    .init(20, .closure, manager: 1, onFreshInstall: .run),
+                ], managers: two),
+            [
+                .launch(2, .whole, .dies(before: 4)), .damage(.database(0)), .call(.skip(.step(20))),
+                .lose(.database(0)), .launch(2),
+            ]),
+        // It has found the death of the one before.
+        KnownWorld(
+            "a release that has died at its first change may not have been launched",
+            SmallApp(
+                steps: [.init(10, .rows, in: .database(1), manager: 1)], move: .init(30), managers: plugIn,
+                storeInDatabase: true),
+            [.launch(3, .whole, .dies(before: 2)), .launch(2, .whole, .dies(before: 2)), .launch(3)]),
+        KnownWorld(
+            "a bound gives way to a release that a database has seen, where the store has lost all",
+            SmallApp(
+                steps: [
+                    .init(30, .rows, in: .database(0), manager: 1, since: .secondBuild(of: 3))
+                ], move: .init(30),
+                managers: [.init(adopting: .tables, hasVersionChanges: true), .init(adopting: .tables)]),
+            [
+                .launch(3), .lose(.files), .launch(.secondBuild(of: 3), .without(manager: 0)), .launch(1),
+                .launch(3),
+            ]),
+    ]
+}
