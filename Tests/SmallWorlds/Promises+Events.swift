@@ -44,7 +44,8 @@ extension Promises {
             memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true)] }
         }
         let seen = memory.seen[line] ?? []
-        if !seen.contains(where: { $0.release == release && !$0.isNamed }) {
+        // The first build of each version.
+        if !seen.contains(where: { $0.release.number == release.number && !$0.isNamed }) {
             let isVisit = seen.contains { $0.release.number > release.number }
             memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit))
         }

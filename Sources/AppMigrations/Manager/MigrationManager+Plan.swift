@@ -106,8 +106,8 @@ extension MigrationManager {
                 continue
             }
             let name = due[index].name
-            let found = zip(due, states).dropFirst().count { $0.name == name && $1.record != nil }
-            // Of the databases with this name that had a record, one has none.
+            let found = zip(due, states).dropFirst().count { $0.name == name && $1.record?.completed != nil }
+            // Of the databases with this name, one has no record any more.
             let isKnown = store?.record?.databases[name].map { $0 > found } ?? false
             let beginning = try beginning(in: index, request, due, states, store, isKnown: isKnown)
             places.append(

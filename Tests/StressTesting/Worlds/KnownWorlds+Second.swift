@@ -31,6 +31,17 @@ extension KnownWorld {
                     .init(20, .imports, in: .database(1), manager: 1),
                 ], managers: two),
             [.launch(1), .write(.insert), .launch(2)]),
+        KnownWorld(
+            "a database is one made anew although another one, in which no launch was completed, has its name",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(0), manager: 1), .init(20, .imports, in: .database(1)),
+                ], move: .init(30),
+                managers: [.init(adopting: .file, hasVersionChanges: true), .init(adopting: .file)]),
+            [
+                .launch(1), .launch(3, .whole, .dies(before: 10)), .restore(.database(1), after: 1),
+                .launch(2), .restore(.database(1), after: 1), .launch(3),
+            ]),
         // Build 1 of 2.0 was taken for build 1 of 3.0.
         KnownWorld(
             "builds of two versions are two builds, also for a manager with versions of its own",
@@ -202,6 +213,17 @@ extension KnownWorld {
                 ], managers: two),
             [.launch(3, .whole, .failsAlways(10)), .launch(2, .through(10)), .twice(3, .lose(0))],
             endsWith: nil),
+        KnownWorld(
+            "only the first build of a version is noted",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, manager: 1),
+                    .init(30, .transaction, in: .database(1), since: .secondBuild(of: 3)),
+                ], managers: [.init(adopting: .tables), .init(adopting: .file)], storeInDatabase: true),
+            [
+                .launch(.secondBuild(of: 3), .through(20)), .twice(3, .lose(1)),
+                .launch(.secondBuild(of: 3)),
+            ], endsWith: "undecided"),
         KnownWorld(
             "an extension does not know that tables are new with this build",
             SmallApp(
