@@ -180,7 +180,8 @@ struct MigrationExportTests {
         }
         #expect(
             other.description
-                == "The first file cannot have version 0. Pass a date as startingAt:, such as 20240601000000000.")
+                == "The first file cannot have version 0. Pass a date as startingAt:, such as 20240601000000000."
+        )
     }
 
     @Test("names the files after the day, so that new files come after them")
