@@ -5,10 +5,12 @@ import Foundation
 /// Foundation on Linux divides by the total of a child, and traps where sums of fractions overflow: so there is a total, and no more
 /// units are complete than that.
 final class StepProgress: Progress, @unchecked Sendable {
+    private static let greatestTotal: Int64 = 1 << 40
+
     override var totalUnitCount: Int64 {
         get { super.totalUnitCount }
         set {
-            let total = min(max(1, newValue), 1 << 40)
+            let total = min(max(1, newValue), Self.greatestTotal)
             super.completedUnitCount = min(super.completedUnitCount, total)
             super.totalUnitCount = total
         }
