@@ -1,18 +1,7 @@
 import AppMigrations
-import CMigrationSystem
 public import Foundation
 import GRDB
 import SchemaMigrations
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
 
 // The copies that the migrator has made, for an app whose database cannot be opened.
 extension DatabaseFile {
@@ -60,11 +49,10 @@ extension DatabaseFile {
             try putJournalsBack(at: place)
             let file = try DamagedFile.locked(at: place)
             defer { withExtendedLifetime(file) {} }
-            let new = unfinishedSalvage(of: place)
-            defer { removeUnfinished(new) }
-            removeUnfinished(new)
-            try at(URL(fileURLWithPath: backup)) { try copy(backup, to: new, like: place, interrupter) }
-            aside = try at(place) { try replace(place, by: new) }
+            aside = try withUnfinishedFile(for: place) { new in
+                try at(URL(fileURLWithPath: backup)) { try copy(backup, to: new, like: place, interrupter) }
+                return try at(place) { try replace(place, by: new) }
+            }
             if let aside { onEvent?(.setAside(place.path, as: aside.path)) }
         }
         return aside ?? URL(fileURLWithPath: path)
@@ -84,9 +72,7 @@ extension DatabaseFile {
                 .databaseFailed, "the copy is damaged: \(problem)",
                 remedy: "Restore another one. Nothing was changed.")
         }
-        guard app_migrations_protect(new.path, place.deletingLastPathComponent().path) == 0 else {
-            throw POSIXError.current
-        }
+        try protect(new, asIn: place.deletingLastPathComponent())
         try DurableFile(at: new).syncName()
     }
 }

@@ -18,9 +18,7 @@ import SchemaMigrations
 extension DatabaseFile {
     func move(_ old: URL, to new: URL, _ interrupter: Interrupter) throws {
         try at(old) {
-            guard app_migrations_protect(old.path, new.deletingLastPathComponent().path) == 0 else {
-                throw POSIXError.current
-            }
+            try protect(old, asIn: new.deletingLastPathComponent())
             try willChange(.mark)
             let connection = try SoleConnection(
                 to: old, configuration, marking: true, waitingFor: limit, interrupter)

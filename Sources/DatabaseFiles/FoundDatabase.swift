@@ -85,9 +85,7 @@ public struct FoundDatabase: Sendable {
                 SELECT name, type FROM pragma_table_list
                 WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
-        return tables.map { ($0["name"], $0["type"]) }.filter { name, _ in
-            !OwnTables.contains(name) && name != OwnTables.ofGRDB
-        }
+        return tables.map { ($0["name"], $0["type"]) }.filter { name, _ in !OwnTables.isOfMigrator(name) }
     }
 
     /// Returns true if a table other than those of migrators has a row.

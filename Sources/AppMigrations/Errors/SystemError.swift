@@ -11,7 +11,7 @@ package protocol SystemError: Error {
     /// The obstacle behind the error; nil when the error has a cause of its own.
     var obstacle: Obstacle? { get }
 
-    /// What to do about the error, wherever it occurs; nil if that depends on what was tried.
+    /// The remedy, wherever the error occurs; nil if it depends on what was tried.
     var ownRemedy: String? { get }
 
     /// True if a database is damaged, so that the app can offer to save its rows.

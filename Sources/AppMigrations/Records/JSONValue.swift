@@ -147,7 +147,7 @@ struct JSONField {
     func texts() throws -> [String] {
         guard case .array(let values) = value else { throw unexpected("a list") }
         return try values.map { value in
-            guard case .string(let text) = value else { throw unexpected("a list of texts") }
+            guard case .string(let text) = value else { throw unexpected("a text") }
             return text
         }
     }

@@ -24,7 +24,7 @@ extension MigrationRecord {
         highest = try field.fieldIfPresent("highest")?.version()
         downgradedTo = try field.fieldIfPresent("downgradedTo")?.version()
         if let names = try field.fieldIfPresent("databases") {
-            for name in try names.list() { databases[try name.text(), default: 0] += 1 }
+            for name in try names.texts() { databases[name, default: 0] += 1 }
         }
     }
 
@@ -154,7 +154,7 @@ extension StepPosition {
         done = try field.field("done").count(upTo: limit)
         total = try field.fieldIfPresent("total")?.count(upTo: limit)
         setAside =
-            try field.fieldIfPresent("setAside")?.list().map { try $0.list().map { try $0.text() } } ?? []
+            try field.fieldIfPresent("setAside")?.list().map { try $0.texts() } ?? []
     }
 
     fileprivate func json(replacing old: JSONValue?) -> [String: JSONValue] {

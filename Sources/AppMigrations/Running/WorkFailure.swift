@@ -13,7 +13,7 @@ struct WorkFailure {
     ///
     /// An equal failure in the same build has an equal code.
     let code: String?
-    /// What the work has thrown.
+    /// The error that the work has thrown.
     let cause: any Error
     /// The error to throw or to report.
     let error: any Error

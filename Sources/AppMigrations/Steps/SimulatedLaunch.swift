@@ -29,6 +29,6 @@ package enum SimulatedLaunch {
     /// False in tests that a busy machine must not fail: then no batch of deferred work is cut short because of the time.
     @TaskLocal package static var limitsTime = true
 
-    /// Tells the app's build from all others; nil for that of the main bundle.
+    /// The app's build; nil for that of the main bundle.
     @TaskLocal package static var build: String?
 }

@@ -48,14 +48,29 @@ extension DatabaseFile {
             throw refusal(
                 .invalidRequest, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
         }
-        let new = unfinishedSalvage(of: try newPlace())
-        defer { removeUnfinished(new) }
-        removeUnfinished(new)
         let build = SalvageBuild(
             damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
             progress: progress)
-        var report = try build.make(at: new, like: setAside, configuration, marked: false)
-        let added = try database.writeWithoutTransaction { db in
+        return try withUnfinishedFile(for: newPlace()) { new in
+            var report = try build.make(at: new, like: setAside, configuration, marked: false)
+            let added = try add(new, schema, database, interrupter)
+            report.tables = report.tables.map { table in
+                var table = table
+                table.saved = added[SQLName(table.name)] ?? 0
+                return table
+            }
+            report.setAside = setAside
+            return report
+        }
+    }
+
+    /// Adds the rows of a salvaged database.
+    ///
+    /// - Returns: the number of added rows, by table.
+    private func add(
+        _ new: URL, _ schema: SchemaMigrator, _ database: any DatabaseWriter, _ interrupter: Interrupter
+    ) throws -> [SQLName: Int] {
+        try database.writeWithoutTransaction { db in
             guard try schema.status(db).pendingVersions.isEmpty else {
                 throw SchemaMigrationError(
                     .invalidRequest,
@@ -69,12 +84,5 @@ extension DatabaseFile {
                 try RowMerge(db, from: salvaged, interrupter).run()
             }
         }
-        report.tables = report.tables.map { table in
-            var table = table
-            table.saved = added[SQLName(table.name)] ?? 0
-            return table
-        }
-        report.setAside = setAside
-        return report
     }
 }

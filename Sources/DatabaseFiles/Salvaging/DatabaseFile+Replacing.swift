@@ -1,4 +1,5 @@
 import AppMigrations
+import CMigrationSystem
 import Foundation
 import SchemaMigrations
 
@@ -14,14 +15,21 @@ import SchemaMigrations
 
 // How a new database takes the place of a damaged one, at every moment with one of both there.
 extension DatabaseFile {
-    /// The name of a database that is being made from a damaged one.
-    func unfinishedSalvage(of place: URL) -> URL {
-        place.deletingLastPathComponent().appendingPathComponent(".\(place.lastPathComponent).salvaging")
+    /// Runs the body with the name of a database to make in the place of a damaged one, at which nothing is left before or after.
+    func withUnfinishedFile<Value>(for place: URL, _ body: (URL) throws -> Value) rethrows -> Value {
+        let new = place.deletingLastPathComponent()
+            .appendingPathComponent(".\(place.lastPathComponent).salvaging")
+        func remove() {
+            for end in [""] + Self.sideFileEnds { unlink(new.path + end) }
+        }
+        defer { remove() }
+        remove()
+        return try body(new)
     }
 
-    /// Removes what an attempt has left.
-    func removeUnfinished(_ url: URL) {
-        for end in [""] + Self.sideFileEnds { unlink(url.path + end) }
+    /// Gives a file the protection of those of a folder.
+    func protect(_ file: URL, asIn folder: URL) throws {
+        guard app_migrations_protect(file.path, folder.path) == 0 else { throw POSIXError.current }
     }
 
     /// Puts a new database in the place of a damaged one, which keeps a second name.

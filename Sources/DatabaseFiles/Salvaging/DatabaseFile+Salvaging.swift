@@ -1,5 +1,4 @@
 import AppMigrations
-import CMigrationSystem
 public import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -80,28 +79,25 @@ extension DatabaseFile {
             return nil
         }
         progress?.totalUnitCount = Int64(damaged.trees.values.reduce(0) { $0 + $1.leaves.count } + 1)
-        let new = unfinishedSalvage(of: place)
-        defer { removeUnfinished(new) }
-        removeUnfinished(new)
         let build = SalvageBuild(
             damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
             progress: progress)
         // A database at an old path is marked when it is moved.
         let isHere = try place.path == newPlace().path
-        var report = try build.make(
-            at: new, like: place, configuration, marked: isHere && !oldPaths.isEmpty)
-        guard app_migrations_protect(new.path, place.deletingLastPathComponent().path) == 0 else {
-            throw POSIXError.current
+        return try withUnfinishedFile(for: place) { new in
+            var report = try build.make(
+                at: new, like: place, configuration, marked: isHere && !oldPaths.isEmpty)
+            try protect(new, asIn: place.deletingLastPathComponent())
+            // Nothing of it was synced so far.
+            try DurableFile(at: new).syncContents()
+            try DurableFile(at: new).syncName()
+            try interrupter.check()
+            let aside = try replace(place, by: new)
+            progress.map { $0.completedUnitCount = $0.totalUnitCount }
+            report.setAside = aside
+            onEvent?(.setAside(place.path, as: aside.path))
+            return (report, aside)
         }
-        // Nothing of it was synced so far.
-        try DurableFile(at: new).syncContents()
-        try DurableFile(at: new).syncName()
-        try interrupter.check()
-        let aside = try replace(place, by: new)
-        progress.map { $0.completedUnitCount = $0.totalUnitCount }
-        report.setAside = aside
-        onEvent?(.setAside(place.path, as: aside.path))
-        return (report, aside)
     }
 
     /// Reads the structure of the damaged file.

@@ -52,7 +52,7 @@ struct Refill {
 
     /// The result without the tables of records, the largest tables first.
     var report: [SalvageReport.Table] {
-        tables.filter { !OwnTables.contains($0.key) && $0.key != OwnTables.ofGRDB }.values
+        tables.filter { !OwnTables.isOfMigrator($0.key) }.values
             .filter { $0.found > 0 || $0.missingPages > 0 }
             .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
     }

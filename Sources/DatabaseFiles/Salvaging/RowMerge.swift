@@ -56,7 +56,7 @@ struct RowMerge {
     }
 
     private func isOwn(_ table: SQLName) -> Bool {
-        OwnTables.contains(table) || table == OwnTables.ofGRDB || table.folded.hasPrefix("sqlite_")
+        OwnTables.isOfMigrator(table) || table.folded.hasPrefix("sqlite_")
     }
 
     private func statement(_ table: SQLName, _ keys: [SchemaMigrations.ForeignKey]) throws -> String? {

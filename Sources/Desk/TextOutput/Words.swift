@@ -46,6 +46,17 @@ extension String {
         return isPlain ? self : "'\(unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined())'"
     }
 
+    /// The text without line breaks.
+    package var inOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
+
+    /// The text with a single space for each run of white space.
+    package var withSingleSpaces: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+
+    /// Returns the text, or its beginning if it is longer than so many characters.
+    package func shortened(to limit: Int) -> String {
+        count > limit ? prefix(limit) + "…" : self
+    }
+
     /// Returns the text, padded with spaces on the right.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))

@@ -30,12 +30,7 @@ struct ExportReplay {
 
     private func compare(_ database: DatabaseQueue, from index: Int, _ name: String) throws {
         func copy() throws -> DatabaseQueue {
-            let copy = try DatabaseQueue(configuration: database.configuration)
-            try database.backup(to: copy)
-            _ = try copy.write { db in
-                try TableFilling.fillAll(db, rowsPerTable: Self.rowsPerTable, seed: 1, style: .distinct)
-            }
-            return copy
+            try database.filledCopy(rowsPerTable: Self.rowsPerTable, seed: 1)
         }
         func migrated() throws -> DatabaseQueue {
             let migrated = try copy()

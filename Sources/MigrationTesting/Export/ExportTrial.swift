@@ -100,7 +100,7 @@ struct ExportTrial {
         }
         for (count, seed) in [(0, 1)] + Self.seeds.map({ (Self.rowsPerTable, $0) }) {
             let copies = try (0..<2).map { _ in
-                try copy(rowsPerTable: count, seed: seed)
+                try database.filledCopy(rowsPerTable: count, seed: seed)
             }
             let migrated = Result { try runner.run(copies[0], upTo: exported.title.version) }
             let replayed = Result { try file.migrate(copies[1]) }
@@ -112,7 +112,7 @@ struct ExportTrial {
                 return "does what a file cannot: \(Diagnostic(error, remedy: "").problem)"
             case (.success, .success):
                 let differences = try ExportComparison.differences(of: copies[1], from: copies[0]) {
-                    let again = try copy(rowsPerTable: count, seed: seed)
+                    let again = try database.filledCopy(rowsPerTable: count, seed: seed)
                     _ = try runner.run(again, upTo: exported.title.version)
                     return again
                 }
@@ -122,15 +122,6 @@ struct ExportTrial {
             }
         }
         return nil
-    }
-
-    private func copy(rowsPerTable: Int, seed: UInt64) throws -> DatabaseQueue {
-        let copy = try DatabaseQueue(configuration: database.configuration)
-        try database.backup(to: copy)
-        _ = try copy.write { db in
-            try TableFilling.fillAll(db, rowsPerTable: rowsPerTable, seed: seed, style: .distinct)
-        }
-        return copy
     }
 }
 
@@ -145,8 +136,5 @@ extension MigrationTrace {
 
 extension TracedStatement {
     /// The statement in a line, without its end if it is long.
-    fileprivate var shortened: String {
-        let line = sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return line.count > 100 ? line.prefix(100) + "…" : line
-    }
+    fileprivate var shortened: String { sql.withSingleSpaces.shortened(to: 100) }
 }

@@ -26,7 +26,7 @@ struct FixtureCopy {
         self.interrupter = interrupter
         self.source = source
         self.target = target
-        let tables = try TableLayout.fetchAll(source).filter { !Self.isRecord($0.name) }
+        let tables = try TableLayout.fetchAll(source).filter { !OwnTables.isOfMigrator($0.name) }
         self.tables = tables
         objects = try SchemaObject.fetchAll(source)
         noise = Noise(jsonKeys: maker.jsonKeys)
@@ -39,18 +39,13 @@ struct FixtureCopy {
             })
     }
 
-    /// Returns whether the fixture keeps every row of a table: the ledgers of GRDB and of this package.
-    private static func isRecord(_ table: SQLName) -> Bool {
-        OwnTables.contains(table) || table == OwnTables.ofGRDB
-    }
-
     mutating func make() throws -> FixtureReport {
         try checkKeptColumns()
         for pragma in ["page_size", "encoding"] { try copy(pragma) }
         try target.inTransaction {
             for pragma in ["user_version", "application_id"] { try copy(pragma) }
             try copyRecords()
-            try create { $0.type == "table" && !$0.isVirtual && !Self.isRecord($0.name) }
+            try create { $0.type == "table" && !$0.isVirtual && !OwnTables.isOfMigrator($0.name) }
             // Create unique indexes before the rows, so that a row whose noise breaks one can be fixed.
             try create { $0.type == "index" && $0.isUnique }
             try copyRows()
@@ -94,7 +89,7 @@ struct FixtureCopy {
             sql:
                 "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
         )
-        for object in found where Self.isRecord(object["tbl_name"]) {
+        for object in found where OwnTables.isOfMigrator(object["tbl_name"]) {
             try target.execute(sql: object["sql"])
             guard object["type"] == "table" else { continue }
             let name = (object["name"] as SQLName).inMain

@@ -4,7 +4,7 @@ import MigrationDiagnostics
 import MigrationTools
 import SchemaMigrations
 
-/// What a migration did when it shipped, as text.
+/// The effects that a migration had when it shipped, as text.
 struct LockedMigration: Equatable {
     /// The migration's identifier, or its file name.
     let title: String
@@ -18,8 +18,8 @@ struct LockedMigration: Equatable {
     static func all(
         of source: some MigrationSource, _ configuration: Configuration, now: Date = Date()
     ) throws -> [LockedMigration] {
-        let first = try run(source, configuration)
-        let second = try run(source, configuration)
+        let first = try run(source, configuration, rowsPerTable: rowsPerTable)
+        let second = try run(source, configuration, rowsPerTable: 0)
         return zip(first, second).map { one, other in
             let known = Set(one.statements.map(\.sql))
             var overRows: [String] = []
@@ -40,17 +40,21 @@ struct LockedMigration: Equatable {
     private struct Run {
         let title: String
         let statements: [TracedStatement]
-        /// The statements of a run over generated rows, which has some that none runs without.
+        /// The statements of a run over generated rows, which has some that none runs without; none if there were no rows.
         let overRows: [String]
         let schema: [String]
     }
 
-    private static func run(_ source: some MigrationSource, _ configuration: Configuration) throws -> [Run] {
+    private static func run(
+        _ source: some MigrationSource, _ configuration: Configuration, rowsPerTable: Int
+    ) throws -> [Run] {
         let runner = source.orderedMigrations.runner
         let database = try DatabaseQueue(configuration: configuration)
         var before: Set<String> = []
         return try runner.titles.map { title in
-            let filled = try runner.trace(title, after: database, rowsPerTable: rowsPerTable)
+            let filled =
+                rowsPerTable == 0
+                ? nil : try runner.trace(title, after: database, rowsPerTable: rowsPerTable)
             let trace = try runner.trace(title, in: database)
             if let error = trace.error { throw error }
             let after = try database.read { db in
@@ -62,7 +66,7 @@ struct LockedMigration: Equatable {
                 title: isNamedAlone ? "\(title.version) \(title.title)" : title.title,
                 statements: trace.changes,
                 // Rows that a migration refuses say nothing about it.
-                overRows: filled.error == nil ? filled.changes.map(\.sql) : [],
+                overRows: filled.map { $0.error == nil ? $0.changes.map(\.sql) : [] } ?? [],
                 schema: before.subtracting(after).sorted().map { "  - \($0)" }
                     + after.subtracting(before).sorted().map { "  + \($0)" })
         }

@@ -11,7 +11,7 @@ import SchemaMigrations
 /// ```swift
 /// let migrator = DatabaseMigrator()    // the app's
 /// let lock = MigrationLock(at: URL(fileURLWithPath: "Tests/Migrations.lock"))
-/// try lock.record(migrator)    // once for each release, on purpose
+/// try lock.record(migrator)    // when you have added a migration
 /// try lock.verify(migrator)    // always
 /// ```
 ///

@@ -30,7 +30,7 @@ struct UpgradeMatrixRun {
     }
 
     private func unknownVersions() -> [UpgradeProblem] {
-        let known = Set(runner.titles.map { runner.key($0.version) })
+        let known = Set(runner.titles.map(runner.key(of:)))
         let latest = runner.key(runner.titles.last?.version ?? 0)
         let chosen = (matrix.versions ?? []).filter { !known.contains($0) }.map {
             UpgradeProblem(

@@ -114,7 +114,3 @@ extension Rehearsal.UnreadableRows {
         return "\(table).\(column) at \(version): \(rows.counting("row")) \(verb) not hold a \(type)\(first)"
     }
 }
-
-extension String {
-    fileprivate var inOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
-}

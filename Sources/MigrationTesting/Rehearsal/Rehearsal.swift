@@ -121,7 +121,7 @@ public struct Rehearsal: Sendable {
     public var schemaChanges: [String] { schema.changes.map(\.sentence) }
 }
 
-/// What one run of migrations did to a copy.
+/// The effects of one run of migrations on a copy.
 struct RehearsedRun {
     var undone: [SchemaVersion] = []
     let steps: [Rehearsal.Step]

@@ -116,8 +116,7 @@ extension MigrationReview.Finding: CustomStringConvertible {
     public var description: String {
         let sentence = "\(migration): \(severity.rawValue): \(reason) [\(rule)]"
         guard let statement else { return sentence }
-        let line = statement.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return "\(sentence)\n    \(line.count > 200 ? line.prefix(200) + "…" : line)"
+        return "\(sentence)\n    \(statement.withSingleSpaces.shortened(to: 200))"
     }
 }
 

@@ -52,12 +52,16 @@ extension MigrationKey: CustomStringConvertible {
 extension MigrationRunner {
     /// Returns the key of a version; 0 if no migration has it, as before the first.
     func key(_ version: SchemaVersion) -> MigrationKey {
-        self is GRDBRunner && title(version) != nil
-            ? MigrationKey(title(version)?.name ?? "") : MigrationKey(version)
+        title(version).map(key(of:)) ?? MigrationKey(version)
+    }
+
+    /// Returns the key of a migration.
+    func key(of title: MigrationTitle) -> MigrationKey {
+        self is GRDBRunner ? MigrationKey(title.name) : MigrationKey(title.version)
     }
 
     /// Returns the version of a migration; nil if there is no such migration.
     func version(_ key: MigrationKey) -> SchemaVersion? {
-        titles.first { self.key($0.version) == key }?.version
+        titles.first { self.key(of: $0) == key }?.version
     }
 }

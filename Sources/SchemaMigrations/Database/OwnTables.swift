@@ -27,4 +27,7 @@ package enum OwnTables {
     package static func contains(_ table: SQLName) -> Bool {
         all.contains(table) || table.folded.hasPrefix(asidePrefix)
     }
+
+    /// Returns true if this package or GRDB's migrator keeps the table.
+    package static func isOfMigrator(_ table: SQLName) -> Bool { contains(table) || table == ofGRDB }
 }

@@ -32,9 +32,7 @@ package struct SchemaObject: Equatable, Sendable {
                 WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
                 """
         ).map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
-            .filter {
-                !OwnTables.contains($0.table) && $0.table != OwnTables.ofGRDB && !shadows.contains($0.table)
-            }
+            .filter { !OwnTables.isOfMigrator($0.table) && !shadows.contains($0.table) }
     }
 
     /// The tokens of the SQL, so that white space, comments, and the case and quotes of names make no difference.

@@ -1,3 +1,5 @@
+import TextOutput
+
 /// The differences between two schemas.
 package struct SchemaDifference: Sendable, Hashable {
     /// One object or property that differs, or that only one schema has.
@@ -31,7 +33,8 @@ package struct SchemaDifference: Sendable, Hashable {
             switch (before, after) {
             case (nil, let after?): "\(subject) was added" + (isObject ? "" : ": \(after)")
             case (let before?, nil): "\(subject) was removed" + (isObject ? "" : ": it was \(before)")
-            case (let before?, let after?): "\(subject) was \(before.inline), and is \(after.inline)"
+            case (let before?, let after?):
+                "\(subject) was \(before.withSingleSpaces), and is \(after.withSingleSpaces)"
             case (nil, nil): subject
             }
         }
@@ -53,7 +56,7 @@ package struct SchemaDifference: Sendable, Hashable {
             case (nil, _): "\(subject) is missing \(here)"
             case (_, nil): "\(subject) is missing \(there)"
             case (let before?, let after?):
-                "\(subject) is \(before.inline) \(here), \(after.inline) \(there)"
+                "\(subject) is \(before.withSingleSpaces) \(here), \(after.withSingleSpaces) \(there)"
             }
         }
     }
@@ -63,11 +66,4 @@ package struct SchemaDifference: Sendable, Hashable {
 
     /// True if both schemas are the same.
     package var isEmpty: Bool { changes.isEmpty }
-}
-
-extension String {
-    /// The text without the line breaks that SQL may have.
-    fileprivate var inline: String {
-        split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    }
 }

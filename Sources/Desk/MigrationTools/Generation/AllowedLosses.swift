@@ -1,5 +1,6 @@
 import GRDB
 import SchemaMigrations
+import TextOutput
 
 /// The losses of a generated migration that the wanted schema asks for, as comments that allow them.
 ///
@@ -46,6 +47,4 @@ struct AllowedLosses {
 
 extension String {
     fileprivate var firstInLowerCase: String { prefix(1).lowercased() + dropFirst() }
-
-    fileprivate var inOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
 }

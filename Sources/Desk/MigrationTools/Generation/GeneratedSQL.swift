@@ -77,7 +77,3 @@ package struct GeneratedSQL: Sendable {
         return lines + ["DROP TABLE \(old);", "ALTER TABLE \(new) RENAME TO \(rebuild.table.plain);"]
     }
 }
-
-extension String {
-    fileprivate var inOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
-}

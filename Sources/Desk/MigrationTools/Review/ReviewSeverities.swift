@@ -21,16 +21,7 @@ struct ReviewSeverities {
 
     /// Reads the file of a folder, which need not exist.
     init(in folder: URL) throws {
-        let file = folder.appendingPathComponent(Self.fileName)
-        guard FileManager.default.fileExists(atPath: file.path) else { return }
-        let text: String
-        do {
-            text = try String(contentsOf: file, encoding: .utf8)
-        } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(Self.fileName), "cannot be read: \(error.localizedDescription)",
-                remedy: "Save it as UTF-8 text that its owner can read.")
-        }
+        guard let text = try SettingsFile.text(Self.fileName, in: folder) else { return }
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.prefix { $0 != "#" }.split { $0.isWhitespace || $0 == ":" || $0 == "=" }
             guard !words.isEmpty else { continue }

@@ -50,7 +50,7 @@ package struct MigrationStanding: Sendable {
     package let edited: [SchemaVersion]
 }
 
-/// What a migration has run.
+/// The statements that a migration has run.
 package struct MigrationTrace: Sendable {
     /// The statements of the migration, with those that only read.
     package let statements: [TracedStatement]
@@ -136,10 +136,8 @@ extension MigrationRunner {
     package func trace(
         _ title: MigrationTitle, after database: DatabaseQueue, rowsPerTable count: Int, seed: UInt64 = 1
     ) throws -> MigrationTrace {
-        let copy = try DatabaseQueue(configuration: database.configuration)
+        let copy = try database.filledCopy(rowsPerTable: count, seed: seed)
         defer { try? copy.close() }
-        try database.backup(to: copy)
-        _ = try copy.write { try TableFilling.fillAll($0, rowsPerTable: count, seed: seed, style: .distinct) }
         return try trace(title, in: copy)
     }
 }

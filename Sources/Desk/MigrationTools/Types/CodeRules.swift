@@ -44,15 +44,8 @@ package struct CodeRules: Sendable {
     /// - Throws: `SchemaMigrationError`, with the line.
     package init(in folder: URL) throws {
         self.folder = folder
-        let file = folder.appendingPathComponent(Self.fileName)
-        guard FileManager.default.fileExists(atPath: file.path) else { return }
-        do {
-            text = try String(contentsOf: file, encoding: .utf8)
-        } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(Self.fileName), "cannot be read: \(error.localizedDescription)",
-                remedy: "Save it as UTF-8 text that its owner can read.")
-        }
+        guard let text = try SettingsFile.text(Self.fileName, in: folder) else { return }
+        self.text = text
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .enumerated()
         {

@@ -18,10 +18,10 @@ struct DirectoryOption: ParsableArguments {
     var directory: String { given ?? Self.foldersOfTargets.first ?? "Migrations" }
 
     func validate() throws {
-        guard given == nil, Self.foldersOfTargets.count > 1 else { return }
+        let folders = given == nil ? Self.foldersOfTargets : []
+        guard folders.count > 1 else { return }
         throw ValidationError(
-            "Several targets have migrations: \(Self.foldersOfTargets.joined(separator: ", ")). Pass one as --directory."
-        )
+            "Several targets have migrations: \(folders.joined(separator: ", ")). Pass one as --directory.")
     }
 
     /// The folders of migrations that the package in this folder embeds, unless there is one beside its sources.

@@ -89,9 +89,3 @@ extension SchemaMigrationError.Code {
         }
     }
 }
-
-extension String {
-    fileprivate var inOneLine: String {
-        split(whereSeparator: \.isNewline).joined(separator: " ")
-    }
-}
