@@ -62,6 +62,8 @@ extension Promises {
         var floor: Int?
         /// The same for deferred steps outside databases.
         var deferredFloor: Int?
+        /// False if it may as well have begun below.
+        var isCertain = true
         /// The release in which it was new.
         var newIn: SmallRelease?
         /// The steps that are not needed here: they must not run.
@@ -98,6 +100,8 @@ extension Promises {
         var isNamed = false
         /// True if it may be an older one: what a database has kept depends on when a process has died.
         var isDoubtful = false
+        /// The number of events before it.
+        var since = 0
     }
 
     struct Fatal: Hashable, Sendable {

@@ -83,6 +83,7 @@ package struct Promises: Sendable {
         }
         for (place, data) in found { places[place]?.data = data }
         noteImported(found)
+        noteTables(before)
         if event.isFromExtension { release = before.release } else { end(event, outcome) }
         for place in places.keys { places[place]?.hasTables = false }
         return problem
@@ -122,15 +123,14 @@ package struct Promises: Sendable {
         else { return false }
         // What an older release writes after a newer one is not promised to be kept in its form.
         if places[.files]?.late.contains(key) == true { return true }
-        // Nor is what was there when the app took the install for a new one.
-        if app.steps.contains(where: {
-            $0.work == .imports && places[.files]?.notNeeded[$0.id]?.contains(key) == true
-        }) {
-            return true
-        }
         // What was in the database when that was lost is lost with it.
         if places[.files]?.imported.contains(key) == true { return true }
-        return found[.database(1)]?.values[key + SmallApp.Step.importOffset] != nil
+        return app.steps.contains { step in
+            guard step.work == .imports else { return false }
+            // What was there when the app took the install for a new one is not promised to be kept either.
+            if places[.files]?.notNeeded[step.id]?.contains(key) == true { return true }
+            return found[step.place]?.values[key + Step.importOffset] != nil
+        }
     }
 
     /// True if the app has said that the value needs no new form, or a release has written it too late.

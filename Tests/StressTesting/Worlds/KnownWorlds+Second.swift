@@ -225,6 +225,62 @@ extension KnownWorld {
                 .launch(.secondBuild(of: 3)),
             ], endsWith: "undecided"),
         KnownWorld(
+            "where a launch is later than the bound that the app gives, it has named no version",
+            SmallApp(
+                steps: [
+                    .init(30, .rows, in: .database(1), manager: 1, since: .secondBuild(of: 3)),
+                    .init(130, .cursor, in: .database(0), manager: 1),
+                ], move: .init(30), managers: [.init(), .init(adopting: .tables)]),
+            [
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 3)), .launch(3),
+                .launch(.secondBuild(of: 3)),
+            ], endsWith: "undecided"),
+        KnownWorld(
+            "a new database begins no more certainly than a store that was lost before",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(1), manager: 1, onFreshInstall: .run),
+                    .init(20, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(2, .inTwo(through: 10), .dies(before: 8)), .lose(.files),
+                .launch(3, .whole, .failsAlways(20)), .lose(.database(0)), .launch(3),
+            ], endsWith: "stepFailed"),
+        KnownWorld(
+            "a schema step has got further when the app has made its tables",
+            SmallApp(
+                steps: [.init(20, .transaction, in: .database(0), manager: 1)], move: .init(30),
+                managers: two,
+                storeInDatabase: true),
+            [
+                .launch(3, .whole, .dies(before: 2)), .launch(2), .launch(3, .whole, .dies(before: 2)),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "a deferred closure may have been waiting when the store was lost",
+            SmallApp(
+                steps: [
+                    .init(10, .deferredClosure, manager: 1),
+                    .init(
+                        21, .transaction, in: .database(1), manager: 1, onFreshInstall: .run, finishes: 10),
+                ], managers: two, storeInDatabase: true),
+            [.launch(3), .write(.append), .twice(3, .lose(0)), .twice(3, .lose(1))], endsWith: nil),
+        KnownWorld(
+            "files are removed once they are in the database that imports them, whichever that is",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .launch(3)]),
+        KnownWorld(
+            "a store that knows nothing hears from its databases what was launched first",
+            SmallApp(
+                steps: [
+                    .init(10, .cursor, in: .database(1)),
+                    .init(130, .transaction, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
+            [.launch(3), .twice(2, .lose(0)), .lose(.files), .launch(2), .launch(3)], endsWith: nil),
+        KnownWorld(
             "an extension does not know that tables are new with this build",
             SmallApp(
                 steps: [
