@@ -173,13 +173,14 @@ extension Promises {
         guard let life = places[store]?.managers[manager], let floor = life.floor else {
             return fresh(release)
         }
-        if life.highest > release.number || life.databases.contains(place) {
-            return begins(release.version, isFresh: true)
-        }
+        if life.databases.contains(place) { return begins(release.version, isFresh: true) }
         if let finished = life.finished {
             return begins(min(finished, release.number) * 10, isFresh: finished >= release.number)
         }
         // Its first launch has not been completed.
+        if life.highest > release.number {
+            return floor < release.version ? begins(floor) : begins(release.version, isFresh: true)
+        }
         guard life.newIn == release else { return begins(floor) }
         // After a visit of another release, the database may be as new, or older.
         let isAlone =

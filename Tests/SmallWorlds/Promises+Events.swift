@@ -82,12 +82,6 @@ extension Promises {
             }
             if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
         }
-        if beginning.isFresh, place == .files {
-            // On a new install, there is nothing to import.
-            for step in app.steps(of: manager, in: release) where step.work == .imports {
-                memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys)
-            }
-        }
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
         }
@@ -181,16 +175,6 @@ extension Promises {
                 places[place]?.fatal = [:]
             }
         default: break
-        }
-    }
-
-    /// Notes which values of the files are in the database that imports them.
-    mutating func noteImported(_ found: [Place: SmallData]) {
-        for step in app.steps where step.work == .imports {
-            let keys = found[.files]?.values.keys.filter {
-                found[step.place]?.values[$0 + Step.importOffset] != nil
-            }
-            places[.files]?.imported.formUnion(keys ?? [])
         }
     }
 

@@ -44,8 +44,6 @@ extension Promises {
         var between: [Int: Set<Int>] = [:]
         /// Values that an older release has written after a newer one was here.
         var late: Set<Int> = []
-        /// The values of the files that were imported once.
-        var imported: Set<Int> = []
         /// True if a closure may have run without its record.
         var mayRepeat = false
 
@@ -196,7 +194,6 @@ extension Promises.Memory {
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)
         (memory.newest, memory.notNeeded, memory.repeats) = (newest, notNeeded, repeats)
         (memory.failures, memory.between, memory.isForgotten) = (failures, between, true)
-        memory.imported = imported
         for work in skipped { memory.notNeeded[work, default: []].formUnion(data.values.keys) }
         return memory
     }

@@ -82,7 +82,6 @@ package struct Promises: Sendable {
             apply(event, outcome, found)
         }
         for (place, data) in found { places[place]?.data = data }
-        noteImported(found)
         noteTables(before)
         if event.isFromExtension { release = before.release } else { end(event, outcome) }
         for place in places.keys { places[place]?.hasTables = false }
@@ -123,13 +122,11 @@ package struct Promises: Sendable {
         else { return false }
         // What an older release writes after a newer one is not promised to be kept in its form.
         if places[.files]?.late.contains(key) == true { return true }
-        // What was in the database when that was lost is lost with it.
-        if places[.files]?.imported.contains(key) == true { return true }
         return app.steps.contains { step in
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
-            if places[.files]?.notNeeded[step.id]?.contains(key) == true { return true }
-            return found[step.place]?.values[key + Step.importOffset] != nil
+            let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
+            return isDenied || found[step.place]?.values[key + Step.importOffset] != nil
         }
     }
 

@@ -152,12 +152,14 @@ struct Beginnings {
     private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
         switch launch {
         case .freshInstall: return .fresh(.install)
-        case .adoption, .upgrade:
-            // A lower version that was launched for a while has not made the data older.
-            let stands = record?.completed ?? record?.start ?? .zero
+        case .adoption, .upgrade, .downgrade:
+            guard let record else { return .fresh(.database) }
+            // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
+            // version that was launched for a while has not made the data older.
+            let stands = record.completed ?? record.start ?? .zero
             // A known database was made anew: what was in it is gone.
             return isKnown || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
-        case .relaunch, .downgrade: return .fresh(.database)
+        case .relaunch: return .fresh(.database)
         }
     }
 
@@ -259,9 +261,12 @@ extension PlaceState {
         return build != nil && !all.isEmpty && all.allSatisfy { !$0.isAdopted && $0.build == build }
     }
 
-    /// True if nothing is known here of the manager, nor of the versions of a line.
-    func isBlank(in line: String) -> Bool {
-        record == nil && !hasRemovedRecord && seen(in: line).isEmpty && assumptions[line] == nil
+    /// Returns true if nothing is known here of the manager, nor of versions before this launch: what another manager has
+    /// noted a moment ago says nothing.
+    func isBlank(_ request: LaunchRequest) -> Bool {
+        let seen = seen(in: request.line)
+        return record == nil && !hasRemovedRecord && assumptions[request.line] == nil
+            && (seen.isEmpty || seen.areOnly(request.current, build: request.appBuild))
     }
 
     /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.

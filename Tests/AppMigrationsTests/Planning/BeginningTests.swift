@@ -151,6 +151,21 @@ struct BeginningTests {
         }
     }
 
+    @Test("a new database of an app that came back before a launch was complete begins as the store stands")
+    func interrupted() {
+        func begins(_ record: MigrationRecord?, isKnown: Bool = false) -> Beginning {
+            Beginnings(
+                request: request("2.0"), places: [self.place(record: record), self.place()],
+                answer: AdoptionAnswer(version: nil)
+            ).inDatabase(1, .downgrade(from: "3.0"), record, isKnown: isKnown)
+        }
+        #expect(begins(record(start: "1.0")) == .at("1.0", .newDatabase))
+        #expect(begins(record(start: "1.0", completed: "1.5")) == .at("1.5", .newDatabase))
+        #expect(begins(record(start: "1.0", completed: "3.0")) == .fresh(.database))
+        #expect(begins(record(start: "1.0"), isKnown: true) == .fresh(.database))
+        #expect(begins(nil) == .fresh(.database))
+    }
+
     @Test("tables of another build, or of an answer, are not new")
     func notNew() {
         let tables = place("2.0 (6)", evidence: .ledgerOnly)

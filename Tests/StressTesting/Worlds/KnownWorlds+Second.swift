@@ -93,6 +93,32 @@ extension KnownWorld {
                     .init(21, .rows, in: .database(0), manager: 1),
                 ], managers: plugIn),
             [.launch(3, .without(manager: 0)), .launch(1), .launch(3)]),
+        KnownWorld(
+            "a launch that was cut short before a release came back leaves the import to that",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .launch(3, .whole, .dies(before: 3)), .launch(2), .launch(3)]),
+        KnownWorld(
+            "a database that is lost before its import was complete is imported anew, after a release came back",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: two),
+            [
+                .launch(1), .write(.insert), .launch(3, .through(20)), .twice(1, .lose(1)), .launch(2),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "a store that knows this launch alone does not go on without a database that cannot be read",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1, onFreshInstall: .run),
+                    .init(20, .transaction, in: .database(1), manager: 1, givesUpAfter: 1),
+                ], managers: two, storeInDatabase: true),
+            [.launch(3), .damage(.database(1)), .lose(.database(0)), .launch(2)],
+            endsWith: "damagedStore"),
     ]
 
     /// Worlds in which the promises asked for more than is promised, or saw something else than what had happened.
@@ -102,6 +128,10 @@ extension KnownWorld {
             "files that an app takes for those of a new install need no import",
             SmallApp(steps: [.init(20, .imports, in: .database(0)), .init(21, .removal)]),
             [.oldInstall, .launch(2), .lose(.files), .launch(2)]),
+        KnownWorld(
+            "files that an app takes for those of a new install, put back from a backup, need none either",
+            SmallApp(steps: [.init(20, .imports, in: .database(0)), .init(21, .removal)]),
+            [.oldInstall, .launch(2), .restore(.files, after: 1), .launch(2)]),
         // Whether the database noted that the launch was complete, nobody knows; so nor where the second manager begins.
         KnownWorld(
             "a manager begins no more certainly than what another one has kept",
@@ -194,16 +224,6 @@ extension KnownWorld {
                 .launch(3, .whole, .dies(before: 4)), .call(.skip(.step(21)), .dies(before: 2)),
                 .launch(3),
             ], endsWith: nil),
-        KnownWorld(
-            "values that were imported are lost with the database, and their files are removed",
-            SmallApp(
-                steps: [
-                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
-                ], managers: two),
-            [
-                .launch(1), .write(.insert), .launch(3, .through(20)), .twice(1, .lose(1)), .launch(2),
-                .launch(3),
-            ]),
         KnownWorld(
             "a database that is lost after a visit of another release may not be a new install's",
             SmallApp(
