@@ -65,7 +65,8 @@ extension Promises {
         let line = line(manager)
         let own = memory.seen[line] ?? []
         // Only a store that knows nothing at all lets the databases say how old the install is: none that has rows itself.
-        let isBlank = place == store && !isUnknown(store, line)
+        let isReplaced = !memory.replaced.isEmpty && memory.replaced[line] == nil
+        let isBlank = place == store && (isReplaced || !isUnknown(store, line))
         let knowsNothing = isBlank && own.isEmpty
         let seen = knowsNothing ? inOrder(databases.flatMap { places[$0]?.seen[line] ?? [] }) : own
         if isDowngrade(seen, release) { return .notAtAll }

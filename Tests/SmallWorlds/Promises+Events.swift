@@ -120,7 +120,7 @@ extension Promises {
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
             let place = place(of: SmallWork(id: id))
-            if id < 0, outcome.died, let fatal = places[place]?.fatal[id], fatal.release == release {
+            if id < 0, outcome.died || outcome.wasCancelled, let fatal = places[place]?.fatal[id], fatal.release == release {
                 // Then it is not known whether it was done.
                 places[place]?.deaths[release, default: 0] += fatal.count
             }

@@ -131,7 +131,7 @@ struct Beginnings {
     private func ledger(_ place: PlaceState) -> Beginning? {
         // Where the app has launched versions, the ledger says nothing of how old a plug-in's data is.
         let isUnseen = request.line == Self.appLine || place.seen(in: Self.appLine).isEmpty
-        guard place.evidence == .ledgerOnly, isUnseen else { return nil }
+        guard place.evidence == .ledgerOnly, isUnseen, !place.hasForgotten(request.line) else { return nil }
         return place.isExplained(in: request.line) ? nil : .at(.zero, .seen)
     }
 
@@ -250,7 +250,7 @@ extension PlaceState {
     fileprivate func isExplained(in line: String) -> Bool {
         if record != nil || evidence == .empty || !seen(in: line).isEmpty { return true }
         let versions = seen(in: Beginnings.appLine)
-        return evidence != .replaced && versions.count == 1 && !versions[0].isAdopted
+        return evidence != .replaced && !hasForgotten(line) && versions.count == 1 && !versions[0].isAdopted
     }
 }
 
@@ -271,7 +271,7 @@ extension PlaceState {
 
     /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.
     fileprivate func hasForgotten(_ line: String) -> Bool {
-        evidence == .replaced && assumptions[line] == nil
+        !assumptions.isEmpty && assumptions[line] == nil
     }
 }
 

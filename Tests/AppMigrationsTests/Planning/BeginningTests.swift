@@ -207,6 +207,10 @@ struct BeginningTests {
         let own = place("1.0", "2.0", record: record(start: "1.0", completed: "2.0"))
         #expect(store("2.1", replaced, own) == .at("2.0", .lost))
         #expect(store("2.1", replaced) == .undecided(at: 0))
+        let withLedger = place(evidence: .ledgerOnly, assuming: "5.0", line: "Importer")
+        #expect(
+            store("2.1", withLedger, own) == .at("2.0", .lost), "its own database knows more than a ledger")
+        #expect(store("2.1", withLedger) == .undecided(at: 0))
         #expect(store("7.0", replaced, own, line: "Importer") == .at("5.0", .lost))
     }
 

@@ -119,6 +119,15 @@ extension KnownWorld {
                 ], managers: two, storeInDatabase: true),
             [.launch(3), .damage(.database(1)), .lose(.database(0)), .launch(2)],
             endsWith: "damagedStore"),
+        KnownWorld(
+            "a ledger says nothing of a plug-in whose records the app has replaced",
+            SmallApp(
+                steps: [.init(20, .imports, in: .database(1), manager: 1)], move: .init(30),
+                managers: [.init(adopting: .version), .init(hasOwnLine: true)], storeInDatabase: true),
+            [
+                .launch(3), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 10)),
+                .launch(3, .without(manager: 0)),
+            ], endsWith: "undecided"),
     ]
 
     /// Worlds in which the promises asked for more than is promised, or saw something else than what had happened.
@@ -300,6 +309,19 @@ extension KnownWorld {
                     .init(130, .transaction, in: .database(0), manager: 1),
                 ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
             [.launch(3), .twice(2, .lose(0)), .lose(.files), .launch(2), .launch(3)], endsWith: nil),
+        KnownWorld(
+            "deaths in a version change that is cancelled behind its closures may stay",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(30, .rows, in: .database(0), since: .secondBuild(of: 3)),
+                ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
+            [
+                .launch(3, .inTwo(through: 10), .cancels(before: 1)), .launch(2),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 5)),
+                .launch(.secondBuild(of: 3), .whole, .cancels(before: 3)),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 2)), .launch(.secondBuild(of: 3)),
+            ], endsWith: "gaveUp"),
         KnownWorld(
             "an extension does not know that tables are new with this build",
             SmallApp(
