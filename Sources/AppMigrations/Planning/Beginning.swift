@@ -116,9 +116,9 @@ struct Beginnings {
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
         let records = databases.compactMap(\.record)
-        guard let kept = records.compactMap(\.completed).max() ?? records.compactMap(\.start).min() else {
-            return nil
-        }
+        // An install with a database that the app has said to be at a version is not a new one.
+        let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
+        guard let kept = records.compactMap(\.completed).max() ?? begun.min() else { return nil }
         // A store that has come back from a backup knows older versions: it is as old as they are.
         return .at(older(seen).map { min($0, kept) } ?? kept, .lost)
     }
@@ -262,9 +262,9 @@ extension PlaceState {
     }
 
     /// Returns true if nothing is known here of the manager, nor of versions before this launch: what another manager has
-    /// noted a moment ago says nothing.
+    /// noted a moment ago says nothing, and a visit neither.
     func isBlank(_ request: LaunchRequest) -> Bool {
-        let seen = seen(in: request.line)
+        let seen = seen(in: request.line).withoutVisits
         return record == nil && !hasRemovedRecord && assumptions[request.line] == nil
             && (seen.isEmpty || seen.areOnly(request.current, build: request.appBuild))
     }

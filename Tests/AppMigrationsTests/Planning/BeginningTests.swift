@@ -217,7 +217,7 @@ struct BeginningTests {
     @Test("a version that the app has named for a damaged database explains it")
     func explained() {
         let database = place(evidence: .unmanaged, assuming: "1.5")
-        #expect(store("2.0", place(), database) == .fresh(.install))
+        #expect(store("2.0", place(), database) == .at("1.5", .lost), "the install is not new")
     }
 
     @Test("without any evidence, the install is fresh")

@@ -128,6 +128,27 @@ extension KnownWorld {
                 .launch(3), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 10)),
                 .launch(3, .without(manager: 0)),
             ], endsWith: "undecided"),
+        KnownWorld(
+            "a store that knows this launch and a visit does not go on without a database that cannot be read",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(1), manager: 1, givesUpAfter: 1),
+                    .init(120, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .tables)], storeInDatabase: true),
+            [
+                .launch(3), .damage(.database(1)), .twice(3, .lose(0)), .launch(1), .launch(3),
+            ], endsWith: "damagedStore"),
+        KnownWorld(
+            "an install with a database that the app has said to be at a version is not new",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 1)),
+                    .init(30, .closure, manager: 1, onFreshInstall: .only),
+                ], managers: two),
+            [
+                .launch(3, .whole, .dies(before: 2)), .launch(.secondBuild(of: 1)), .damage(.database(0)),
+                .call(.replaceRecord(manager: 1, assuming: 10)), .launch(3),
+            ]),
     ]
 
     /// Worlds in which the promises asked for more than is promised, or saw something else than what had happened.
@@ -322,6 +343,13 @@ extension KnownWorld {
                 .launch(.secondBuild(of: 3), .whole, .cancels(before: 3)),
                 .launch(.secondBuild(of: 3), .whole, .dies(before: 2)), .launch(.secondBuild(of: 3)),
             ], endsWith: "gaveUp"),
+        KnownWorld(
+            "files that come back from a backup are not imported again",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .twice(2, .replace(1)), .restore(.files, after: 1), .launch(3)]),
         KnownWorld(
             "an extension does not know that tables are new with this build",
             SmallApp(
