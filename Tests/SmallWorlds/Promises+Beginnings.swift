@@ -30,6 +30,8 @@ extension Promises {
         var isAnswer = false
         /// True if a database has kept it while the store has forgotten it.
         var isKept = false
+        /// True if what was known is lost, so that deferred steps outside databases may have been waiting.
+        var isLost = false
     }
 
     /// How a manager goes on in a place, in a launch: the first line that applies.
@@ -63,9 +65,10 @@ extension Promises {
         let line = line(manager)
         let own = memory.seen[line] ?? []
         // Only a store that knows nothing at all lets the databases say how old the install is: none that has rows itself.
-        let isBlank = place == store && !isUnknown(store, line)
+        let isReplaced = !memory.replaced.isEmpty && memory.replaced[line] == nil
+        let isBlank = place == store && (isReplaced || !isUnknown(store, line))
         let knowsNothing = isBlank && own.isEmpty
-        let seen = knowsNothing ? databases.flatMap { places[$0]?.seen[line] ?? [] } : own
+        let seen = knowsNothing ? inOrder(databases.flatMap { places[$0]?.seen[line] ?? [] }) : own
         if isDowngrade(seen, release) { return .notAtAll }
         if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
         {
@@ -76,10 +79,11 @@ extension Promises {
             return .begins(
                 Beginning(
                     floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
-                    isKept: true))
+                    isKept: true, isLost: true))
         }
         if let floor = memory.replaced[line] {
-            return floor > release.ceiling ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true))
+            return floor > release.ceiling
+                ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true, isLost: true))
         }
         if place != store, isNew(place, line, release) {
             return startInNewDatabase(place, of: manager, release)
@@ -106,6 +110,11 @@ extension Promises {
 
     private func fresh(_ release: SmallRelease) -> Start {
         .begins(Beginning(floor: release.version, isFresh: true, owesRun: true, owesOnly: true))
+    }
+
+    /// The releases of several places, in the order in which they came.
+    private func inOrder(_ seen: [Seen]) -> [Seen] {
+        seen.sorted { ($0.since, $0.release.number) < ($1.since, $1.release.number) }
     }
 
     private func isDowngrade(_ seen: [Seen], _ release: SmallRelease) -> Bool {
@@ -145,7 +154,10 @@ extension Promises {
 
     private func startInNewDatabase(_ place: Place, of manager: Int, _ release: SmallRelease) -> Start {
         func begins(_ floor: Int, isFresh: Bool = false, owesOnly: Bool? = false) -> Start {
-            .begins(Beginning(floor: floor, isFresh: isFresh, owesRun: true, owesOnly: owesOnly))
+            .begins(
+                Beginning(
+                    floor: floor, isCertain: places[store]?.managers[manager]?.isCertain ?? true,
+                    isFresh: isFresh, owesRun: true, owesOnly: owesOnly))
         }
         switch start(of: manager, in: store, release) {
         case .undecided: return .undecided
@@ -162,13 +174,14 @@ extension Promises {
         guard let life = places[store]?.managers[manager], let floor = life.floor else {
             return fresh(release)
         }
-        if life.highest > release.number || life.databases.contains(place) {
-            return begins(release.version, isFresh: true)
-        }
+        if life.databases.contains(place) { return begins(release.version, isFresh: true) }
         if let finished = life.finished {
             return begins(min(finished, release.number) * 10, isFresh: finished >= release.number)
         }
         // Its first launch has not been completed.
+        if life.highest > release.number {
+            return floor < release.version ? begins(floor) : begins(release.version, isFresh: true)
+        }
         guard life.newIn == release else { return begins(floor) }
         // After a visit of another release, the database may be as new, or older.
         let isAlone =
@@ -192,10 +205,11 @@ extension Promises {
         let launched =
             isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
+        // Where a launch is later than the bound, that is what has been seen, and no answer.
         return Beginning(
             floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine,
             owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
-            isAnswer: true)
+            isAnswer: launched ?? 10 <= 10)
     }
 
     /// True for tables that this build has made, as far as its line of versions is known there.

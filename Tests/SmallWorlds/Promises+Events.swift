@@ -41,13 +41,13 @@ extension Promises {
         if start == .notAtAll, place == store, memory.seen[line] == nil {
             // Its databases have told that a newer release was there.
             let newest = app.places.compactMap { places[$0]?.seen[line]?.map(\.release).max() }.max()
-            memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true)] }
+            memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true, since: past.count)] }
         }
         let seen = memory.seen[line] ?? []
         // The first build of each version.
         if !seen.contains(where: { $0.release.number == release.number && !$0.isNamed }) {
             let isVisit = seen.contains { $0.release.number > release.number }
-            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit))
+            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit, since: past.count))
         }
         memory.newest = max(memory.newest ?? release, release)
         life.begun.insert(release.number)
@@ -61,6 +61,7 @@ extension Promises {
     ) {
         life = Life(
             floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases)
+        life.isCertain = beginning.isCertain
         if beginning.isFresh { life.newIn = release }
         life.hasFound = beginning.owesOnly == false
         // The first launch has come to the version at which the data is taken to be.
@@ -72,6 +73,7 @@ extension Promises {
             }
             if beginning.isCertain, life.owed[step.id] == nil, rule != .only,
                 rule == .skip || beginning.owesRun == false,
+                !(beginning.isLost && step.work == .deferredClosure),
                 beginning.isFresh
                     || step.version <= (step.work == .deferredClosure ? beginning.deferredFloor : nil)
                         ?? beginning.floor
@@ -80,12 +82,6 @@ extension Promises {
             }
             if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
         }
-        if beginning.isFresh, place == .files {
-            // On a new install, there is nothing to import.
-            for step in app.steps(of: manager, in: release) where step.work == .imports {
-                memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys)
-            }
-        }
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
         }
@@ -93,7 +89,8 @@ extension Promises {
         let isOlder = beginning.floor == 0 && !beginning.isFresh
         guard beginning.isAnswer || beginning.isKept || isOlder else { return }
         let named = Seen(
-            release: SmallRelease(beginning.floor / 10), isNamed: true, isDoubtful: !beginning.isCertain)
+            release: SmallRelease(beginning.floor / 10), isNamed: true, isDoubtful: !beginning.isCertain,
+            since: past.count)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         // What has been launched may also be named: then it is not new with this build.
         if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true
@@ -123,7 +120,7 @@ extension Promises {
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
             let place = place(of: SmallWork(id: id))
-            if id < 0, outcome.died, let fatal = places[place]?.fatal[id], fatal.release == release {
+            if id < 0, outcome.died || outcome.wasCancelled, let fatal = places[place]?.fatal[id], fatal.release == release {
                 // Then it is not known whether it was done.
                 places[place]?.deaths[release, default: 0] += fatal.count
             }
@@ -181,14 +178,13 @@ extension Promises {
         }
     }
 
-    /// Notes which values of the files are in the database that imports them.
-    mutating func noteImported(_ found: [Place: SmallData]) {
-        for step in app.steps where step.work == .imports {
-            let keys = found[.files]?.values.keys.filter {
-                found[step.place]?.values[$0 + Step.importOffset] != nil
-            }
-            places[.files]?.imported.formUnion(keys ?? [])
+    /// Notes that the first database has got its tables, which leaves the move less to do: it has got further.
+    mutating func noteTables(_ before: Promises) {
+        let place = Place.database(0)
+        guard places[place]?.data.hasTables == true, before.places[place]?.data.hasTables == false else {
+            return
         }
+        forgetDeaths(in: SmallApp.Move.mark, place, isCertain: false)
     }
 
     private mutating func noteWritten(_ write: SmallEvent.Write, _ found: [Place: SmallData]) {
@@ -366,13 +362,15 @@ extension Promises {
         places[place]?.replaced[line] = version
         places[place]?.answered.insert(line)
         places[place]?.seen[line, default: []].insert(
-            Seen(release: SmallRelease(version / 10), isNamed: true), at: 0)
+            Seen(release: SmallRelease(version / 10), isNamed: true, since: past.count), at: 0)
     }
 
     private mutating func replace(_ place: Place, _ manager: Int, at version: Int) {
         let line = line(manager)
         places[place]?.managers = [:]
-        places[place]?.seen = [line: [Seen(release: SmallRelease(version / 10), isNamed: true)]]
+        places[place]?.seen = [
+            line: [Seen(release: SmallRelease(version / 10), isNamed: true, since: past.count)]
+        ]
         places[place]?.answered = [line]
         places[place]?.replaced = [line: version]
         places[place]?.mayRepeat = true

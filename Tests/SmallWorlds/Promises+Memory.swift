@@ -44,8 +44,6 @@ extension Promises {
         var between: [Int: Set<Int>] = [:]
         /// Values that an older release has written after a newer one was here.
         var late: Set<Int> = []
-        /// The values of the files that were imported once.
-        var imported: Set<Int> = []
         /// True if a closure may have run without its record.
         var mayRepeat = false
 
@@ -62,6 +60,8 @@ extension Promises {
         var floor: Int?
         /// The same for deferred steps outside databases.
         var deferredFloor: Int?
+        /// False if it may as well have begun below.
+        var isCertain = true
         /// The release in which it was new.
         var newIn: SmallRelease?
         /// The steps that are not needed here: they must not run.
@@ -98,6 +98,8 @@ extension Promises {
         var isNamed = false
         /// True if it may be an older one: what a database has kept depends on when a process has died.
         var isDoubtful = false
+        /// The number of events before it.
+        var since = 0
     }
 
     struct Fatal: Hashable, Sendable {
@@ -192,7 +194,6 @@ extension Promises.Memory {
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)
         (memory.newest, memory.notNeeded, memory.repeats) = (newest, notNeeded, repeats)
         (memory.failures, memory.between, memory.isForgotten) = (failures, between, true)
-        memory.imported = imported
         for work in skipped { memory.notNeeded[work, default: []].formUnion(data.values.keys) }
         return memory
     }

@@ -8,13 +8,14 @@
 /// The promises are those of the documentation, by value: they know of no record, plan or ledger. Where what the package
 /// knows depends on when a process has died, they ask for what holds in each case.
 ///
-/// Six things are not promised:
+/// Seven things are not promised:
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
 /// - An install that the app itself takes for a new one, though it has data, keeps that data in its form.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
+/// - Files that come back from a backup are not imported again into a database that has imported them.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it.
 /// - A death in a database is not counted if a release without that database is launched next: the step runs once more.
 /// - A step that a later release registers for the version at which an install has begun, or for an older one, is not
@@ -82,7 +83,7 @@ package struct Promises: Sendable {
             apply(event, outcome, found)
         }
         for (place, data) in found { places[place]?.data = data }
-        noteImported(found)
+        noteTables(before)
         if event.isFromExtension { release = before.release } else { end(event, outcome) }
         for place in places.keys { places[place]?.hasTables = false }
         return problem
@@ -122,15 +123,14 @@ package struct Promises: Sendable {
         else { return false }
         // What an older release writes after a newer one is not promised to be kept in its form.
         if places[.files]?.late.contains(key) == true { return true }
-        // Nor is what was there when the app took the install for a new one.
-        if app.steps.contains(where: {
-            $0.work == .imports && places[.files]?.notNeeded[$0.id]?.contains(key) == true
-        }) {
-            return true
+        return app.steps.contains { step in
+            guard step.work == .imports else { return false }
+            // What was there when the app took the install for a new one is not promised to be kept either.
+            let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
+            // What comes back from a backup is not imported again.
+            return isDenied || places[step.place]?.data.runs[step.id] != nil
+                || found[step.place]?.values[key + Step.importOffset] != nil
         }
-        // What was in the database when that was lost is lost with it.
-        if places[.files]?.imported.contains(key) == true { return true }
-        return found[.database(1)]?.values[key + SmallApp.Step.importOffset] != nil
     }
 
     /// True if the app has said that the value needs no new form, or a release has written it too late.

@@ -91,7 +91,7 @@ extension MigrationManager {
         var (due, states): ([PlaceSteps], [PlaceState]) = ([], [])
         for (steps, look) in zip(steps ?? registration.due, looks) {
             if case .failure = look, steps.isBestEffort, let store = states.first,
-                !store.isBlank(in: request.line)
+                !store.isBlank(request)
             {
                 continue
             }

@@ -116,9 +116,9 @@ struct Beginnings {
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
         let records = databases.compactMap(\.record)
-        guard let kept = records.compactMap(\.completed).max() ?? records.compactMap(\.start).min() else {
-            return nil
-        }
+        // An install with a database that the app has said to be at a version is not a new one.
+        let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
+        guard let kept = records.compactMap(\.completed).max() ?? begun.min() else { return nil }
         // A store that has come back from a backup knows older versions: it is as old as they are.
         return .at(older(seen).map { min($0, kept) } ?? kept, .lost)
     }
@@ -131,7 +131,7 @@ struct Beginnings {
     private func ledger(_ place: PlaceState) -> Beginning? {
         // Where the app has launched versions, the ledger says nothing of how old a plug-in's data is.
         let isUnseen = request.line == Self.appLine || place.seen(in: Self.appLine).isEmpty
-        guard place.evidence == .ledgerOnly, isUnseen else { return nil }
+        guard place.evidence == .ledgerOnly, isUnseen, !place.hasForgotten(request.line) else { return nil }
         return place.isExplained(in: request.line) ? nil : .at(.zero, .seen)
     }
 
@@ -152,12 +152,14 @@ struct Beginnings {
     private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
         switch launch {
         case .freshInstall: return .fresh(.install)
-        case .adoption, .upgrade:
-            // A lower version that was launched for a while has not made the data older.
-            let stands = record?.completed ?? record?.start ?? .zero
+        case .adoption, .upgrade, .downgrade:
+            guard let record else { return .fresh(.database) }
+            // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
+            // version that was launched for a while has not made the data older.
+            let stands = record.completed ?? record.start ?? .zero
             // A known database was made anew: what was in it is gone.
             return isKnown || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
-        case .relaunch, .downgrade: return .fresh(.database)
+        case .relaunch: return .fresh(.database)
         }
     }
 
@@ -248,7 +250,7 @@ extension PlaceState {
     fileprivate func isExplained(in line: String) -> Bool {
         if record != nil || evidence == .empty || !seen(in: line).isEmpty { return true }
         let versions = seen(in: Beginnings.appLine)
-        return evidence != .replaced && versions.count == 1 && !versions[0].isAdopted
+        return evidence != .replaced && !hasForgotten(line) && versions.count == 1 && !versions[0].isAdopted
     }
 }
 
@@ -259,14 +261,17 @@ extension PlaceState {
         return build != nil && !all.isEmpty && all.allSatisfy { !$0.isAdopted && $0.build == build }
     }
 
-    /// True if nothing is known here of the manager, nor of the versions of a line.
-    func isBlank(in line: String) -> Bool {
-        record == nil && !hasRemovedRecord && seen(in: line).isEmpty && assumptions[line] == nil
+    /// Returns true if nothing is known here of the manager, nor of versions before this launch: what another manager has
+    /// noted a moment ago says nothing, and a visit neither.
+    func isBlank(_ request: LaunchRequest) -> Bool {
+        let seen = seen(in: request.line).withoutVisits
+        return record == nil && !hasRemovedRecord && assumptions[request.line] == nil
+            && (seen.isEmpty || seen.areOnly(request.current, build: request.appBuild))
     }
 
     /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.
     fileprivate func hasForgotten(_ line: String) -> Bool {
-        evidence == .replaced && assumptions[line] == nil
+        !assumptions.isEmpty && assumptions[line] == nil
     }
 }
 

@@ -151,6 +151,21 @@ struct BeginningTests {
         }
     }
 
+    @Test("a new database of an app that came back before a launch was complete begins as the store stands")
+    func interrupted() {
+        func begins(_ record: MigrationRecord?, isKnown: Bool = false) -> Beginning {
+            Beginnings(
+                request: request("2.0"), places: [self.place(record: record), self.place()],
+                answer: AdoptionAnswer(version: nil)
+            ).inDatabase(1, .downgrade(from: "3.0"), record, isKnown: isKnown)
+        }
+        #expect(begins(record(start: "1.0")) == .at("1.0", .newDatabase))
+        #expect(begins(record(start: "1.0", completed: "1.5")) == .at("1.5", .newDatabase))
+        #expect(begins(record(start: "1.0", completed: "3.0")) == .fresh(.database))
+        #expect(begins(record(start: "1.0"), isKnown: true) == .fresh(.database))
+        #expect(begins(nil) == .fresh(.database))
+    }
+
     @Test("tables of another build, or of an answer, are not new")
     func notNew() {
         let tables = place("2.0 (6)", evidence: .ledgerOnly)
@@ -192,13 +207,17 @@ struct BeginningTests {
         let own = place("1.0", "2.0", record: record(start: "1.0", completed: "2.0"))
         #expect(store("2.1", replaced, own) == .at("2.0", .lost))
         #expect(store("2.1", replaced) == .undecided(at: 0))
+        let withLedger = place(evidence: .ledgerOnly, assuming: "5.0", line: "Importer")
+        #expect(
+            store("2.1", withLedger, own) == .at("2.0", .lost), "its own database knows more than a ledger")
+        #expect(store("2.1", withLedger) == .undecided(at: 0))
         #expect(store("7.0", replaced, own, line: "Importer") == .at("5.0", .lost))
     }
 
     @Test("a version that the app has named for a damaged database explains it")
     func explained() {
         let database = place(evidence: .unmanaged, assuming: "1.5")
-        #expect(store("2.0", place(), database) == .fresh(.install))
+        #expect(store("2.0", place(), database) == .at("1.5", .lost), "the install is not new")
     }
 
     @Test("without any evidence, the install is fresh")

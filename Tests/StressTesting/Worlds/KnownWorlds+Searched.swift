@@ -42,7 +42,8 @@ extension KnownWorld {
                 managers: [.init(), .init(hasOwnLine: true)]),
             [
                 .launch(3, .without(manager: 1)), .damage(.database(0)),
-                .call(.replaceRecord(manager: 1, assuming: 30)), .launch(3),
+                .call(.replaceRecord(manager: 1, assuming: 30)),
+                .call(.replaceRecord(manager: 0, assuming: 30)), .launch(3),
             ]),
         KnownWorld(
             "a manager whose records one of another line has replaced goes on from its own database",

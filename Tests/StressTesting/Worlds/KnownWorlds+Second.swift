@@ -93,6 +93,62 @@ extension KnownWorld {
                     .init(21, .rows, in: .database(0), manager: 1),
                 ], managers: plugIn),
             [.launch(3, .without(manager: 0)), .launch(1), .launch(3)]),
+        KnownWorld(
+            "a launch that was cut short before a release came back leaves the import to that",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .launch(3, .whole, .dies(before: 3)), .launch(2), .launch(3)]),
+        KnownWorld(
+            "a database that is lost before its import was complete is imported anew, after a release came back",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: two),
+            [
+                .launch(1), .write(.insert), .launch(3, .through(20)), .twice(1, .lose(1)), .launch(2),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "a store that knows this launch alone does not go on without a database that cannot be read",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1, onFreshInstall: .run),
+                    .init(20, .transaction, in: .database(1), manager: 1, givesUpAfter: 1),
+                ], managers: two, storeInDatabase: true),
+            [.launch(3), .damage(.database(1)), .lose(.database(0)), .launch(2)],
+            endsWith: "damagedStore"),
+        KnownWorld(
+            "a ledger says nothing of a plug-in whose records the app has replaced",
+            SmallApp(
+                steps: [.init(20, .imports, in: .database(1), manager: 1)], move: .init(30),
+                managers: [.init(adopting: .version), .init(hasOwnLine: true)], storeInDatabase: true),
+            [
+                .launch(3), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 10)),
+                .launch(3, .without(manager: 0)),
+            ], endsWith: "undecided"),
+        KnownWorld(
+            "a store that knows this launch and a visit does not go on without a database that cannot be read",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(1), manager: 1, givesUpAfter: 1),
+                    .init(120, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .tables)], storeInDatabase: true),
+            [
+                .launch(3), .damage(.database(1)), .twice(3, .lose(0)), .launch(1), .launch(3),
+            ], endsWith: "damagedStore"),
+        KnownWorld(
+            "an install with a database that the app has said to be at a version is not new",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 1)),
+                    .init(30, .closure, manager: 1, onFreshInstall: .only),
+                ], managers: two),
+            [
+                .launch(3, .whole, .dies(before: 2)), .launch(.secondBuild(of: 1)), .damage(.database(0)),
+                .call(.replaceRecord(manager: 1, assuming: 10)), .launch(3),
+            ]),
     ]
 
     /// Worlds in which the promises asked for more than is promised, or saw something else than what had happened.
@@ -102,6 +158,10 @@ extension KnownWorld {
             "files that an app takes for those of a new install need no import",
             SmallApp(steps: [.init(20, .imports, in: .database(0)), .init(21, .removal)]),
             [.oldInstall, .launch(2), .lose(.files), .launch(2)]),
+        KnownWorld(
+            "files that an app takes for those of a new install, put back from a backup, need none either",
+            SmallApp(steps: [.init(20, .imports, in: .database(0)), .init(21, .removal)]),
+            [.oldInstall, .launch(2), .restore(.files, after: 1), .launch(2)]),
         // Whether the database noted that the launch was complete, nobody knows; so nor where the second manager begins.
         KnownWorld(
             "a manager begins no more certainly than what another one has kept",
@@ -195,16 +255,6 @@ extension KnownWorld {
                 .launch(3),
             ], endsWith: nil),
         KnownWorld(
-            "values that were imported are lost with the database, and their files are removed",
-            SmallApp(
-                steps: [
-                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
-                ], managers: two),
-            [
-                .launch(1), .write(.insert), .launch(3, .through(20)), .twice(1, .lose(1)), .launch(2),
-                .launch(3),
-            ]),
-        KnownWorld(
             "a database that is lost after a visit of another release may not be a new install's",
             SmallApp(
                 steps: [
@@ -224,6 +274,82 @@ extension KnownWorld {
                 .launch(.secondBuild(of: 3), .through(20)), .twice(3, .lose(1)),
                 .launch(.secondBuild(of: 3)),
             ], endsWith: "undecided"),
+        KnownWorld(
+            "where a launch is later than the bound that the app gives, it has named no version",
+            SmallApp(
+                steps: [
+                    .init(30, .rows, in: .database(1), manager: 1, since: .secondBuild(of: 3)),
+                    .init(130, .cursor, in: .database(0), manager: 1),
+                ], move: .init(30), managers: [.init(), .init(adopting: .tables)]),
+            [
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 3)), .launch(3),
+                .launch(.secondBuild(of: 3)),
+            ], endsWith: "undecided"),
+        KnownWorld(
+            "a new database begins no more certainly than a store that was lost before",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(1), manager: 1, onFreshInstall: .run),
+                    .init(20, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(2, .inTwo(through: 10), .dies(before: 8)), .lose(.files),
+                .launch(3, .whole, .failsAlways(20)), .lose(.database(0)), .launch(3),
+            ], endsWith: "stepFailed"),
+        KnownWorld(
+            "a schema step has got further when the app has made its tables",
+            SmallApp(
+                steps: [.init(20, .transaction, in: .database(0), manager: 1)], move: .init(30),
+                managers: two,
+                storeInDatabase: true),
+            [
+                .launch(3, .whole, .dies(before: 2)), .launch(2), .launch(3, .whole, .dies(before: 2)),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "a deferred closure may have been waiting when the store was lost",
+            SmallApp(
+                steps: [
+                    .init(10, .deferredClosure, manager: 1),
+                    .init(
+                        21, .transaction, in: .database(1), manager: 1, onFreshInstall: .run, finishes: 10),
+                ], managers: two, storeInDatabase: true),
+            [.launch(3), .write(.append), .twice(3, .lose(0)), .twice(3, .lose(1))], endsWith: nil),
+        KnownWorld(
+            "files are removed once they are in the database that imports them, whichever that is",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .launch(3)]),
+        KnownWorld(
+            "a store that knows nothing hears from its databases what was launched first",
+            SmallApp(
+                steps: [
+                    .init(10, .cursor, in: .database(1)),
+                    .init(130, .transaction, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
+            [.launch(3), .twice(2, .lose(0)), .lose(.files), .launch(2), .launch(3)], endsWith: nil),
+        KnownWorld(
+            "deaths in a version change that is cancelled behind its closures may stay",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(30, .rows, in: .database(0), since: .secondBuild(of: 3)),
+                ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
+            [
+                .launch(3, .inTwo(through: 10), .cancels(before: 1)), .launch(2),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 5)),
+                .launch(.secondBuild(of: 3), .whole, .cancels(before: 3)),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 2)), .launch(.secondBuild(of: 3)),
+            ], endsWith: "gaveUp"),
+        KnownWorld(
+            "files that come back from a backup are not imported again",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .twice(2, .replace(1)), .restore(.files, after: 1), .launch(3)]),
         KnownWorld(
             "an extension does not know that tables are new with this build",
             SmallApp(
