@@ -17,9 +17,9 @@ struct DamagedDatabase {
     /// The schema, as far as it can be read.
     private(set) var entries: [Entry] = []
     /// The trees of the schema's tables and indexes, by their roots.
-    private(set) var trees: [Int: DamagedTree] = [:]
+    var trees: [Int: DamagedTree] = [:]
     /// The trees and single pages that no root leads to.
-    private(set) var loose: [DamagedTree] = []
+    var loose: [DamagedTree] = []
     /// What is wrong, as far as that shows without reading the rows.
     private(set) var faults = 0
 

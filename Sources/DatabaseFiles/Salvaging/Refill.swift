@@ -5,12 +5,14 @@ import SchemaMigrations
 /// Fills a new database with the rows of a damaged one, inside a transaction, without enforced foreign keys.
 struct Refill {
     let db: Database
-    let damaged: DamagedDatabase
+    private(set) var damaged: DamagedDatabase
     let interrupter: Interrupter
     let progress: Progress?
     var layouts: [TableLayout]
     private(set) var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
+    /// The places of pages that are not those of the tables.
+    private var lost: [SQLName: [TreeLeaf]] = [:]
 
     init(
         _ db: Database, from damaged: DamagedDatabase, _ layouts: [TableLayout], _ interrupter: Interrupter,
@@ -23,6 +25,7 @@ struct Refill {
     /// Inserts every row that belongs to a table, and removes those whose parents are lost.
     mutating func run() throws {
         try createOtherTables()
+        try damaged.exchangeSwappedPages(layouts)
         // Triggers would make rows that were not there; indexes are made faster when the rows are.
         let objects = try Row.fetchAll(
             db,
@@ -100,41 +103,62 @@ struct Refill {
         let name = name ?? layout.name
         var table = tables[name] ?? SalvageReport.Table(name: name.text)
         if let tree = damaged.tree(of: layout.name), tree.isTable == layout.hasRowid {
-            for leaf in tree.leaves { try fill(leaf, layout, insertion, &table) }
+            var missing = tree.missing
+            for leaf in tree.leaves where try !fill(leaf, layout, insertion, &table) { missing.append(leaf) }
             table.missingPages += tree.missing.count
-            table.missingKeys += tree.missing.compactMap(\.keys)
+            table.missingKeys += tree.missing.compactMap(\.lostKeys)
+            lost[layout.name] = missing
         } else if damaged.entries.contains(where: { $0.name == layout.name }) || damaged.entries.isEmpty {
             table.missingPages += 1
         }
         tables[name] = table
     }
 
+    /// Inserts the rows of a page.
+    ///
+    /// - Returns: false if none of them can be one of the table.
+    @discardableResult
     private func fill(
         _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion,
         _ table: inout SalvageReport.Table,
         strictness: TableLayout.Strictness = .possible
-    ) throws {
+    ) throws -> Bool {
         try interrupter.check()
+        var (fitting, others) = (0, 0)
         table.unreadable += try damaged.forEachRow(in: leaf) { rowid, record in
             if !layout.fits(record, rowid: rowid, strictness) {
                 table.unreadable += 1
-            } else if try insertion.insert(record, rowid: rowid) {
+                others += 1
+                return
+            }
+            fitting += 1
+            if try insertion.insert(record, rowid: rowid) {
                 table.saved += 1
             } else {
                 table.refused += 1
             }
         }
         progress?.completedUnitCount += 1
+        return fitting > 0 || others == 0
+    }
+
+    /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page.
+    private func canHold(_ layout: TableLayout, _ tree: DamagedTree) -> Bool {
+        guard let own = damaged.tree(of: layout.name) else { return true }
+        let places = lost[layout.name] ?? own.missing
+        guard let keys = tree.keys else { return !places.isEmpty }
+        return places.contains { $0.holds(keys) }
     }
 
     /// Inserts the rows of pages that no root leads to, when they fit one table alone.
     private mutating func fillWithLooseRows(_ shadows: Set<SQLName>) throws {
         let tables = layouts.filter { !$0.isIndex }
-        let complete = Set(tables.map(\.name).filter { damaged.tree(of: $0)?.missing.isEmpty == true })
+        let complete = Set(
+            tables.map(\.name).filter { (lost[$0] ?? damaged.tree(of: $0)?.missing)?.isEmpty == true })
         for tree in damaged.loose {
             var fitting = try damaged.layouts(fitting: tree, among: layouts)
-            // Which of several it is may still show: where nothing is missing, nothing can be put.
-            if fitting.count > 1 { fitting = fitting.filter { !complete.contains($0.name) } }
+            // Which of several it is may still show.
+            if fitting.count > 1 { fitting = fitting.filter { canHold($0, tree) } }
             if let layout = fitting.first, fitting.count == 1, isFilled(layout),
                 !shadows.contains(layout.name), !complete.contains(layout.name)
             {
@@ -186,7 +210,7 @@ struct Refill {
 
 extension TreeLeaf {
     /// The keys that the page can have had.
-    fileprivate var keys: ClosedRange<Int64>? {
+    fileprivate var lostKeys: ClosedRange<Int64>? {
         let from = low.map { $0 == .max ? $0 : $0 + 1 } ?? .min
         let to = high ?? .max
         guard (low != nil || high != nil) && from <= to else { return nil }

@@ -9,7 +9,7 @@ import TestSupport
 /// Damaged databases are salvaged: what is saved is compared with the original, by value.
 ///
 /// `SHELL_WITH_RECOVER` may name a shell of SQLite that has `.recover`: then the same files are given to it, and the notes
-/// compare both.
+/// compare both. `SALVAGE_SEEDS`, as in `5392` or `0-1500`, may name the databases to damage, in place of all.
 public struct SalvageTest: StressTest {
     /// Selects it on the command line.
     public let name = "salvage"
@@ -22,7 +22,12 @@ public struct SalvageTest: StressTest {
 
     /// Damages databases in each way, and salvages them.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        try run(seeds: 0..<(size == .short ? 66 : 10_000))
+        let named = ProcessInfo.processInfo.environment["SALVAGE_SEEDS"] ?? ""
+        let bounds = named.split(separator: "-").compactMap { UInt64($0) }
+        if let first = bounds.first, let last = bounds.last, first <= last, last < .max {
+            return try run(seeds: first..<last + 1)
+        }
+        return try run(seeds: 0..<(size == .short ? 66 : 10_000))
     }
 
     /// Damages a database for each seed.

@@ -80,13 +80,29 @@ struct SalvageTrial {
                     let isOther = template.rows.contains { other, rows in
                         other != table && row.contains("'\(other) ")
                     }
-                    if isOther || !damage.changesValues {
+                    let isHidden = damage == .swappedPages && isOnLaterPages(table, row, originals[key])
+                    if isOther || !damage.changesValues && !isHidden {
                         verdict.failure =
-                            "\(table) has \(row.prefix(120)), and had \(originals[key] ?? "no such row")"
+                            "\(table) has \(row.prefix(120)), and had \(originals[key]?.prefix(120) ?? "no such row")"
                     }
                 }
             }
         }
+        // What nothing can see, `.recover` does not see either.
+        if damage == .swappedPages, let recovered = verdict.recovered, verdict.wrong > recovered.wrong {
+            verdict.failure = "\(verdict.wrong) rows are changed, and \(recovered.wrong) by .recover"
+        }
+    }
+
+    /// Returns true if a note differs from the original in what lies on other pages than its beginning alone.
+    ///
+    /// Nothing on a page on which a long text goes on says whose it is (fileformat2.html, 1.6), so when two of them change
+    /// places, the values change: those of the text, and of the number behind it.
+    private func isOnLaterPages(_ table: String, _ row: String, _ original: String?) -> Bool {
+        let fields = row.split(separator: "|")
+        let originals = original?.split(separator: "|") ?? []
+        return table == "note" && fields.count == 4 && originals.count == 4 && fields[..<2] == originals[..<2]
+            && fields[2].utf8.count == originals[2].utf8.count && fields[2].utf8.count > template.pageSize
     }
 
     /// Gives the file to SQLite's own `.recover`, and counts the rows that it puts into their tables.
