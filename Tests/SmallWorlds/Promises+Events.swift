@@ -80,7 +80,7 @@ extension Promises {
             {
                 life.unneeded.insert(step.id)
             }
-            if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
+            if beginning.isFresh || hasMoved(step) { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
         }
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
@@ -96,6 +96,16 @@ extension Promises {
         if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true
         {
             memory.seen[line(manager), default: []].insert(named, at: 0)
+        }
+    }
+
+    /// True if a step of the same version was in the store, and this build has it no longer: it is taken for the same.
+    private func hasMoved(_ step: Step) -> Bool {
+        let here = app.steps(of: step.manager, in: release)
+        return app.steps.contains { other in
+            other.manager == step.manager && other.version == step.version && other.id != step.id
+                && recordPlace(other.place) == store && recordPlace(step.place) != store && !here.contains(other)
+                && (places[store]?.data.runs[other.id] ?? places[.files]?.data.runs[other.id]) != nil
         }
     }
 
@@ -224,11 +234,13 @@ extension Promises {
             return
         }
         for (manager, result) in outcome.results.enumerated() where result == .finished {
+            let isHeldBack = isHeldBack(manager)
             for place in placesUsed(by: manager) {
                 guard var life = places[place]?.managers[manager] else { continue }
-                life.launched = release.number
+                life.launched = isHeldBack == false ? release.number : nil
                 life.begun = []
-                if !isDowngrade(place, manager) {
+                if isHeldBack == nil { life.isCertain = false }
+                if !isDowngrade(place, manager), isHeldBack != true {
                     (life.finished, life.mayHaveFinished) = (release.number, nil)
                     if place != store { places[store]?.managers[manager]?.databases.insert(place) }
                 }

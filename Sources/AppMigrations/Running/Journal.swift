@@ -137,7 +137,7 @@ struct Journal {
 
     /// Notes that everything is done.
     mutating func finish() {
-        guard request.stop == nil else { return }
+        guard plan.isComplete else { return }
         for (index, page) in pages.enumerated() {
             let (launch, current) = (page.plan.launch, request.current)
             change(index) { $0.finish(launch, current: current) }

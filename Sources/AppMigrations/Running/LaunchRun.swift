@@ -171,18 +171,19 @@ final class LaunchRun {
 }
 
 extension RunState {
-    /// The error of a step that cannot run before a deferred one is done.
+    /// The error of a step that cannot run before another one is done.
     fileprivate func isMissing(
         _ missing: LaunchPlan.StepKey, before pending: LaunchPlan.PendingStep
     ) -> MigrationError {
         let isHeld = plan.isHeld(missing)
+        let place = plan.places[missing.place].steps.name
         return MigrationError(
             .stepFailed,
             "\(pending.step.titleAndSource) was not run: "
                 + (isHeld
-                    ? "a newer app has used a database in which deferred step \(missing.id.version) is not done"
+                    ? "a newer app has used \(place), in which step \(missing.id.version) is not done"
                     : "deferred step \(missing.id.version) is not done"),
-            remedy: isHeld ? "Update the app, or restore that database." : "The next launch tries it again.",
+            remedy: isHeld ? "Update the app, or restore \(place)." : "The next launch tries it again.",
             work: plan.work(of: pending))
     }
 }
