@@ -80,7 +80,9 @@ extension Promises {
             {
                 life.unneeded.insert(step.id)
             }
-            if beginning.isFresh || hasMoved(step) { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
+            if beginning.isFresh || hasMoved(step) {
+                memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys)
+            }
         }
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
@@ -104,7 +106,8 @@ extension Promises {
         let here = app.steps(of: step.manager, in: release)
         return app.steps.contains { other in
             other.manager == step.manager && other.version == step.version && other.id != step.id
-                && recordPlace(other.place) == store && recordPlace(step.place) != store && !here.contains(other)
+                && recordPlace(other.place) == store && recordPlace(step.place) != store
+                && !here.contains(other)
                 && (places[store]?.data.runs[other.id] ?? places[.files]?.data.runs[other.id]) != nil
         }
     }
@@ -130,7 +133,9 @@ extension Promises {
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
             let place = place(of: SmallWork(id: id))
-            if id < 0, outcome.died || outcome.wasCancelled, let fatal = places[place]?.fatal[id], fatal.release == release {
+            if id < 0, outcome.died || outcome.wasCancelled, let fatal = places[place]?.fatal[id],
+                fatal.release == release
+            {
                 // Then it is not known whether it was done.
                 places[place]?.deaths[release, default: 0] += fatal.count
             }

@@ -131,7 +131,8 @@ package struct Promises: Sendable {
             let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
             // What comes back from a backup is not imported again, nor where a newer release had nothing to import.
             let isUnneeded = places[step.place]?.managers[step.manager]?.unneeded.contains(step.id) == true
-            return isDenied || isUnneeded && isDowngrade(step.place, step.manager) || places[step.place]?.data.runs[step.id] != nil
+            return isDenied || isUnneeded && isDowngrade(step.place, step.manager)
+                || places[step.place]?.data.runs[step.id] != nil
                 || found[step.place]?.values[key + Step.importOffset] != nil
         }
     }

@@ -181,7 +181,11 @@ struct OlderBuildTests {
     @Test("calls a migration compatible beside a table whose keys are random")
     func randomKeys() async throws {
         let tool = try Tool([
-            "1_note.sql": "CREATE TABLE note(id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (hex(randomblob(16))), n DEFAULT (random()), text);",
+            "1_note.sql": """
+            CREATE TABLE note(
+                id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (hex(randomblob(16))), n DEFAULT (random())
+            );
+            """,
             "2_tag.sql": "-- migrations: compatible\nCREATE TABLE tag(word TEXT);",
         ])
         let check = try await tool("check")

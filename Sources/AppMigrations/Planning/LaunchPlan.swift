@@ -150,7 +150,8 @@ final class LaunchPlan: Sendable {
 
     /// True if a launch has completed what deferred steps build on; best-effort steps may still be pending.
     var isReadyForDeferred: Bool {
-        pending.allSatisfy { $0.step.onError != .stop } && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) }
+        pending.allSatisfy { $0.step.onError != .stop }
+            && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) }
     }
 
     /// Throws if the data is not as it should be, for a process that waits for another one to migrate.
@@ -209,7 +210,9 @@ extension [LaunchPlan.PendingStep] {
             // What is for new installs alone comes before everything else.
             if step.onFreshInstall == .only { continue }
             self[index].prerequisites = awaited.filter { other in
-                guard other.step.isDeferred else { return other.place != place && other.step.runsBefore(step) }
+                guard other.step.isDeferred else {
+                    return other.place != place && other.step.runsBefore(step)
+                }
                 return deadlines[other.step.version].map { $0 <= step.version } ?? false
                     || step.finishing.contains(other.step.version)
             }.map(\.key)

@@ -112,7 +112,9 @@ extension LaunchPlan.PlacePlan {
     /// The steps of a place in which the manager does not begin.
     func unbegun(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
         guard record == nil else { return [] }
-        return steps.closures.map { .init(step: $0, place: index, isOutOfOrder: false, schema: PendingSchema()) }
+        return steps.closures.map {
+            .init(step: $0, place: index, isOutOfOrder: false, schema: PendingSchema())
+        }
     }
 
     /// The closures for a change of the app's version, if this launch changes it and they have not run.

@@ -1,0 +1,77 @@
+import SmallWorlds
+
+/// Worlds in which something waits for another place, or is known in one place alone.
+extension KnownWorld {
+    static let waiting = [
+        // The files were deleted, and what was in them had not been imported.
+        KnownWorld(
+            "what comes after a step in a database that a newer release has used waits for it",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(1), .write(.insert), .launch(3, .through(10)), .restore(.files, after: 2), .launch(2),
+            ], endsWith: "stepFailed"),
+        KnownWorld(
+            "what has waited runs when the newer release is back",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(1), .write(.insert), .launch(3, .through(10)), .restore(.files, after: 2), .launch(2),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "an older release may delete files that a newer one had nothing to import of",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0)), .init(21, .removal),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], managers: two),
+            [
+                .launch(1), .lose(.files), .launch(3), .restore(.files, after: 2), .launch(1),
+                .write(.insert), .launch(2),
+            ], endsWith: nil),
+        KnownWorld(
+            "an older build with a step in another place takes it to have run there",
+            SmallApp(
+                steps: [
+                    .init(30, .closure, manager: 1, since: .secondBuild(of: 3)),
+                    .init(130, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .tables), .init(adopting: .tables)]),
+            [
+                .launch(2), .launch(.secondBuild(of: 3), .whole, .failsAlways(130)), .replace(.database(0)),
+                .launch(3),
+            ], endsWith: nil),
+        // The launch in between had nothing to do, and named no database.
+        KnownWorld(
+            "a database is known though the process has died before the store could name it",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(1), manager: 1, since: .secondBuild(of: 1)),
+                    .init(21, .transaction, in: .database(1), manager: 1),
+                    .init(110, .rows, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .tables)]),
+            [
+                .launch(1), .launch(.secondBuild(of: 1), .whole, .dies(before: 3)),
+                .launch(.secondBuild(of: 1)), .damage(.database(1)), .twice(3, .lose(1)),
+            ], endsWith: nil),
+        // The removal was to run again, and the import was not.
+        KnownWorld(
+            "an import is to run again before the removal of its files is",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(), .init(since: 2, hasOwnLine: true)]),
+            [
+                .launch(1), .write(.insert), .launch(3),
+                .call(.rerunAllSteps(manager: 1), .dies(before: 2)), .launch(3),
+            ]),
+    ]
+
+    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
+}
