@@ -480,7 +480,7 @@ package struct Promises: Sendable {
             let isExplained =
                 switch code {
                 case "stepFailed":
-                    outcome.failed.keys.contains(where: isMandatory) || isHeld(manager)
+                    outcome.failed.keys.contains(where: isMandatory)
                         || lacksTable(manager, before)
                         || app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
                 case "postponed": outcome.postponed.contains(where: isMandatory)
@@ -519,15 +519,6 @@ package struct Promises: Sendable {
     private func isMandatory(_ id: Int) -> Bool {
         guard let step = app.step(id) else { return true }
         return !step.isBestEffort && (!step.isDeferred || app.deadline(of: step, in: release) != nil)
-    }
-
-    /// True if a newer release keeps a deferred step from running that another one finishes, or what comes before other
-    /// steps.
-    private func isHeld(_ manager: Int) -> Bool {
-        if isHeldBack(manager) != false { return true }
-        return app.steps(of: manager, in: release).contains {
-            $0.isDeferred && app.deadline(of: $0, in: release) != nil && isDowngrade($0.place)
-        }
     }
 
     /// True if a newer release keeps a step from running without which no launch is complete; nil if it may do so.

@@ -178,7 +178,7 @@ extension RunState {
         let isHeld = plan.isHeld(missing)
         let place = plan.places[missing.place].steps.name
         return MigrationError(
-            .stepFailed,
+            isHeld ? .newerThanThisProcess : .stepFailed,
             "\(pending.step.titleAndSource) was not run: "
                 + (isHeld
                     ? "a newer app has used \(place), in which step \(missing.id.version) is not done"

@@ -45,7 +45,8 @@ struct HeldStepTests {
     func laterStep() throws {
         try bringBackStore()
         let error = try #require(throws: MigrationError.self) { try manager("2.1").migrate() }
-        #expect(error.code == .stepFailed)
+        #expect(error.code == .newerThanThisProcess)
+        #expect(error.advice == .updateApp)
         #expect(
             error.message.hasSuffix(
                 "was not run: a newer app has used data.sqlite, in which step 2.0 is not done."))

@@ -13,7 +13,7 @@ extension KnownWorld {
                 ], managers: [.init(adopting: .version), .init(adopting: .version)]),
             [
                 .launch(1), .write(.insert), .launch(3, .through(10)), .restore(.files, after: 2), .launch(2),
-            ], endsWith: "stepFailed"),
+            ], endsWith: "newerThanThisProcess"),
         KnownWorld(
             "what has waited runs when the newer release is back",
             SmallApp(

@@ -33,7 +33,9 @@ package struct OlderAppTrial {
         try older.backup(to: newer)
         try migrate(newer)
         for queue in [older, newer] {
-            queue.writeWithoutTransaction { db in chance.functions.forEach { db.add(function: $0) } }
+            queue.writeWithoutTransaction { db in
+                for function in chance.functions { db.add(function: function) }
+            }
         }
     }
 
