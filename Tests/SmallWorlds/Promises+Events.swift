@@ -60,7 +60,8 @@ extension Promises {
         _ beginning: Beginning, _ manager: Int, at place: Place, _ life: inout Life, _ memory: inout Memory
     ) {
         life = Life(
-            floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases)
+            floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases,
+            isRemoved: life.isRemoved)
         life.isCertain = beginning.isCertain
         if beginning.isFresh { life.newIn = release }
         life.hasFound = beginning.owesOnly == false

@@ -15,8 +15,8 @@
 /// - An install that the app itself takes for a new one, though it has data, keeps that data in its form.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
-/// - Files that come back from a backup are not imported into a database that has imported them, or in which a newer
-///   release had nothing to import.
+/// - Files that come back from a backup are not imported into a database that has imported them, in which a newer release had
+///   nothing to import, or whose record the app has removed with its data.
 /// - A build that registers a step in another place than the build before takes it to have run there, if it has run.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it.
 /// - A death in a database is not counted if a release without that database is launched next: the step runs once more.
@@ -129,7 +129,7 @@ package struct Promises: Sendable {
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
             let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
-            // What comes back from a backup is not imported again, nor where a newer release had nothing to import.
+            // What comes back from a backup is not imported again, nor where there was nothing to import.
             let isUnneeded = places[step.place]?.managers[step.manager]?.unneeded.contains(step.id) == true
             return isDenied || isUnneeded && isDowngrade(step.place, step.manager)
                 || places[step.place]?.data.runs[step.id] != nil
@@ -368,7 +368,7 @@ package struct Promises: Sendable {
             guard case .launch(_, .whole, _) = event, outcome.results[step.manager] == .finished,
                 let count = life.owed[step.id], !isDowngrade(step.place, step.manager),
                 app.steps(of: step.manager, in: release).contains(step), !step.isDeferred,
-                !isExcused(step, outcome, found)
+                !isExcused(step, outcome, found), !step.isBestEffort || isHeldBack(step.manager) == false
             else { continue }
             if runs <= count { return "\(step.id) has not run on a new install" }
         }
@@ -531,7 +531,12 @@ package struct Promises: Sendable {
                 isPossible = true
                 continue
             }
+            // What a closure has done may not have been recorded.
             let isRun = memory.data.runs[step.id] != nil && memory.repeats[step.id] == nil
+            if isRun, mayRepeat(step.id) {
+                isPossible = true
+                continue
+            }
             if isRun || memory.skipped.contains(step.id) || life.unneeded.contains(step.id) { continue }
             if step.version > floor, memory.repeats[step.id] == nil, !memory.maybeSkipped.contains(step.id) {
                 return true

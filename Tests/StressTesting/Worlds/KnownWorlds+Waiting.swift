@@ -71,6 +71,33 @@ extension KnownWorld {
                 .launch(1), .write(.insert), .launch(3),
                 .call(.rerunAllSteps(manager: 1), .dies(before: 2)), .launch(3),
             ]),
+        KnownWorld(
+            "files that come back are not imported where the app has removed the record with its data",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], move: .init(30), managers: [.init(), .init(adopting: .tables)]),
+            [
+                .oldInstall, .launch(2), .restore(.database(1), after: 1), .call(.removeRecord(manager: 1)),
+                .restore(.files, after: 1), .launch(2),
+            ], endsWith: nil),
+        KnownWorld(
+            "a best-effort step waits for a schema step that a newer release holds",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .transaction, in: .database(1), onFreshInstall: .run, givesUpAfter: 1),
+                ], move: .init(20), managers: two),
+            [.launch(3, .without(manager: 0)), .launch(2)], endsWith: nil),
+        KnownWorld(
+            "a launch is not complete while a newer release holds a closure that may have run",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                    .init(120, .cursor, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(), .init(adopting: .version)]),
+            [.launch(3, .whole, .dies(before: 14)), .twice(1, .lose(1)), .twice(2, .lose(1))],
+            endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
