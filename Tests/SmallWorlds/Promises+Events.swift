@@ -245,10 +245,15 @@ extension Promises {
                 guard var life = places[place]?.managers[manager] else { continue }
                 life.launched = isHeldBack == false ? release.number : nil
                 life.begun = []
-                if isHeldBack == nil { life.isCertain = false }
+                if isHeldBack == nil {
+                    life.isCertain = false
+                    places[store]?.managers[manager]?.isCertain = false
+                }
                 if !isDowngrade(place, manager), isHeldBack != true {
                     (life.finished, life.mayHaveFinished) = (release.number, nil)
-                    if place != store { places[store]?.managers[manager]?.databases.insert(place) }
+                    if place != store, isHeldBack == false {
+                        places[store]?.managers[manager]?.databases.insert(place)
+                    }
                 }
                 for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {
                     life.owed[step] = nil

@@ -130,8 +130,11 @@ package struct Promises: Sendable {
             // What was there when the app took the install for a new one is not promised to be kept either.
             let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
             // What comes back from a backup is not imported again, nor where there was nothing to import.
-            let isUnneeded = places[step.place]?.managers[step.manager]?.unneeded.contains(step.id) == true
-            return isDenied || isUnneeded && isDowngrade(step.place, step.manager)
+            let life = places[step.place]?.managers[step.manager]
+            let isUnneeded =
+                life?.unneeded.contains(step.id) == true
+                && (life?.isRemoved == true || isDowngrade(step.place, step.manager))
+            return isDenied || isUnneeded
                 || places[step.place]?.data.runs[step.id] != nil
                 || found[step.place]?.values[key + Step.importOffset] != nil
         }
@@ -527,7 +530,8 @@ package struct Promises: Sendable {
         for step in app.steps(of: manager, in: release)
         where !step.isDeferred && !step.isBestEffort && step.onFreshInstall != .only {
             guard let memory = places[step.place], isDowngrade(step.place, manager) else { continue }
-            guard let life = memory.managers[manager], let floor = life.floor, life.isCertain else {
+            guard let life = memory.managers[manager], let floor = life.floor else { return true }
+            guard life.isCertain else {
                 isPossible = true
                 continue
             }

@@ -142,16 +142,18 @@ struct Journal {
             let (launch, current) = (page.plan.launch, request.current)
             change(index) { $0.finish(launch, current: current) }
         }
-        // A database of this name that has no record from here on was made anew.
+        // A database of this name that has no record from here on was made anew. The store is written last, so they have
+        // theirs then, except one that may be left out.
         var names: [String: Int] = [:]
-        for page in pages.dropFirst() where page.record?.completed != nil && !page.isFirstRecord {
+        for page in pages.dropFirst()
+        where page.record?.completed != nil && !(page.isFirstRecord && page.plan.steps.isBestEffort) {
             names[page.plan.steps.name, default: 0] += 1
         }
         if !names.isEmpty { change(0) { [names] in $0.databases.merge(names, uniquingKeysWith: max) } }
     }
 
-    /// True if a database is still to get its first record.
-    var isBeginning: Bool { pages.dropFirst().contains { $0.isFirstRecord && $0.record != nil } }
+    /// True if the store is still to get its first record, which has to be there before that of a database.
+    var isBeginning: Bool { pages.count > 1 && pages[0].isFirstRecord && pages[0].record != nil }
 
     private mutating func change(_ index: Int, _ change: @escaping Change) {
         guard var record = pages[index].record else { return }

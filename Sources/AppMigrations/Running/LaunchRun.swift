@@ -142,15 +142,15 @@ final class LaunchRun {
             })
     }
 
-    /// Writes down that the launch is complete, once each database has its first record: the store names those that have one,
-    /// and takes one that has none any more for a database made anew.
+    /// Writes down that the launch is complete, once the store has its first record: the databases get theirs after it, and
+    /// before it names them.
     private func complete() -> Action {
         guard run.journal.isBeginning else { return finish() }
-        return .elsewhere(run.journal.saving()) { [self] result in
+        return .elsewhere(run.journal.saving(only: 0)) { [self] result in
             switch result {
             case .failure(let error): return .end(error)
-            case .success(let unwritten):
-                run.journal.noteSaved(except: unwritten)
+            case .success:
+                run.journal.noteSaved(only: 0)
                 return finish()
             }
         }

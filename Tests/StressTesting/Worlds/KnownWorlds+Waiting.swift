@@ -98,6 +98,25 @@ extension KnownWorld {
                 ], move: .init(20), managers: [.init(), .init(adopting: .version)]),
             [.launch(3, .whole, .dies(before: 14)), .twice(1, .lose(1)), .twice(2, .lose(1))],
             endsWith: nil),
+        KnownWorld(
+            "a database is not named while a newer release holds all that the store has to do",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(0), manager: 1), .init(20, .imports, in: .database(1)),
+                    .init(21, .removal),
+                ],
+                managers: [.init(adopting: .version, hasVersionChanges: true), .init(adopting: .tables)]),
+            [
+                .launch(3, .without(manager: 0)), .launch(2), .twice(1, .lose(1)),
+                .launch(3, .whole, .cancels(before: 7)), .twice(2, .lose(1)),
+            ], endsWith: nil),
+        // The database was taken for a new install's: the import was not needed, and 3.0 deleted the files.
+        KnownWorld(
+            "files are imported before they are deleted though a newer release has not reached the manager",
+            SmallApp(
+                steps: [.init(20, .imports, in: .database(1)), .init(21, .removal)],
+                managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.oldInstall, .launch(3, .without(manager: 0)), .launch(2), .launch(3)]),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
