@@ -106,7 +106,7 @@ final class LaunchRun {
             switch result {
             case .failure(let error): return stop(with: error)
             case .success:
-                run.journal.noteSaved(only: place)
+                run.journal.noteSaved([place])
                 return then()
             }
         }
@@ -145,12 +145,13 @@ final class LaunchRun {
     /// Writes down that the launch is complete, once the store has its first record: the databases get theirs after it, and
     /// before it names them.
     private func complete() -> Action {
-        guard run.journal.isBeginning else { return finish() }
-        return .elsewhere(run.journal.saving(only: 0)) { [self] result in
+        let beginning = run.journal.beginning
+        guard !beginning.isEmpty else { return finish() }
+        return .elsewhere(run.journal.saving(beginning)) { [self] result in
             switch result {
             case .failure(let error): return .end(error)
-            case .success:
-                run.journal.noteSaved(only: 0)
+            case .success(let unwritten):
+                run.journal.noteSaved(beginning, except: unwritten)
                 return finish()
             }
         }
