@@ -37,8 +37,8 @@ package enum SmallEvent: Hashable, Sendable {
         /// True if the app goes on after it.
         package var isComplete: Bool {
             switch self {
-            case .whole, .inTwo, .retrying: true
-            case .through, .without, .fromExtension: false
+            case .whole, .inTwo, .retrying, .without: true
+            case .through, .fromExtension: false
             }
         }
     }
