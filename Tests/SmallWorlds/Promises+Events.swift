@@ -233,7 +233,7 @@ extension Promises {
             culprits = [:]
             return
         }
-        if outcome.died, launch.isComplete { noteMaybeFinished(outcome) }
+        if outcome.died, launch.completesManagers { noteMaybeFinished(outcome) }
         culprits = outcome.culprits
         isRunning = !outcome.died
         isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty

@@ -34,11 +34,16 @@ package enum SmallEvent: Hashable, Sendable {
         /// Has the role `.waits`.
         case fromExtension
 
+        /// True if the managers that are called complete their launches.
+        package var completesManagers: Bool {
+            if case .without = self { true } else { isComplete }
+        }
+
         /// True if the app goes on after it.
         package var isComplete: Bool {
             switch self {
-            case .whole, .inTwo, .retrying, .without: true
-            case .through, .fromExtension: false
+            case .whole, .inTwo, .retrying: true
+            case .through, .without, .fromExtension: false
             }
         }
     }
