@@ -41,13 +41,13 @@ extension Promises {
         if start == .notAtAll, place == store, memory.seen[line] == nil {
             // Its databases have told that a newer release was there.
             let newest = app.places.compactMap { places[$0]?.seen[line]?.map(\.release).max() }.max()
-            memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true, since: past.count)] }
+            memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true, since: moments)] }
         }
         let seen = memory.seen[line] ?? []
         // The first build of each version.
         if !seen.contains(where: { $0.release.number == release.number && !$0.isNamed }) {
             let isVisit = seen.contains { $0.release.number > release.number }
-            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit, since: past.count))
+            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit, since: moments))
         }
         memory.newest = max(memory.newest ?? release, release)
         life.begun.insert(release.number)
@@ -93,12 +93,14 @@ extension Promises {
         guard beginning.isAnswer || beginning.isKept || isOlder else { return }
         let named = Seen(
             release: SmallRelease(beginning.floor / 10), isNamed: true, isDoubtful: !beginning.isCertain,
-            since: past.count)
+            since: moments)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         // What has been launched may also be named: then it is not new with this build.
-        if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true
-        {
-            memory.seen[line(manager), default: []].insert(named, at: 0)
+        let line = line(manager)
+        if let index = memory.seen[line]?.firstIndex(where: { $0.release == named.release && $0.isNamed }) {
+            if named.isDoubtful { memory.seen[line]?[index].isDoubtful = true }
+        } else {
+            memory.seen[line, default: []].insert(named, at: 0)
         }
     }
 
@@ -390,14 +392,14 @@ extension Promises {
         places[place]?.replaced[line] = version
         places[place]?.answered.insert(line)
         places[place]?.seen[line, default: []].insert(
-            Seen(release: SmallRelease(version / 10), isNamed: true, since: past.count), at: 0)
+            Seen(release: SmallRelease(version / 10), isNamed: true, since: moments), at: 0)
     }
 
     private mutating func replace(_ place: Place, _ manager: Int, at version: Int) {
         let line = line(manager)
         places[place]?.managers = [:]
         places[place]?.seen = [
-            line: [Seen(release: SmallRelease(version / 10), isNamed: true, since: past.count)]
+            line: [Seen(release: SmallRelease(version / 10), isNamed: true, since: moments)]
         ]
         places[place]?.answered = [line]
         places[place]?.replaced = [line: version]

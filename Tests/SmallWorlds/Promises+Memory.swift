@@ -98,7 +98,7 @@ extension Promises {
         var isNamed = false
         /// True if it may be an older one: what a database has kept depends on when a process has died.
         var isDoubtful = false
-        /// The number of events before it.
+        /// The number of observations before it.
         var since = 0
     }
 

@@ -150,6 +150,25 @@ extension KnownWorld {
                 .oldInstall, .launch(3), .call(.skip(.step(21))),
                 .launch(3, .without(manager: 0), .dies(before: 6)), .restore(.files, after: 1), .launch(3),
             ], endsWith: nil),
+        KnownWorld(
+            "what a database may have completed is no certain beginning for a second manager",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(1)),
+                    .init(21, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .version, hasVersionChanges: true), .init()],
+                storeInDatabase: true),
+            [
+                .launch(3, .whole, .dies(before: 4)), .lose(.database(0)), .launch(2), .launch(3),
+            ], endsWith: nil),
+        KnownWorld(
+            "a database that takes the place of another knows later of a release than one that was there",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1)),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
+            [.twice(3, .replace(0)), .lose(.files), .launch(2), .launch(3)], endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
