@@ -25,7 +25,7 @@ enum Beginning: Equatable {
     /// Nowhere: a later version has used the place before this manager was there.
     case downgrade(from: AppVersion)
     /// With the record of the manager of which this one is a part.
-    case split(MigrationRecord)
+    indirect case split(MigrationRecord)
     /// The app's answer is needed.
     case askTheApp
     /// The place with this index holds data, and nothing says which version left it.

@@ -36,7 +36,7 @@ public struct AppVersion: Sendable {
     ///
     /// Use it to print or to store the version; ``init(parsing:)`` reads it back. Equal versions may differ in their
     /// text, so compare versions rather than descriptions.
-    public let description: String
+    public var description: String { parts.text }
 
     /// The numbers of the version, without trailing zeros: `[1, 1]` for `1.1`, `1.1.0` and `1.1-2`.
     ///
@@ -45,10 +45,29 @@ public struct AppVersion: Sendable {
     public var numbers: [UInt64] { packedNumbers.list }
 
     /// The numbers, to compare.
-    let packedNumbers: Numbers
+    var packedNumbers: Numbers { parts.numbers }
 
     /// The pre-release or sub-migration after the numbers.
-    let suffix: Suffix
+    var suffix: Suffix { parts.suffix }
+
+    /// An object, because records, plans and errors hold versions by the dozen, and copy them as one reference.
+    private let parts: Parts
+
+    private final class Parts: Sendable {
+        let text: String
+        let numbers: Numbers
+        let suffix: Suffix
+
+        init(_ text: String, _ numbers: Numbers, _ suffix: Suffix) {
+            self.text = text
+            self.numbers = numbers
+            self.suffix = suffix
+        }
+    }
+
+    init(description: String, packedNumbers: Numbers, suffix: Suffix) {
+        parts = Parts(description, packedNumbers, suffix)
+    }
 }
 
 // MARK: - Parts
