@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 /// Where a manager begins in a place in which it has no record.
 ///
 /// *No record means that nothing of this manager has ever run there.* So what is unknown is never how far it has come, only
@@ -278,7 +280,7 @@ extension PlaceState {
 extension [PlaceState] {
     /// The app versions that any of the places has seen, in the order in which they came.
     fileprivate func seen(in line: String) -> [SeenVersion] {
-        flatMap { $0.seen(in: line) }.sorted { ($0.first, $0.version) < ($1.first, $1.version) }
+        flatMap { $0.seen(in: line) }.inOrder { ($0.first, $0.version) < ($1.first, $1.version) }
     }
 }
 

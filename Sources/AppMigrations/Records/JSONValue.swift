@@ -132,7 +132,9 @@ struct JSONField {
     }
 
     /// Returns whether a field of this field is there, and `true`.
-    func isTrue(_ key: String) throws -> Bool { try object()[key] == .bool(true) }
+    func isTrue(_ key: String) throws -> Bool {
+        if case .bool(true) = try object()[key] { true } else { false }
+    }
 
     func object() throws -> [String: JSONValue] {
         guard case .object(let fields) = value else { throw unexpected("an object") }

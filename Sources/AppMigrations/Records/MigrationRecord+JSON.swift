@@ -1,4 +1,5 @@
 import Foundation
+import MigrationDiagnostics
 
 extension MigrationRecord {
     /// Reads a record from a store's document.
@@ -41,8 +42,8 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
-        let names = databases.sorted { $0.key < $1.key }.flatMap { name, count in
-            repeatElement(JSONValue.string(name), count: count)
+        let names = databases.keys.sorted().flatMap { name in
+            repeatElement(JSONValue.string(name), count: databases[name] ?? 0)
         }
         fields["databases"] = names.isEmpty ? nil : .array(names)
         return fields
@@ -60,7 +61,7 @@ extension MigrationRecord {
     }
 
     private func keys(of state: WorkState, replacing old: JSONValue?) -> [String] {
-        var keys = work.filter { $0.value == state }.keys.sorted().map(\.key)
+        var keys = work.filter { $0.value == state }.map(\.key).inOrder(by: <).map(\.key)
         if case .array(let known) = old {
             for case .string(let key) in known where WorkID.isUnknown(key: key) { keys.append(key) }
         }
