@@ -136,7 +136,7 @@ extension Database {
 }
 
 /// One way in which a database is broken.
-enum Finding {
+indirect enum Finding {
     /// Rows that refer to rows that do not exist.
     case orphans(ForeignKey, count: Int)
     /// A foreign key that SQLite cannot check.

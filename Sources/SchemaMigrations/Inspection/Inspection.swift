@@ -7,7 +7,7 @@ import GRDB
 /// The first attempt is inspected once, at its end, and only where it touched something. A problem found then may be
 /// old. In a second attempt the database is inspected before and after each piece of work, which tells new findings
 /// from old ones.
-struct Inspection {
+final class Inspection {
     private let db: Database
     private let foreignKeys: ForeignKeys
     private var suspects: Suspects
@@ -38,7 +38,7 @@ struct Inspection {
     ///
     /// - Parameter isCode: whether it is written in Swift, so that the tables that it drops are unknown.
     /// - Returns: a problem that did not exist before, in a second attempt.
-    mutating func firstNew(touched tables: Set<SQLName>, byCode isCode: Bool) throws -> Finding? {
+    func firstNew(touched tables: Set<SQLName>, byCode isCode: Bool) throws -> Finding? {
         guard let before = findings else {
             suspects.add(tables: tables, byCode: isCode)
             return nil
@@ -52,7 +52,7 @@ struct Inspection {
     }
 
     /// Records the tables that migrations in SQL touched, in the first attempt.
-    mutating func add(tables: Set<SQLName>) {
+    func add(tables: Set<SQLName>) {
         suspects.add(tables: tables)
     }
 
@@ -60,7 +60,7 @@ struct Inspection {
     ///
     /// - Returns: the change to report to observers of the database.
     /// - Throws: ``SuspectWork``, when there is a problem that may be old.
-    mutating func finish() throws -> SchemaChange {
+    func finish() throws -> SchemaChange {
         // A second attempt was inspected piece by piece.
         guard let shape else {
             try findings?.drop(db)
