@@ -132,6 +132,7 @@ extension AppVersion: Hashable {
     /// - Parameters:
     ///   - lhs: a version.
     ///   - rhs: another version.
+    @inline(never)
     public static func == (lhs: AppVersion, rhs: AppVersion) -> Bool {
         lhs.packedNumbers == rhs.packedNumbers && lhs.suffix == rhs.suffix
     }
@@ -158,6 +159,7 @@ extension AppVersion: Comparable {
     /// - Parameters:
     ///   - lhs: a version.
     ///   - rhs: another version.
+    @inline(never)
     public static func < (lhs: AppVersion, rhs: AppVersion) -> Bool {
         if lhs.packedNumbers != rhs.packedNumbers { return lhs.packedNumbers < rhs.packedNumbers }
         return lhs.suffix < rhs.suffix

@@ -128,12 +128,14 @@ public struct SchemaMigrationError: Error, Sendable {
     /// The error that caused this one.
     public package(set) var underlyingError: (any Error)?
 
+    @inline(never)
     package init(_ code: Code, _ diagnostic: Diagnostic, underlyingError: (any Error)? = nil) {
         self.code = code
         self.diagnostic = diagnostic
         self.underlyingError = underlyingError
     }
 
+    @inline(never)
     package init(
         _ code: Code, at place: Diagnostic.Place? = nil, _ problem: String, remedy: String,
         underlyingError: (any Error)? = nil
