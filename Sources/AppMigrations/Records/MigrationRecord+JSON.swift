@@ -42,7 +42,7 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
-        let names = databases.keys.sorted().flatMap { name in
+        let names = databases.keys.inOrder().flatMap { name in
             repeatElement(JSONValue.string(name), count: databases[name] ?? 0)
         }
         fields["databases"] = names.isEmpty ? nil : .array(names)
@@ -61,7 +61,7 @@ extension MigrationRecord {
     }
 
     private func keys(of state: WorkState, replacing old: JSONValue?) -> [String] {
-        var keys = work.filter { $0.value == state }.map(\.key).inOrder(by: <).map(\.key)
+        var keys = work.filter { $0.value == state }.map(\.key).inOrder().map(\.key)
         if case .array(let known) = old {
             for case .string(let key) in known where WorkID.isUnknown(key: key) { keys.append(key) }
         }

@@ -36,7 +36,7 @@ package struct MigrationRecord: Sendable, Equatable {
 extension MigrationRecord {
     package subscript(id: WorkID) -> WorkState? {
         get { work[id] }
-        set {
+        @inline(never) set {
             if case .open(let open) = newValue, open.isPlain { work[id] = nil } else { work[id] = newValue }
         }
     }

@@ -58,6 +58,7 @@ final class RunState {
     }
 
     /// Sends an event about a step; closures for a version change send none.
+    @inline(never)
     func announce(
         _ pending: LaunchPlan.PendingStep, attempt: Int, number: Int, of count: Int,
         _ event: (MigrationEvent.Step) -> MigrationEvent.Kind

@@ -71,7 +71,7 @@ struct Findings {
             .map { Finding.orphans($0.key, count: $0.count) }
         let broken = uncheckedKeys.filter { $0.concerns(suspects) }.map(\.brokenKey)
         return (orphans + broken + objects.map(Finding.brokenObject))
-            .map { "\($0.description)." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
+            .map { "\($0.description)." + ($0.hint.map { " \($0)" } ?? "") }.inOrder()
     }
 
     /// Returns a problem that did not exist before, or nil if there is none.

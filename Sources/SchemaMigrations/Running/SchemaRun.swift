@@ -350,7 +350,7 @@ final class SchemaRun {
             try db.notifyObservers(of: .additions)
             return true
         }
-        if isLoaded { report.applied += snapshot.versions.sorted() }
+        if isLoaded { report.applied += snapshot.versions.inOrder() }
     }
 
     // MARK: The ledger
