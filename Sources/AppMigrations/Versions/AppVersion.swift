@@ -86,7 +86,7 @@ extension AppVersion {
     ///
     /// Use it to treat versions under test differently. The rule is that of Semantic Versioning 2.0.0, clause 9, with
     /// one exception: a suffix of digits only, as in `1.1-2`, makes a sub-migration, which is no pre-release.
-    public var isPrerelease: Bool {
+    package var isPrerelease: Bool {
         if case .prerelease = suffix { true } else { false }
     }
 

@@ -114,7 +114,7 @@ public struct SchemaMigrationError: Error, Sendable {
     }
 
     /// The SQL statement, shortened.
-    public package(set) var statement: String?
+    package var statement: String?
 
     /// The migration's version.
     public package(set) var version: SchemaVersion?

@@ -49,7 +49,7 @@ public struct SchemaStatus: Sendable, Equatable {
     public let unknownMigrations: [AppliedMigration]
 
     /// The versions of the applied migrations that are not known, ascending.
-    public var unknownVersions: [SchemaVersion] { unknownMigrations.map(\.version) }
+    package var unknownVersions: [SchemaVersion] { unknownMigrations.map(\.version) }
 
     /// The applied migrations, with what the ledger knows about them, ascending.
     package let history: [AppliedMigration]
