@@ -14,7 +14,7 @@ package import MigrationDiagnostics
 /// }
 /// ```
 public struct MigrationError: Error, Sendable {
-    /// The kind of an error.
+    /// The kind of an error; `SchemaMigrationError` has codes of its own, and shares those of what passes by itself.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name.
         public let description: String
@@ -22,7 +22,7 @@ public struct MigrationError: Error, Sendable {
         /// The code's number, which never changes: the code of the error as an `NSError`.
         public let number: Int
 
-        fileprivate init(_ name: String, _ number: Int) {
+        package init(_ name: String, _ number: Int) {
             description = name
             self.number = number
         }

@@ -18,6 +18,9 @@ public protocol MigrationFailure: LocalizedError, CustomNSError, CustomDebugStri
     /// The facts for the app's analytics and for a crash reporter: no path, name, statement or value.
     var summary: FailureSummary { get }
 
+    /// The kind of the failure.
+    var code: MigrationError.Code { get }
+
     /// The error that caused this one.
     var underlyingError: (any Error)? { get }
 }
@@ -139,12 +142,11 @@ public struct FailureSummary: Codable, Sendable, Equatable {
 
     /// - Parameter advice: the advice, unless it is the one for the code.
     package init(
-        _ failure: some MigrationFailure, code: String, number: Int, advice: RecoveryAdvice? = nil,
-        version: String?, kind: String? = nil, attempt: Int? = nil
+        _ failure: some MigrationFailure, advice: RecoveryAdvice? = nil, version: String?, kind: String? = nil, attempt: Int? = nil
     ) {
         domain = type(of: failure).errorDomain
-        self.code = code
-        self.number = number
+        code = failure.code.description
+        number = failure.code.number
         self.version = version
         self.kind = kind
         self.attempt = attempt

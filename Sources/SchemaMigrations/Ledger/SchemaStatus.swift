@@ -22,7 +22,7 @@ public struct SchemaStatus: Sendable, Equatable {
 
     /// The versions that the database lacks, and that were squashed into a baseline, ascending.
     ///
-    /// If there are any, the database is too old: migrating throws ``SchemaMigrationError/Code/tooOld``, and only an earlier
+    /// If there are any, the database is too old: migrating throws `tooOld`, and only an earlier
     /// release of the app can migrate it.
     public let squashedVersions: [SchemaVersion]
 

@@ -53,8 +53,8 @@ struct SchemaMigrationErrorTests {
             ),
             (.SQLITE_CORRUPT_VTAB, .databaseFailed, "Rebuild the full-text table."),
             (.SQLITE_ABORT, .databaseFailed, "Nothing was left half-done."),
-        ] as [(ResultCode, SchemaMigrationError.Code, String)])
-    func remedies(result: ResultCode, code: SchemaMigrationError.Code, remedy: String) throws {
+        ] as [(ResultCode, MigrationError.Code, String)])
+    func remedies(result: ResultCode, code: MigrationError.Code, remedy: String) throws {
         let error = try failure {
             try SchemaMigrationError.mapErrors { throw DatabaseError(resultCode: result, message: "no") }
         }

@@ -178,7 +178,7 @@ private struct RedefineTrial {
             let sql = other.create()
             guard (try? DatabaseQueue().inDatabase { try $0.execute(sql: sql) }) != nil else { continue }
             let before = try state(ours, folder)
-            var code: SchemaMigrationError.Code?
+            var code: MigrationError.Code?
             do {
                 try ours.writeWithoutTransaction { db in try db.redefine(table: "t", as: sql) }
             } catch let error as SchemaMigrationError {
