@@ -104,7 +104,7 @@ struct TableShape {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT i.name, i.origin, x.cid, x."desc", x.coll, x.key
+                SELECT i.name, i.origin, x.seqno, x.cid, x."desc", x.coll, x.key
                 FROM pragma_index_list(?, 'main') AS i, pragma_index_xinfo(i.name, 'main') AS x
                 WHERE i.origin <> 'c' ORDER BY length(i.name), i.name, x.seqno
                 """, arguments: [table])
