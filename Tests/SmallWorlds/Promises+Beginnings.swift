@@ -161,7 +161,13 @@ extension Promises {
         }
         switch start(of: manager, in: store, release) {
         case .undecided: return .undecided
-        case .notAtAll: return begins(release.version, isFresh: true)
+        case .notAtAll:
+            guard
+                var here = answer(of: manager, seen: [], in: release, isAnswered: false),
+                here.floor < release.version
+            else { return begins(release.version, isFresh: true) }
+            (here.isAnswer, here.owesRun) = (false, true)
+            return .begins(here)
         case .begins(let beginning):
             var here = Beginning(
                 floor: beginning.floor, isFresh: beginning.isFresh, owesRun: true,

@@ -60,7 +60,8 @@ extension Promises {
         _ beginning: Beginning, _ manager: Int, at place: Place, _ life: inout Life, _ memory: inout Memory
     ) {
         life = Life(
-            floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases)
+            floor: beginning.floor, deferredFloor: beginning.deferredFloor, databases: life.databases,
+            isRemoved: life.isRemoved)
         life.isCertain = beginning.isCertain
         if beginning.isFresh { life.newIn = release }
         life.hasFound = beginning.owesOnly == false
@@ -80,7 +81,9 @@ extension Promises {
             {
                 life.unneeded.insert(step.id)
             }
-            if beginning.isFresh { memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys) }
+            if beginning.isFresh || hasMoved(step) {
+                memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys)
+            }
         }
         if beginning.isFresh, place == .database(0), manager == 0 {
             memory.notNeeded[SmallApp.Move.mark, default: []].formUnion(memory.data.values.keys)
@@ -96,6 +99,17 @@ extension Promises {
         if memory.seen[line(manager)]?.contains(where: { $0.release == named.release && $0.isNamed }) != true
         {
             memory.seen[line(manager), default: []].insert(named, at: 0)
+        }
+    }
+
+    /// True if a step of the same version was in the store, and this build has it no longer: it is taken for the same.
+    private func hasMoved(_ step: Step) -> Bool {
+        let here = app.steps(of: step.manager, in: release)
+        return app.steps.contains { other in
+            other.manager == step.manager && other.version == step.version && other.id != step.id
+                && recordPlace(other.place) == store && recordPlace(step.place) != store
+                && !here.contains(other)
+                && (places[store]?.data.runs[other.id] ?? places[.files]?.data.runs[other.id]) != nil
         }
     }
 
@@ -120,7 +134,9 @@ extension Promises {
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
             let place = place(of: SmallWork(id: id))
-            if id < 0, outcome.died || outcome.wasCancelled, let fatal = places[place]?.fatal[id], fatal.release == release {
+            if id < 0, outcome.died || outcome.wasCancelled, let fatal = places[place]?.fatal[id],
+                fatal.release == release
+            {
                 // Then it is not known whether it was done.
                 places[place]?.deaths[release, default: 0] += fatal.count
             }
@@ -224,13 +240,20 @@ extension Promises {
             return
         }
         for (manager, result) in outcome.results.enumerated() where result == .finished {
+            let isHeldBack = isHeldBack(manager)
             for place in placesUsed(by: manager) {
                 guard var life = places[place]?.managers[manager] else { continue }
-                life.launched = release.number
+                life.launched = isHeldBack == false ? release.number : nil
                 life.begun = []
-                if !isDowngrade(place, manager) {
+                if isHeldBack == nil {
+                    life.isCertain = false
+                    places[store]?.managers[manager]?.isCertain = false
+                }
+                if !isDowngrade(place, manager), isHeldBack != true {
                     (life.finished, life.mayHaveFinished) = (release.number, nil)
-                    if place != store { places[store]?.managers[manager]?.databases.insert(place) }
+                    if place != store, isHeldBack == false {
+                        places[store]?.managers[manager]?.databases.insert(place)
+                    }
                 }
                 for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {
                     life.owed[step] = nil

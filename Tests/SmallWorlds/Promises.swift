@@ -8,14 +8,16 @@
 /// The promises are those of the documentation, by value: they know of no record, plan or ledger. Where what the package
 /// knows depends on when a process has died, they ask for what holds in each case.
 ///
-/// Seven things are not promised:
+/// Eight things are not promised:
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
 /// - An install that the app itself takes for a new one, though it has data, keeps that data in its form.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
-/// - Files that come back from a backup are not imported again into a database that has imported them.
+/// - Files that come back from a backup are not imported into a database that has imported them, in which a newer release had
+///   nothing to import, or whose record the app has removed with its data.
+/// - A build that registers a step in another place than the build before takes it to have run there, if it has run.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it.
 /// - A death in a database is not counted if a release without that database is launched next: the step runs once more.
 /// - A step that a later release registers for the version at which an install has begun, or for an older one, is not
@@ -127,8 +129,13 @@ package struct Promises: Sendable {
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
             let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
-            // What comes back from a backup is not imported again.
-            return isDenied || places[step.place]?.data.runs[step.id] != nil
+            // What comes back from a backup is not imported again, nor where there was nothing to import.
+            let life = places[step.place]?.managers[step.manager]
+            let isUnneeded =
+                life?.unneeded.contains(step.id) == true
+                && (life?.isRemoved == true || isDowngrade(step.place, step.manager))
+            return isDenied || isUnneeded
+                || places[step.place]?.data.runs[step.id] != nil
                 || found[step.place]?.values[key + Step.importOffset] != nil
         }
     }
@@ -364,7 +371,7 @@ package struct Promises: Sendable {
             guard case .launch(_, .whole, _) = event, outcome.results[step.manager] == .finished,
                 let count = life.owed[step.id], !isDowngrade(step.place, step.manager),
                 app.steps(of: step.manager, in: release).contains(step), !step.isDeferred,
-                !isExcused(step, outcome, found)
+                !isExcused(step, outcome, found), !step.isBestEffort || isHeldBack(step.manager) == false
             else { continue }
             if runs <= count { return "\(step.id) has not run on a new install" }
         }
@@ -394,7 +401,7 @@ package struct Promises: Sendable {
             return nil
         }
         for (manager, result) in outcome.results.enumerated()
-        where app.managers[manager].hasVersionChanges && result == .finished {
+        where app.managers[manager].hasVersionChanges && result == .finished && isHeldBack(manager) == false {
             let begun = places[store]?.managers[manager]?.begun
             let life = before.places[store]?.managers[manager]
             let last = life?.floor == nil ? nil : life?.launched
@@ -476,7 +483,7 @@ package struct Promises: Sendable {
             let isExplained =
                 switch code {
                 case "stepFailed":
-                    outcome.failed.keys.contains(where: isMandatory) || isHeld(manager)
+                    outcome.failed.keys.contains(where: isMandatory)
                         || lacksTable(manager, before)
                         || app.move(in: release)?.isVerified == true && places[.database(0)]?.isOld == true
                 case "postponed": outcome.postponed.contains(where: isMandatory)
@@ -517,11 +524,35 @@ package struct Promises: Sendable {
         return !step.isBestEffort && (!step.isDeferred || app.deadline(of: step, in: release) != nil)
     }
 
-    /// True if a newer release keeps a deferred step from running that another one finishes.
-    private func isHeld(_ manager: Int) -> Bool {
-        app.steps(of: manager, in: release).contains {
-            $0.isDeferred && app.deadline(of: $0, in: release) != nil && isDowngrade($0.place)
+    /// True if a newer release keeps a step from running without which no launch is complete; nil if it may do so.
+    func isHeldBack(_ manager: Int) -> Bool? {
+        var isPossible = false
+        for step in app.steps(of: manager, in: release)
+        where !step.isDeferred && !step.isBestEffort && step.onFreshInstall != .only {
+            guard let memory = places[step.place], isDowngrade(step.place, manager) else { continue }
+            guard let life = memory.managers[manager], let floor = life.floor else { return true }
+            guard life.isCertain else {
+                isPossible = true
+                continue
+            }
+            // What a closure has done may not have been recorded.
+            let isRun = memory.data.runs[step.id] != nil && memory.repeats[step.id] == nil
+            if isRun, mayRepeat(step.id) {
+                isPossible = true
+                continue
+            }
+            if isRun || memory.skipped.contains(step.id) || life.unneeded.contains(step.id) { continue }
+            if step.version > floor, memory.repeats[step.id] == nil, !memory.maybeSkipped.contains(step.id) {
+                return true
+            }
+            isPossible = true
         }
+        if hasMove(.database(0), manager, release), isDowngrade(.database(0), manager),
+            places[.database(0)]?.data.runs[SmallApp.Move.mark] == nil
+        {
+            isPossible = true
+        }
+        return isPossible ? nil : false
     }
 
     /// True for a database in which all that a manager has to do is best-effort, so that nothing there stops it.

@@ -81,12 +81,14 @@ extension MigrationManager {
     /// Marks all due steps as not run, in the store and in the databases that steps are registered for, so that the next
     /// launch runs them.
     ///
-    /// Steps for fresh installs only stay as they are. Does nothing where there is no record.
+    /// Steps for fresh installs only stay as they are. Does nothing where there is no record. If it throws, or the process dies
+    /// in it, call it again before you call `migrate()`: it changes one place after the other.
     ///
     /// - Throws: ``MigrationError``, when a store cannot be read or written.
     public func rerunAllSteps() throws {
         try withLocks {
-            for (place, steps) in zip(registration.places, registration.due) {
+            // The store last: its closures delete files, and the databases import them.
+            for (place, steps) in zip(registration.places, registration.due).reversed() {
                 try changeRecord(in: place) { $0?.rerunAll(steps.closures) }
             }
         }

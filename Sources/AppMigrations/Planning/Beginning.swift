@@ -155,7 +155,7 @@ struct Beginnings {
         switch launch {
         case .freshInstall: return .fresh(.install)
         case .adoption, .upgrade, .downgrade:
-            guard let record else { return .fresh(.database) }
+            guard let record else { return beginning(beside: launch) }
             // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
             // version that was launched for a while has not made the data older.
             let stands = record.completed ?? record.start ?? .zero
@@ -163,6 +163,15 @@ struct Beginnings {
             return isKnown || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
         case .relaunch: return .fresh(.database)
         }
+    }
+
+    /// Returns where the manager begins in a new database if it does not begin in its store.
+    ///
+    /// A newer app has been launched, and has not come as far as the manager: its data is as old as the app says.
+    private func beginning(beside launch: Launch) -> Beginning {
+        guard case .downgrade = launch, let answered = answered([]) else { return .fresh(.database) }
+        guard case .at(let version, _) = answered else { return answered }
+        return version < request.current ? .at(version, .newDatabase) : .fresh(.database)
     }
 
     private func answered(_ seen: [SeenVersion]) -> Beginning? {

@@ -13,6 +13,8 @@ import MigrationDiagnostics
 /// A schema step is pending if the database's own ledger lacks one of its migrations, or has unknown ones that the step
 /// undoes. On a downgrade nothing else than such undoing is pending.
 ///
+/// What comes after it elsewhere waits, too, and the launch is not complete: the version that was there will run it.
+///
 /// Deferred steps wait for `runDeferred`, except those whose deadline has come: a step that is `finishing:` a deferred one
 /// needs its work, so that is done before any work of the manager at or above the version of that step.
 ///
@@ -27,8 +29,10 @@ final class LaunchPlan: Sendable {
     let deferred: [PendingStep]
     /// The weight of what stays pending above the version at which this call of `migrate` stops.
     let weightAbove: Int64
-    /// The deferred steps that a downgrade of their place keeps from running.
+    /// The steps that a downgrade of their place keeps from running, and that others wait for.
     private let held: [StepKey]
+    /// True if everything else can be done without the launch being complete: a downgrade keeps a step from running.
+    private let isHeldBack: Bool
 
     /// Names a step among all of a plan.
     struct StepKey: Equatable, Sendable {
@@ -44,7 +48,7 @@ final class LaunchPlan: Sendable {
         let isOutOfOrder: Bool
         /// The schema versions that a schema step will undo and apply.
         let schema: PendingSchema
-        /// The deferred steps that must be done before it.
+        /// The deferred steps, and those that are held, that must be done before it.
         fileprivate(set) var prerequisites: [StepKey] = []
 
         var key: StepKey { StepKey(place: place, id: step.id) }
@@ -67,13 +71,14 @@ final class LaunchPlan: Sendable {
         for (index, place) in places.enumerated() {
             let here = place.pending(at: index, request)
             if case .downgrade = place.launch {
-                held += here.filter(\.step.isDeferred)
                 pending += here.filter { !$0.schema.undo.isEmpty }
+                held += (here + place.unbegun(at: index, request)).filter { $0.isAwaited(request) }
             } else {
                 pending = pending.isEmpty ? here : pending + here
             }
         }
         self.held = held.map(\.key)
+        isHeldBack = held.contains { !$0.step.isDeferred }
         let target = request.target
         weightAbove = pending.reduce(0) { $0 + ($1.step.version > target ? $1.weight : 0) }
         var deferred: [PendingStep] = []
@@ -94,7 +99,7 @@ final class LaunchPlan: Sendable {
         }
         pending.removeAll { $0.step.version > target }
         if pending.count > 1 { pending = pending.inOrder { $0.step.runsBefore($1.step) } }
-        if let change = places[0].versionChange(request) { pending.append(change) }
+        if !isHeldBack, let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
         self.deferred = deferred
     }
@@ -110,10 +115,13 @@ final class LaunchPlan: Sendable {
         return deaths >= request.maximumAttempts ? deaths : nil
     }
 
-    /// Returns true if a downgrade of its place keeps a deferred step from running.
+    /// True if the launch is complete when everything that is pending is done.
+    var isComplete: Bool { request.stop == nil && !isHeldBack }
+
+    /// Returns true if a downgrade of its place keeps a step from running.
     func isHeld(_ step: StepKey) -> Bool { held.contains(step) }
 
-    /// The deferred steps that are not done.
+    /// The steps that are not done, and that others wait for.
     var unfinished: [StepKey] {
         held + (pending + deferred).filter(\.step.isDeferred).map(\.key)
     }
@@ -125,7 +133,15 @@ final class LaunchPlan: Sendable {
 
     /// True if everything is done and written down: then there is nothing to lock and nothing to write.
     var isSettled: Bool {
-        pending.isEmpty && unprepared.isEmpty && places.allSatisfy { $0.isWritten(request) }
+        pending.isEmpty && unprepared.isEmpty
+            && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) } && knowsDatabases
+    }
+
+    /// False if a database has completed a launch, and the process has died before the store could name it.
+    private var knowsDatabases: Bool {
+        guard places.count > 1, isComplete, let known = places[0].state.record?.databases else { return true }
+        let names = places.dropFirst().filter { $0.state.record?.completed != nil }.map(\.steps.name)
+        return names.allSatisfy { name in known[name] ?? 0 >= names.count { $0 == name } }
     }
 
     /// The deferred steps that wait, and of which no launch has noted where they begin.
@@ -136,7 +152,8 @@ final class LaunchPlan: Sendable {
 
     /// True if a launch has completed what deferred steps build on; best-effort steps may still be pending.
     var isReadyForDeferred: Bool {
-        pending.allSatisfy { $0.step.onError != .stop } && places.allSatisfy { $0.isWritten(request) }
+        pending.allSatisfy { $0.step.onError != .stop }
+            && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) }
     }
 
     /// Throws if the data is not as it should be, for a process that waits for another one to migrate.
@@ -170,19 +187,34 @@ final class LaunchPlan: Sendable {
     }
 }
 
+extension LaunchPlan.PendingStep {
+    /// Returns true if others wait for the step while a downgrade of its place keeps it from running.
+    ///
+    /// A best-effort step keeps nothing else from running, and what has to be undone runs.
+    fileprivate func isAwaited(_ request: LaunchRequest) -> Bool {
+        step.isDeferred
+            || step.onError == .stop && step.onFreshInstall != .only && schema.undo.isEmpty
+                && step.version <= request.current.ceiling
+    }
+}
+
 extension [LaunchPlan.PendingStep] {
-    /// Notes, for each step, the deferred ones that must be done before it.
+    /// Notes, for each step, those that must be done before it.
+    ///
+    /// - Parameter awaited: the deferred steps, and others that are held.
     fileprivate mutating func setPrerequisites(
-        among deferred: [LaunchPlan.PendingStep], _ deadlines: [AppVersion: AppVersion]
+        among awaited: [LaunchPlan.PendingStep], _ deadlines: [AppVersion: AppVersion]
     ) {
-        let others = deferred.map { (key: $0.key, deadline: deadlines[$0.step.version]) }
         for index in indices {
-            let step = self[index].step
+            let (step, place) = (self[index].step, self[index].place)
             // What is for new installs alone comes before everything else.
             if step.onFreshInstall == .only { continue }
-            self[index].prerequisites = others.filter { other in
-                other.deadline.map { $0 <= step.version } ?? false
-                    || step.finishing.contains(other.key.id.version)
+            self[index].prerequisites = awaited.filter { other in
+                guard other.step.isDeferred else {
+                    return other.place != place && other.step.runsBefore(step)
+                }
+                return deadlines[other.step.version].map { $0 <= step.version } ?? false
+                    || step.finishing.contains(other.step.version)
             }.map(\.key)
         }
     }

@@ -78,9 +78,9 @@ extension LaunchPlan {
 
 extension LaunchPlan.PlacePlan {
     /// Returns true if the place has written down all that this launch has to say.
-    func isWritten(_ request: LaunchRequest) -> Bool {
+    func isWritten(_ request: LaunchRequest, isComplete: Bool) -> Bool {
         var record = record
-        if request.stop == nil { record?.finish(launch, current: request.current) }
+        if isComplete { record?.finish(launch, current: request.current) }
         return state.record == record && state.hasLaunched(request.current, in: request.line)
     }
 
@@ -107,6 +107,14 @@ extension LaunchPlan.PlacePlan {
                 .init(step: step, place: index, isOutOfOrder: isOutOfOrder, schema: PendingSchema()))
         }
         return pending
+    }
+
+    /// The steps of a place in which the manager does not begin.
+    func unbegun(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
+        guard record == nil else { return [] }
+        return steps.closures.map {
+            .init(step: $0, place: index, isOutOfOrder: false, schema: PendingSchema())
+        }
     }
 
     /// The closures for a change of the app's version, if this launch changes it and they have not run.

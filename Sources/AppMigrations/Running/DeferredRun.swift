@@ -115,7 +115,7 @@ final class DeferredRun {
             switch result {
             case .failure(let error): report(error, of: pending)
             case .success:
-                run.journal.noteSaved(only: place)
+                run.journal.noteSaved([place])
                 then()
             }
             turn += 1

@@ -137,21 +137,30 @@ struct Journal {
 
     /// Notes that everything is done.
     mutating func finish() {
-        guard request.stop == nil else { return }
+        guard plan.isComplete else { return }
         for (index, page) in pages.enumerated() {
             let (launch, current) = (page.plan.launch, request.current)
             change(index) { $0.finish(launch, current: current) }
         }
-        // A database of this name that has no record from here on was made anew.
+        // A database of this name that has no record from here on was made anew. The store is written last, so they have
+        // theirs then, except one that may be left out.
         var names: [String: Int] = [:]
-        for page in pages.dropFirst() where page.record?.completed != nil && !page.isFirstRecord {
+        for page in pages.dropFirst()
+        where page.record?.completed != nil && !(page.isFirstRecord && page.plan.steps.isBestEffort) {
             names[page.plan.steps.name, default: 0] += 1
         }
         if !names.isEmpty { change(0) { [names] in $0.databases.merge(names, uniquingKeysWith: max) } }
     }
 
-    /// True if a database is still to get its first record.
-    var isBeginning: Bool { pages.dropFirst().contains { $0.isFirstRecord && $0.record != nil } }
+    /// The places that need their first record before the launch is complete: the store, whose record has to be there before
+    /// that of a database, and the databases that may be left out, since the store names none that was.
+    var beginning: [Int] {
+        pages.indices.filter { index in
+            let page = pages[index]
+            guard page.isFirstRecord, page.record != nil else { return false }
+            return index == 0 ? pages.count > 1 : page.plan.steps.isBestEffort
+        }
+    }
 
     private mutating func change(_ index: Int, _ change: @escaping Change) {
         guard var record = pages[index].record else { return }
@@ -187,7 +196,10 @@ struct Journal {
     /// Returns a closure that writes what one place has not written yet.
     func saving(only index: Int) -> Save { saving([index], required: index) }
 
-    private func saving(_ order: [Int], required: Int?) -> Save {
+    /// Returns a closure that writes what some places have not written yet, in this order.
+    ///
+    /// - Parameter required: the place that must not be left out though it is best-effort.
+    func saving(_ order: [Int], required: Int? = nil) -> Save {
         let open = order.filter { !pages[$0].isWritten }.map { (index: $0, page: pages[$0]) }
         return { [request, timeout] in
             var unwritten: Set<Int> = []
@@ -203,10 +215,9 @@ struct Journal {
         }
     }
 
-    /// Notes that a place has been written, or all places but some.
-    mutating func noteSaved(only: Int? = nil, except unwritten: Set<Int> = []) {
-        for index in pages.indices where only == nil || only == index {
-            guard !unwritten.contains(index) else { continue }
+    /// Notes that places have been written, or all of them.
+    mutating func noteSaved(_ written: [Int]? = nil, except unwritten: Set<Int> = []) {
+        for index in written ?? Array(pages.indices) where !unwritten.contains(index) {
             pages[index].changes = []
             pages[index].history = []
             pages[index].hasSeenCurrent = true

@@ -106,7 +106,7 @@ final class LaunchRun {
             switch result {
             case .failure(let error): return stop(with: error)
             case .success:
-                run.journal.noteSaved(only: place)
+                run.journal.noteSaved([place])
                 return then()
             }
         }
@@ -142,15 +142,16 @@ final class LaunchRun {
             })
     }
 
-    /// Writes down that the launch is complete, once each database has its first record: the store names those that have one,
-    /// and takes one that has none any more for a database made anew.
+    /// Writes down that the launch is complete, once the store has its first record: the databases get theirs after it, and
+    /// before it names them.
     private func complete() -> Action {
-        guard run.journal.isBeginning else { return finish() }
-        return .elsewhere(run.journal.saving()) { [self] result in
+        let beginning = run.journal.beginning
+        guard !beginning.isEmpty else { return finish() }
+        return .elsewhere(run.journal.saving(beginning)) { [self] result in
             switch result {
             case .failure(let error): return .end(error)
             case .success(let unwritten):
-                run.journal.noteSaved(except: unwritten)
+                run.journal.noteSaved(beginning, except: unwritten)
                 return finish()
             }
         }
@@ -171,18 +172,19 @@ final class LaunchRun {
 }
 
 extension RunState {
-    /// The error of a step that cannot run before a deferred one is done.
+    /// The error of a step that cannot run before another one is done.
     fileprivate func isMissing(
         _ missing: LaunchPlan.StepKey, before pending: LaunchPlan.PendingStep
     ) -> MigrationError {
         let isHeld = plan.isHeld(missing)
+        let place = plan.places[missing.place].steps.name
         return MigrationError(
-            .stepFailed,
+            isHeld ? .newerThanThisProcess : .stepFailed,
             "\(pending.step.titleAndSource) was not run: "
                 + (isHeld
-                    ? "a newer app has used a database in which deferred step \(missing.id.version) is not done"
+                    ? "a newer app has used \(place), in which step \(missing.id.version) is not done"
                     : "deferred step \(missing.id.version) is not done"),
-            remedy: isHeld ? "Update the app, or restore that database." : "The next launch tries it again.",
+            remedy: isHeld ? "Update the app, or restore \(place)." : "The next launch tries it again.",
             work: plan.work(of: pending))
     }
 }

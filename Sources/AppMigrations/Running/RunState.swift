@@ -46,7 +46,7 @@ final class RunState {
         plan.places[pending.place].steps.place.store
     }
 
-    /// Returns the first deferred step that must be done before a step, and is not.
+    /// Returns the first step that must be done before another one, and is not.
     func missing(before pending: LaunchPlan.PendingStep) -> LaunchPlan.StepKey? {
         pending.prerequisites.first(where: unfinished.contains)
     }

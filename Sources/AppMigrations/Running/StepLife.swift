@@ -138,7 +138,7 @@ final class StepLife {
                 return then(self, .notStarted(error))
             case .success(let unwritten):
                 run.journal.noteSaved(
-                    only: rules.savesPlaceAlone ? pending.place : nil, except: unwritten)
+                    rules.savesPlaceAlone ? [pending.place] : nil, except: unwritten)
                 return work()
             }
         }

@@ -153,10 +153,11 @@ struct BeginningTests {
 
     @Test("a new database of an app that came back before a launch was complete begins as the store stands")
     func interrupted() {
-        func begins(_ record: MigrationRecord?, isKnown: Bool = false) -> Beginning {
+        func begins(_ record: MigrationRecord?, isKnown: Bool = false, answer: AppVersion? = nil) -> Beginning
+        {
             Beginnings(
                 request: request("2.0"), places: [self.place(record: record), self.place()],
-                answer: AdoptionAnswer(version: nil)
+                answer: AdoptionAnswer(version: answer)
             ).inDatabase(1, .downgrade(from: "3.0"), record, isKnown: isKnown)
         }
         #expect(begins(record(start: "1.0")) == .at("1.0", .newDatabase))
@@ -164,6 +165,8 @@ struct BeginningTests {
         #expect(begins(record(start: "1.0", completed: "3.0")) == .fresh(.database))
         #expect(begins(record(start: "1.0"), isKnown: true) == .fresh(.database))
         #expect(begins(nil) == .fresh(.database))
+        #expect(begins(nil, answer: "1.5") == .at("1.5", .newDatabase), "the store begins there, too")
+        #expect(begins(nil, answer: "2.0") == .fresh(.database))
     }
 
     @Test("tables of another build, or of an answer, are not new")

@@ -59,6 +59,28 @@ struct NewDatabaseTests {
         #expect(log.lines == ["2.0"], "of two with this name, one was made anew")
     }
 
+    @Test("is known even if the process has died before the store could name it")
+    func diedBeforeItWasNamed() throws {
+        let (store, before) = (folder.file("migrations.json"), folder.file("before.json"))
+        func launch(_ version: String, _ versions: AppVersion...) throws {
+            let database = try queue("data.sqlite")
+            let manager = try manager(version)
+            for version in versions { register(version, in: database, manager) }
+            try manager.migrate()
+            try database.close()
+        }
+        try launch("1.0")
+        try FileManager.default.copyItem(at: store, to: before)
+        try launch("1.0", "1.0")
+        // The store is written last.
+        try FileManager.default.removeItem(at: store)
+        try FileManager.default.copyItem(at: before, to: store)
+        try launch("1.0", "1.0")
+        try FileManager.default.removeItem(at: folder.file("data.sqlite"))
+        try launch("2.0", "1.0", "2.0")
+        #expect(log.lines == [], "it was made anew")
+    }
+
     @Test("gets its steps although it could not be written when the app was new")
     func lockedAtFirst() throws {
         let database = try queue("data.sqlite")

@@ -35,7 +35,8 @@ package struct KnownWorld: Sendable {
     }
 
     /// All of them.
-    package static let all = found + beginnings + lives + deaths + repairs + searched + searchedAgain
+    package static let all =
+        found + beginnings + lives + deaths + repairs + searched + searchedAgain + waiting
 
     /// Worlds in which the package, or the promises, were wrong once.
     private static let found = [

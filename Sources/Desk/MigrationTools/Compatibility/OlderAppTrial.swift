@@ -1,3 +1,5 @@
+import AppMigrations
+import Foundation
 package import GRDB
 import SchemaMigrations
 import TextOutput
@@ -9,6 +11,8 @@ import TextOutput
 package struct OlderAppTrial {
     private let older: DatabaseQueue
     private let newer: DatabaseQueue
+    /// What SQLite's random functions return: the same in both databases.
+    private let chance = Locked(RandomNumbers(seed: 0))
 
     /// Prepares two databases with rows.
     ///
@@ -28,6 +32,11 @@ package struct OlderAppTrial {
         }
         try older.backup(to: newer)
         try migrate(newer)
+        for queue in [older, newer] {
+            queue.writeWithoutTransaction { db in
+                for function in chance.functions { db.add(function: function) }
+            }
+        }
     }
 
     /// Runs the statements, and returns what fails or comes out otherwise: a sentence; nil if nothing does.
@@ -109,8 +118,9 @@ package struct OlderAppTrial {
 
     /// Runs each statement in both databases, until one fails in the newer one alone.
     private func firstFailure(of statements: [Statement]) throws -> String? {
-        for statement in statements {
+        for (number, statement) in statements.enumerated() {
             func run(_ queue: DatabaseQueue) throws {
+                chance.withLock { $0 = RandomNumbers(seed: UInt64(number)) }
                 try queue.write {
                     try $0.execute(sql: statement.sql, arguments: StatementArguments(statement.arguments))
                 }
@@ -141,5 +151,22 @@ package struct OlderAppTrial {
             if try rows(older) != rows(newer) { return "\(clause) table \(table.name.text.quoted)" }
         }
         return nil
+    }
+}
+
+extension Locked<RandomNumbers> {
+    /// SQLite's random functions, with these numbers.
+    fileprivate var functions: [DatabaseFunction] {
+        [
+            DatabaseFunction("random", argumentCount: 0) { [self] _ in
+                withLock { Int64(bitPattern: $0.next()) }
+            },
+            DatabaseFunction("randomblob", argumentCount: 1) { [self] arguments in
+                let count = max(1, Int.fromDatabaseValue(arguments[0]) ?? 1)
+                return withLock { numbers in
+                    Data((0..<count).map { _ in UInt8(truncatingIfNeeded: numbers.next()) })
+                }
+            },
+        ]
     }
 }

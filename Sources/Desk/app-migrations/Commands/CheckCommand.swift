@@ -89,9 +89,11 @@ struct CheckCommand: ParsableCommand {
             } else {
                 try FolderReview.review(directory: folder.url, branch: branch, oldest: oldest)
             }
-        let report = CheckReport(review, comparison: comparison(with: branch))
+        let comparison = comparison(with: branch)
+        let report = CheckReport(
+            review, comparison: comparison, isRefused: comparison == .missing && isInCI)
         try report.print(json ? .json : format, of: folder.directory)
-        if report.comparison == .missing, isInCI {
+        if report.isRefused {
             throw Failure(
                 "The files were compared with no branch, so nobody would notice an edited migration.",
                 remedy: "Fetch the branch and pass it, as in --since origin/main, or pass --no-since.")

@@ -16,6 +16,8 @@ struct CheckReport: Encodable {
     /// The branch with which the files were compared.
     let since: String?
     let comparison: Comparison
+    /// True if the check fails whatever was found: nothing was compared, and somebody relies on it.
+    let isRefused: Bool
     let migrations: Int
     /// The migrations that could not be run.
     let notRun: [String]
@@ -36,8 +38,9 @@ struct CheckReport: Encodable {
         case since, migrations, notRun, errors, warnings, notes, findings
     }
 
-    init(_ review: FolderReview, comparison: Comparison) {
+    init(_ review: FolderReview, comparison: Comparison, isRefused: Bool) {
         self.comparison = comparison
+        self.isRefused = isRefused
         since = if case .branch(let name) = comparison { name } else { nil }
         migrations = review.count
         notRun = review.notRun
@@ -71,7 +74,7 @@ struct CheckReport: Encodable {
             Swift.print(
                 "\(path):\(finding.line): \(severity) \(finding.reason) \(style.faint("[\(finding.rule)]"))")
         }
-        Swift.print(findings.isEmpty ? "\(style.good("✓")) \(summary)" : summary)
+        Swift.print(findings.isEmpty && !isRefused ? "\(style.good("✓")) \(summary)" : summary)
     }
 
     /// Prints a workflow command for each finding (GitHub Actions, Workflow commands).

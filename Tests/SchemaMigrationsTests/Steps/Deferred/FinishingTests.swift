@@ -115,8 +115,8 @@ struct FinishingTests {
         #expect(!isRun)
         #expect(
             error.description == """
-                Library: step 3.0 (Migrations.swift:7) was not run: a newer app has used a database in which deferred \
-                step 2.1 is not done. Update the app, or restore that database.
+                Library: step 3.0 (Migrations.swift:7) was not run: a newer app has used other.sqlite, in which step 2.1 is \
+                not done. Update the app, or restore other.sqlite.
                 """)
     }
 }
