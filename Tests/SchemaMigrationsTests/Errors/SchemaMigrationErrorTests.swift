@@ -14,6 +14,7 @@ struct SchemaMigrationErrorTests {
         #expect(
             error.localizedDescription == "The data could not be updated because of a problem in the app.")
         #expect((error as? any MigrationFailure)?.advice == .contactDeveloper)
+        #expect((error as? any MigrationFailure)?.code == .invalidMigration)
         #expect("\((error as? SchemaMigrationError)?.code as Any)" == "Optional(invalidMigration)")
     }
 
