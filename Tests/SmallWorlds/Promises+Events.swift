@@ -150,7 +150,12 @@ extension Promises {
             if outcome.diedIn == nil { places[place]?.deaths[release, default: 0] += 1 }
             places[place]?.mayRepeat = true
         }
-        if let retried { places[app.place(of: retried.id)]?.fatal[retried.id] = nil }
+        // A release that does not have the step forgets nothing of it.
+        if let retried,
+            app.step(retried.id).map({ app.steps(of: $0.manager, in: release).contains($0) }) ?? true
+        {
+            places[app.place(of: retried.id)]?.fatal[retried.id] = nil
+        }
         guard let id = outcome.diedIn else { return }
         let place = id < 0 ? store : app.place(of: id)
         var fatal = places[place]?.fatal[id] ?? Fatal(release: release)
@@ -228,7 +233,7 @@ extension Promises {
             culprits = [:]
             return
         }
-        if outcome.died, launch.isComplete { noteMaybeFinished(outcome) }
+        if outcome.died, launch.completesManagers { noteMaybeFinished(outcome) }
         culprits = outcome.culprits
         isRunning = !outcome.died
         isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty

@@ -385,7 +385,8 @@ package struct Promises: Sendable {
             for (id, count) in memory.reruns {
                 guard let step = app.step(id), outcome.results[step.manager] == .finished,
                     app.steps(of: step.manager, in: release).contains(step),
-                    !isDowngrade(place, step.manager), !isExcused(step, outcome, found)
+                    !isDowngrade(place, step.manager), !isExcused(step, outcome, found),
+                    !step.isBestEffort || isHeldBack(step.manager) == false
                 else { continue }
                 if found[place]?.runs[id] ?? 0 <= count { return "\(id) has not run again" }
             }

@@ -34,6 +34,11 @@ package enum SmallEvent: Hashable, Sendable {
         /// Has the role `.waits`.
         case fromExtension
 
+        /// True if the managers that are called complete their launches.
+        package var completesManagers: Bool {
+            if case .without = self { true } else { isComplete }
+        }
+
         /// True if the app goes on after it.
         package var isComplete: Bool {
             switch self {

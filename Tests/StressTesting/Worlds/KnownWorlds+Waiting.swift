@@ -117,6 +117,39 @@ extension KnownWorld {
                 steps: [.init(20, .imports, in: .database(1)), .init(21, .removal)],
                 managers: [.init(adopting: .version), .init(adopting: .version)]),
             [.oldInstall, .launch(3, .without(manager: 0)), .launch(2), .launch(3)]),
+        KnownWorld(
+            "a release that does not have a step cannot have it tried again",
+            SmallApp(
+                steps: [.init(20, .closure, manager: 1)],
+                managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(2, .whole, .dies(before: 3)), .launch(2, .whole, .dies(before: 4)), .launch(2),
+                .launch(1, .retrying(.step(20))), .launch(2),
+            ], endsWith: "gaveUp"),
+        KnownWorld(
+            "a best-effort step that is to run again waits for one that a newer release holds",
+            SmallApp(
+                steps: [
+                    .init(
+                        21, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 2),
+                        givesUpAfter: 2),
+                    .init(120, .closure, manager: 1),
+                ], managers: [.init(), .init(adopting: .version)]),
+            [
+                .launch(3), .twice(2, .lose(0)), .launch(.secondBuild(of: 2)),
+                .call(.rerunAllSteps(manager: 1)), .launch(.secondBuild(of: 2)),
+            ]),
+        KnownWorld(
+            "a database may have completed a launch of one manager alone when the process dies",
+            SmallApp(
+                steps: [
+                    .init(21, .transaction, in: .database(0), manager: 1), .init(30, .closure, manager: 1),
+                    .init(120, .closure, manager: 1),
+                ], move: .init(30), managers: [.init(), .init(adopting: .file)]),
+            [
+                .oldInstall, .launch(3), .call(.skip(.step(21))),
+                .launch(3, .without(manager: 0), .dies(before: 6)), .restore(.files, after: 1), .launch(3),
+            ], endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
