@@ -6,7 +6,7 @@ import SchemaMigrations
 extension DatabaseFile {
     /// Returns the files at the database's path and its old paths that exist, with what they hold.
     ///
-    /// For the app's recovery screen, after the error `SchemaMigrationError.Code.twoDatabases`. Changes nothing. A file that
+    /// For the app's recovery screen, after the error `MigrationError.Code.twoDatabases`. Changes nothing. A file that
     /// cannot be read is among them, with its ``FoundDatabase/problem``.
     ///
     /// - Throws: `SchemaMigrationError`, when one of them is locked by another process, for instance.

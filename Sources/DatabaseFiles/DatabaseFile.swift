@@ -29,7 +29,7 @@ public struct DatabaseFile: Sendable {
     public enum MissingFileRule: Sendable {
         /// Creates it, after looking for it at its old paths.
         case create
-        /// Throws `SchemaMigrationError.Code.missingDatabase`, also for a file without a table, and moves nothing.
+        /// Throws `MigrationError.Code.missingDatabase`, also for a file without a table, and moves nothing.
         ///
         /// For app extensions, which the system may launch before the app has created or moved its database.
         case refuse
@@ -37,7 +37,7 @@ public struct DatabaseFile: Sendable {
 
     /// A rule for opening a file that is damaged.
     public enum DamagedFileRule: Sendable {
-        /// Throws `SchemaMigrationError.Code.damagedDatabase`, whose advice is to repair, and changes nothing.
+        /// Throws `MigrationError.Code.damagedDatabase`, whose advice is to repair, and changes nothing.
         case refuse
         /// Salvages the file, as ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
         ///

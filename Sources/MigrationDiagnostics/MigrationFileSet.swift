@@ -48,11 +48,9 @@ package struct MigrationFileSet: Sendable {
                     .lonelyDown, name, "there is no \(stem).sql that it reverses",
                     remedy: "Give both the same name, or remove it."))
         }
-        let order = entries.indices.map { (version: entries[$0].parsed.version, index: $0) }.sorted {
-            $0.version != $1.version
-                ? $0.version < $1.version : entries[$0.index].fileName < entries[$1.index].fileName
+        entries = entries.inOrder {
+            ($0.parsed.version, $0.fileName) < ($1.parsed.version, $1.fileName)
         }
-        entries = order.map { entries[$0.index] }
         for (first, second) in zip(entries, entries.dropFirst())
         where first.parsed.version == second.parsed.version {
             problems.append(
@@ -61,6 +59,6 @@ package struct MigrationFileSet: Sendable {
                     "has version \(second.parsed.version), which \(first.fileName) has too",
                     remedy: "Give the newer one a version of its own."))
         }
-        problems.sort { $0.fileName < $1.fileName }
+        problems = problems.inOrder { $0.fileName < $1.fileName }
     }
 }

@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Dispatch
 import Foundation

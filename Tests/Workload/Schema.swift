@@ -56,7 +56,7 @@ enum Schema {
         guard scenario.start == .redefined else { return migrations }
         let last = CodeMigration(SchemaVersion(statements.count), "m\(statements.count)") { db in
             try db.execute(sql: statements[statements.count - 1] + addedColumn)
-            guard try db.redefine(table: "book", as: book) == .edited else {
+            guard try db.redefine(table: "book", as: book, editing: true) == .edited else {
                 throw DatabaseError(message: "book was not edited")
             }
         }

@@ -4,7 +4,7 @@ extension MigrationError: MigrationFailure {
     /// The facts for analytics and crash reporters.
     public var summary: FailureSummary {
         FailureSummary(
-            self, code: code.description, number: code.number, advice: isRepeated ? .contactDeveloper : nil,
+            self, advice: isRepeated ? .contactDeveloper : nil,
             version: version?.description, kind: work?.kind.description, attempt: attempt)
     }
 

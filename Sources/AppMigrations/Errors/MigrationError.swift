@@ -14,7 +14,7 @@ package import MigrationDiagnostics
 /// }
 /// ```
 public struct MigrationError: Error, Sendable {
-    /// The kind of an error.
+    /// The kind of an error; `SchemaMigrationError` has codes of its own, and shares those of what passes by itself.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name.
         public let description: String
@@ -22,7 +22,7 @@ public struct MigrationError: Error, Sendable {
         /// The code's number, which never changes: the code of the error as an `NSError`.
         public let number: Int
 
-        fileprivate init(_ name: String, _ number: Int) {
+        package init(_ name: String, _ number: Int) {
             description = name
             self.number = number
         }
@@ -74,6 +74,7 @@ public struct MigrationError: Error, Sendable {
     ///   - version: the version of the step, if one is concerned.
     ///   - attempt: the attempt at the step that failed, from 1.
     ///   - underlyingError: the error that caused this one.
+    @inline(never)
     public init(
         _ code: Code, _ problem: String, remedy: String, manager: String? = nil,
         version: AppVersion? = nil, attempt: Int? = nil, underlyingError: (any Error)? = nil
@@ -83,6 +84,7 @@ public struct MigrationError: Error, Sendable {
             version: version, attempt: attempt, underlyingError: underlyingError)
     }
 
+    @inline(never)
     package init(
         _ code: Code, _ diagnostic: Diagnostic, manager: String? = nil, version: AppVersion? = nil,
         attempt: Int? = nil, underlyingError: (any Error)? = nil
@@ -98,6 +100,7 @@ public struct MigrationError: Error, Sendable {
     }
 
     /// Creates the error of a piece of work.
+    @inline(never)
     init(
         _ code: Code, _ problem: String, remedy: String, work: MigrationWork, attempt: Int? = nil,
         underlyingError: (any Error)? = nil
@@ -113,6 +116,7 @@ public struct MigrationError: Error, Sendable {
     }
 
     /// Creates the error that reports all mistakes of a registration together.
+    @inline(never)
     init(_ mistakes: [MigrationError], manager: String) {
         code = .invalidRegistration
         diagnostic = Diagnostic(

@@ -18,6 +18,9 @@ public protocol MigrationFailure: LocalizedError, CustomNSError, CustomDebugStri
     /// The facts for the app's analytics and for a crash reporter: no path, name, statement or value.
     var summary: FailureSummary { get }
 
+    /// The kind of the failure.
+    var code: MigrationError.Code { get }
+
     /// The error that caused this one.
     var underlyingError: (any Error)? { get }
 }
@@ -86,30 +89,31 @@ public enum RecoveryAdvice: String, Codable, Sendable, CaseIterable {
 /// The facts about a failure that may leave the device.
 ///
 /// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
-public struct FailureSummary: Codable, Sendable, Hashable {
+/// It is to be encoded, with the keys `domain`, `code`, `number`, `advice`, `version`, `kind`, `attempt` and `causes`.
+public struct FailureSummary: Codable, Sendable, Equatable {
     /// The error's domain: `AppMigrations.MigrationError` or `AppMigrations.SchemaMigrationError`.
-    public let domain: String
+    package let domain: String
     /// The name of the code, as in `stepFailed`.
-    public let code: String
+    package let code: String
     /// The number of the code, which never changes.
-    public let number: Int
+    package let number: Int
     /// The advice for the person.
-    public let advice: RecoveryAdvice
+    package let advice: RecoveryAdvice
     /// The version of the step, or the version of the schema migration; nil if none is concerned.
-    public let version: String?
+    package let version: String?
     /// The kind of the work: `step`, `schema step`, `version change` or `migration`; nil if no work is concerned.
-    public let kind: String?
+    package let kind: String?
     /// The attempt at the step, from 1; nil if no step is concerned.
-    public let attempt: Int?
+    package let attempt: Int?
     /// The errors behind this one, the nearest first.
-    public let causes: [Cause]
+    package let causes: [Cause]
 
     /// An error behind another one.
-    public struct Cause: Codable, Sendable, Hashable {
+    package struct Cause: Codable, Sendable, Equatable {
         /// The error's domain: for an error of Swift's, its type.
-        public let domain: String
+        package let domain: String
         /// The error's code: for one of SQLite's, the extended result code.
-        public let number: Int
+        package let number: Int
 
         package init(_ error: any Error) {
             let report = error as NSError
@@ -138,12 +142,11 @@ public struct FailureSummary: Codable, Sendable, Hashable {
 
     /// - Parameter advice: the advice, unless it is the one for the code.
     package init(
-        _ failure: some MigrationFailure, code: String, number: Int, advice: RecoveryAdvice? = nil,
-        version: String?, kind: String? = nil, attempt: Int? = nil
+        _ failure: some MigrationFailure, advice: RecoveryAdvice? = nil, version: String?, kind: String? = nil, attempt: Int? = nil
     ) {
         domain = type(of: failure).errorDomain
-        self.code = code
-        self.number = number
+        code = failure.code.description
+        number = failure.code.number
         self.version = version
         self.kind = kind
         self.attempt = attempt

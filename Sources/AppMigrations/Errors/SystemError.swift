@@ -27,6 +27,7 @@ extension SystemError {
 
 extension POSIXError: SystemError {
     /// The error of the last system call.
+    @inline(never)
     package static var current: POSIXError {
         POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationDiagnostics
 
 // Work that no launch has to wait for.
 extension MigrationManager {
@@ -148,7 +149,7 @@ extension MigrationManager {
     }
 
     private func run(_ plan: DeferredPlan, _ lock: RunLock) -> RunState {
-        for place in Set(plan.readable.deferred.filter { $0.step.kind == .batches }.map(\.place)).sorted() {
+        for place in Set(plan.readable.deferred.filter { $0.step.kind == .batches }.map(\.place)).inOrder() {
             let place = plan.readable.places[place].steps.place
             if place.failsOthersWhileWriting { tell(.lacksBusyTimeout(database: place.name)) }
         }

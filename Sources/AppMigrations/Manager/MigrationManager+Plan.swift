@@ -1,4 +1,5 @@
 public import Foundation
+import MigrationDiagnostics
 
 // What is pending, without changing anything.
 extension MigrationManager {
@@ -34,7 +35,7 @@ extension MigrationManager {
                     $0.found(in: place.id, database: index == 0 ? nil : place.name)
                 }
             }
-            return steps.sorted { ($0.date, $0.version) < ($1.date, $1.version) }
+            return steps.inOrder { ($0.date, $0.version) < ($1.date, $1.version) }
         }
     }
 

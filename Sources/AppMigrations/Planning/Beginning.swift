@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 /// Where a manager begins in a place in which it has no record.
 ///
 /// *No record means that nothing of this manager has ever run there.* So what is unknown is never how far it has come, only
@@ -25,7 +27,7 @@ enum Beginning: Equatable {
     /// Nowhere: a later version has used the place before this manager was there.
     case downgrade(from: AppVersion)
     /// With the record of the manager of which this one is a part.
-    case split(MigrationRecord)
+    indirect case split(MigrationRecord)
     /// The app's answer is needed.
     case askTheApp
     /// The place with this index holds data, and nothing says which version left it.
@@ -287,7 +289,7 @@ extension PlaceState {
 extension [PlaceState] {
     /// The app versions that any of the places has seen, in the order in which they came.
     fileprivate func seen(in line: String) -> [SeenVersion] {
-        flatMap { $0.seen(in: line) }.sorted { ($0.first, $0.version) < ($1.first, $1.version) }
+        flatMap { $0.seen(in: line) }.inOrder { ($0.first, $0.version) < ($1.first, $1.version) }
     }
 }
 

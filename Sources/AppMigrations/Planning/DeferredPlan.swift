@@ -1,7 +1,7 @@
 /// The plan of a deferred run.
 struct DeferredPlan {
     /// A database that cannot be read, with steps that may wait in it.
-    struct Unreadable {
+    final class Unreadable {
         let steps: PlaceSteps
         let error: MigrationError
 

@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 /// The plan of a launch: its kind and its pending work, place by place.
 ///
 /// A pure value, computed from what is registered and what the places remember. A step is pending if
@@ -28,12 +30,12 @@ final class LaunchPlan: Sendable {
     /// The weight of what stays pending above the version at which this call of `migrate` stops.
     let weightAbove: Int64
     /// The steps that a downgrade of their place keeps from running, and that others wait for.
-    private let held: Set<StepKey>
+    private let held: [StepKey]
     /// True if everything else can be done without the launch being complete: a downgrade keeps a step from running.
     private let isHeldBack: Bool
 
     /// Names a step among all of a plan.
-    struct StepKey: Hashable, Sendable {
+    struct StepKey: Equatable, Sendable {
         let place: Int
         let id: WorkID
     }
@@ -75,7 +77,7 @@ final class LaunchPlan: Sendable {
                 pending = pending.isEmpty ? here : pending + here
             }
         }
-        self.held = Set(held.map(\.key))
+        self.held = held.map(\.key)
         isHeldBack = held.contains { !$0.step.isDeferred }
         let target = request.target
         weightAbove = pending.reduce(0) { $0 + ($1.step.version > target ? $1.weight : 0) }
@@ -92,11 +94,11 @@ final class LaunchPlan: Sendable {
                 guard let latest, let deadline = deadlines[pending.step.version] else { return true }
                 return deadline > latest
             }
-            deferred = pending.filter(waits).inOrder
+            deferred = pending.filter(waits).inOrder { $0.step.runsBefore($1.step) }
             pending.removeAll(where: waits)
         }
         pending.removeAll { $0.step.version > target }
-        if pending.count > 1 { pending = pending.inOrder }
+        if pending.count > 1 { pending = pending.inOrder { $0.step.runsBefore($1.step) } }
         if !isHeldBack, let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
         self.deferred = deferred
@@ -120,8 +122,8 @@ final class LaunchPlan: Sendable {
     func isHeld(_ step: StepKey) -> Bool { held.contains(step) }
 
     /// The steps that are not done, and that others wait for.
-    var unfinished: Set<StepKey> {
-        held.union((pending + deferred).lazy.filter(\.step.isDeferred).map(\.key))
+    var unfinished: [StepKey] {
+        held + (pending + deferred).filter(\.step.isDeferred).map(\.key)
     }
 
     /// Returns the work of a step, for people and for calls of the manager's.
@@ -197,8 +199,6 @@ extension LaunchPlan.PendingStep {
 }
 
 extension [LaunchPlan.PendingStep] {
-    fileprivate var inOrder: Self { sorted { $0.step.runsBefore($1.step) } }
-
     /// Notes, for each step, those that must be done before it.
     ///
     /// - Parameter awaited: the deferred steps, and others that are held.

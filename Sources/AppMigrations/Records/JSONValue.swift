@@ -131,8 +131,18 @@ struct JSONField {
         try object()[key].map { JSONField(value: $0, path: path, key: key) }
     }
 
+    func textIfPresent(_ key: String) throws -> String? { try fieldIfPresent(key)?.text() }
+
+    func versionIfPresent(_ key: String) throws -> AppVersion? { try fieldIfPresent(key)?.version() }
+
+    func countIfPresent(_ key: String, upTo limit: Int) throws -> Int? {
+        try fieldIfPresent(key)?.count(upTo: limit)
+    }
+
     /// Returns whether a field of this field is there, and `true`.
-    func isTrue(_ key: String) throws -> Bool { try object()[key] == .bool(true) }
+    func isTrue(_ key: String) throws -> Bool {
+        if case .bool(true) = try object()[key] { true } else { false }
+    }
 
     func object() throws -> [String: JSONValue] {
         guard case .object(let fields) = value else { throw unexpected("an object") }

@@ -24,7 +24,7 @@ public enum Launch: Sendable, Equatable {
     case downgrade(from: AppVersion)
 
     /// The version whose data this launch found; nil on a fresh install and on a relaunch.
-    public var previousVersion: AppVersion? {
+    package var previousVersion: AppVersion? {
         switch self {
         case .freshInstall, .relaunch: nil
         case .adoption(let version), .upgrade(let version), .downgrade(let version): version

@@ -1,11 +1,12 @@
 import Foundation
+import MigrationDiagnostics
 
 extension MigrationRecord {
     /// Reads a record from a store's document.
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`, which names the field.
     init(_ field: JSONField) throws {
-        self.init(start: try field.fieldIfPresent("start")?.version())
+        self.init(start: try field.versionIfPresent("start"))
         for (name, state) in Self.lists {
             // This one is always there, or a record that has lost its fields would be taken for one of nothing.
             let list = try name == "done" ? field.field(name) : field.fieldIfPresent(name)
@@ -19,10 +20,10 @@ extension MigrationRecord {
                 try add(key, in: open) { .open(try OpenWork(open.field(key))) }
             }
         }
-        freshBuild = try field.fieldIfPresent("fresh")?.text()
-        completed = try field.fieldIfPresent("completed")?.version()
-        highest = try field.fieldIfPresent("highest")?.version()
-        downgradedTo = try field.fieldIfPresent("downgradedTo")?.version()
+        freshBuild = try field.textIfPresent("fresh")
+        completed = try field.versionIfPresent("completed")
+        highest = try field.versionIfPresent("highest")
+        downgradedTo = try field.versionIfPresent("downgradedTo")
         if let names = try field.fieldIfPresent("databases") {
             for name in try names.texts() { databases[name, default: 0] += 1 }
         }
@@ -41,8 +42,8 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
-        let names = databases.sorted { $0.key < $1.key }.flatMap { name, count in
-            repeatElement(JSONValue.string(name), count: count)
+        let names = databases.keys.inOrder().flatMap { name in
+            repeatElement(JSONValue.string(name), count: databases[name] ?? 0)
         }
         fields["databases"] = names.isEmpty ? nil : .array(names)
         return fields
@@ -60,7 +61,7 @@ extension MigrationRecord {
     }
 
     private func keys(of state: WorkState, replacing old: JSONValue?) -> [String] {
-        var keys = work.filter { $0.value == state }.keys.sorted().map(\.key)
+        var keys = work.filter { $0.value == state }.map(\.key).inOrder().map(\.key)
         if case .array(let known) = old {
             for case .string(let key) in known where WorkID.isUnknown(key: key) { keys.append(key) }
         }
@@ -103,12 +104,12 @@ extension OpenWork {
         let limit = Self.maximumCount
         isOwed = try field.isTrue("owed")
         running = try field.fieldIfPresent("running").map { try Start($0) }
-        deaths = try field.fieldIfPresent("deaths")?.count(upTo: limit) ?? 0
-        forgiven = min(deaths, try field.fieldIfPresent("forgiven")?.count(upTo: limit) ?? 0)
-        build = try field.fieldIfPresent("build")?.text()
-        remaining = try field.fieldIfPresent("remaining")?.count(upTo: .max)
-        failures = try field.fieldIfPresent("failures")?.count(upTo: limit) ?? 0
-        lastFailure = try field.fieldIfPresent("lastFailure")?.text()
+        deaths = try field.countIfPresent("deaths", upTo: limit) ?? 0
+        forgiven = min(deaths, try field.countIfPresent("forgiven", upTo: limit) ?? 0)
+        build = try field.textIfPresent("build")
+        remaining = try field.countIfPresent("remaining", upTo: .max)
+        failures = try field.countIfPresent("failures", upTo: limit) ?? 0
+        lastFailure = try field.textIfPresent("lastFailure")
         isGivenUp = try field.isTrue("givenUp")
         position = try field.fieldIfPresent("position").map { try StepPosition($0) }
     }
@@ -148,11 +149,11 @@ extension OpenWork.Start {
 
 extension StepPosition {
     fileprivate init(_ field: JSONField) throws {
-        cursor = try field.fieldIfPresent("cursor")?.text()
+        cursor = try field.textIfPresent("cursor")
         // Far above any real count, and far below where arithmetic overflows, in the 32 bits of watchOS too.
         let limit = Int.max / 2
         done = try field.field("done").count(upTo: limit)
-        total = try field.fieldIfPresent("total")?.count(upTo: limit)
+        total = try field.countIfPresent("total", upTo: limit)
         setAside =
             try field.fieldIfPresent("setAside")?.list().map { try $0.texts() } ?? []
     }

@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 /// Everything remembered about one manager in one place: where it began, the state of each piece of work, and the
 /// versions whose launches it has completed.
 package struct MigrationRecord: Sendable, Equatable {
@@ -34,7 +36,7 @@ package struct MigrationRecord: Sendable, Equatable {
 extension MigrationRecord {
     package subscript(id: WorkID) -> WorkState? {
         get { work[id] }
-        set {
+        @inline(never) set {
             if case .open(let open) = newValue, open.isPlain { work[id] = nil } else { work[id] = newValue }
         }
     }
@@ -78,7 +80,7 @@ extension MigrationRecord {
         work.compactMap { id, state in
             guard case .open(let open) = state, let position = open.position else { return nil }
             return (id.version, open, position)
-        }.sorted { $0.version < $1.version }
+        }.inOrder { $0.version < $1.version }
     }
 
     /// Returns true if work is running, or was when the process died.

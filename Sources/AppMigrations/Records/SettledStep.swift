@@ -21,7 +21,7 @@ public struct SettledStep: Sendable, Equatable {
     /// The work that was settled.
     public let work: MigrationWork
     /// The name of the manager whose step it was.
-    public var manager: String { work.manager }
+    package var manager: String { work.manager }
     /// The version that the step is registered for.
     public var version: AppVersion { work.version }
     /// How the step came to be settled.

@@ -159,7 +159,7 @@ extension StoreState {
 
     /// The names of the managers that have a record.
     package var managerNames: [String] {
-        get throws { try managers.object().keys.map { ManagerName(key: $0).text }.sorted() }
+        get throws { try managers.object().keys.map { ManagerName(key: $0).text }.inOrder() }
     }
 
     /// The steps of each manager that wait for a deferred run, or that have saved a checkpoint.

@@ -23,7 +23,7 @@ public struct DeferredReport: Sendable {
 
     /// A Boolean value that indicates whether this run ended early, because another process runs the deferred steps or
     /// a launch finishes one.
-    public let isRunningElsewhere: Bool
+    package let isRunningElsewhere: Bool
 
     /// A Boolean value that indicates whether another run may do more without a fix: a step waits for time, or for
     /// something that passes, such as a lock or a full disk.

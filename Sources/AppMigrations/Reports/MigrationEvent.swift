@@ -47,7 +47,7 @@ public struct MigrationEvent: Sendable {
         /// The version that it is registered for.
         public var version: AppVersion { work.version }
         /// The database that it works in; nil for a plain closure.
-        public var database: String? { work.database }
+        package var database: String? { work.database }
         /// The schema versions that it applies; nil for a closure.
         public let schemaVersions: [String]?
         /// The number of times that it has been started, this time included.

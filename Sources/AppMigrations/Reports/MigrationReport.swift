@@ -40,5 +40,5 @@ public struct MigrationReport: Sendable, Equatable {
     public let duration: Duration
 
     /// The size of the largest database that a schema step has migrated, after it, in bytes; nil if none was in a file.
-    public let databaseSize: Int64?
+    package let databaseSize: Int64?
 }

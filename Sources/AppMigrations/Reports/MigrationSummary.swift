@@ -4,30 +4,32 @@
 /// analytics.send(try manager.migrate().summary)
 /// ```
 ///
-/// Versions, counts, a duration and a size: no path, name, statement or value.
-public struct MigrationSummary: Codable, Sendable, Hashable {
+/// Versions, counts, a duration and a size: no path, name, statement or value. It is to be encoded, with the keys `launch`,
+/// `from`, `to`, `returnedFromDowngrade`, `steps`, `skipped`, `schemaMigrations`, `warnings`, `deferred`, `milliseconds` and
+/// `databaseSize`.
+public struct MigrationSummary: Codable, Sendable, Equatable {
     /// The kind of launch: `freshInstall`, `adoption`, `upgrade`, `relaunch` or `downgrade`.
-    public let launch: String
+    package let launch: String
     /// The version that the data was at before; nil for a fresh install and a relaunch.
-    public let from: String?
+    package let from: String?
     /// The version of the app.
-    public let to: String
+    package let to: String
     /// True if an older version of the app was launched since this one, or a newer one, was.
-    public let returnedFromDowngrade: Bool
+    package let returnedFromDowngrade: Bool
     /// The number of steps that ran.
-    public let steps: Int
+    package let steps: Int
     /// The number of best-effort steps that the manager gave up.
-    public let skipped: Int
+    package let skipped: Int
     /// The number of schema migrations that were applied.
-    public let schemaMigrations: Int
+    package let schemaMigrations: Int
     /// The number of problems that were there before, and did not stop anything.
-    public let warnings: Int
+    package let warnings: Int
     /// The number of deferred steps that wait.
-    public let deferred: Int
+    package let deferred: Int
     /// How long steps took, in milliseconds.
-    public let milliseconds: Int64
+    package let milliseconds: Int64
     /// The size of the largest database that was migrated, in bytes, rounded up to a power of two; nil if none was.
-    public let databaseSize: Int64?
+    package let databaseSize: Int64?
 }
 
 extension MigrationReport {

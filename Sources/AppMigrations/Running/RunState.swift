@@ -12,7 +12,7 @@ final class RunState {
     /// The work that the run has done.
     var tally: Tally
     /// The deferred steps that are not done.
-    var unfinished: Set<LaunchPlan.StepKey>
+    var unfinished: [LaunchPlan.StepKey]
     /// The work that the run has completed, or has given up.
     private(set) var ended: Set<MigrationWork> = []
     /// How far steps with batches are.
@@ -53,11 +53,12 @@ final class RunState {
 
     /// Notes that a step is no longer pending.
     func noteEnded(_ pending: LaunchPlan.PendingStep) {
-        unfinished.remove(pending.key)
+        unfinished.removeAll { $0 == pending.key }
         ended.insert(plan.work(of: pending))
     }
 
     /// Sends an event about a step; closures for a version change send none.
+    @inline(never)
     func announce(
         _ pending: LaunchPlan.PendingStep, attempt: Int, number: Int, of count: Int,
         _ event: (MigrationEvent.Step) -> MigrationEvent.Kind

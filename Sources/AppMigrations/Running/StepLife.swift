@@ -37,7 +37,7 @@ final class StepLife {
         /// It is done, and recorded as far as its own transaction does that.
         case done
         /// It has thrown.
-        case failed(WorkFailure)
+        indirect case failed(WorkFailure)
         /// It has ended between two batches.
         case interrupted
         /// Another run is working on it.
@@ -47,7 +47,7 @@ final class StepLife {
         /// It could not be written down as running.
         case notStarted(any Error)
         /// The process has died in it too often.
-        case exhausted(MigrationError)
+        indirect case exhausted(MigrationError)
     }
 
     let pending: LaunchPlan.PendingStep

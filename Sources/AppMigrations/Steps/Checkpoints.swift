@@ -1,5 +1,5 @@
 /// Saves where a step is, in the record of its place.
-struct Checkpoints: Sendable {
+final class Checkpoints: Sendable {
     /// Where the step is.
     let position = Locked(StepPosition())
     /// True once the step has saved a checkpoint in this attempt.

@@ -1,3 +1,5 @@
+import MigrationDiagnostics
+
 /// Everything that an app has registered with a manager.
 struct Registration {
     let manager: String
@@ -117,7 +119,7 @@ struct Registration {
                 (step: $0, work: place.work(of: $0, manager: manager))
             }
         }
-        return steps.sorted { $0.step.runsBefore($1.step) }.map(\.work)
+        return steps.inOrder { $0.step.runsBefore($1.step) }.map(\.work)
     }
 
     /// Throws if the synchronous `migrate` cannot run everything that is registered, pending or not.
@@ -172,7 +174,7 @@ struct Registration {
         }
         guard !found.isEmpty else { return }
         throw MigrationError(
-            found.sorted { $0.step.number < $1.step.number }.map(\.mistake), manager: manager)
+            found.inOrder { $0.step.number < $1.step.number }.map(\.mistake), manager: manager)
     }
 
     fileprivate typealias Note = (MigrationStep, _ problem: String, _ remedy: String) -> Void

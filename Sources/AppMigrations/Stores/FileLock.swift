@@ -1,4 +1,5 @@
 package import Foundation
+import MigrationDiagnostics
 
 #if canImport(Darwin)
     import Darwin
@@ -89,7 +90,7 @@ package struct FileLock: Sendable {
                 try take(names.dropFirst())
             }
         }
-        try take(names.sorted()[...])
+        try take(names.inOrder()[...])
     }
 
     private static let released = Data("released\n".utf8)

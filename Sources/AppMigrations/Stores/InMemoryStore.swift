@@ -8,7 +8,7 @@
 public final class InMemoryStore: MigrationStore {
     private struct Contents {
         var state = StoreState()
-        var locked: Set<ManagerName> = []
+        var locked: Set<String> = []
     }
 
     private let contents = Locked(Contents())
@@ -45,11 +45,11 @@ public final class InMemoryStore: MigrationStore {
     ///
     /// - Parameter manager: the name of the manager.
     public func lock(_ manager: String) -> StoreLock {
-        guard contents.withLock({ $0.locked.insert(ManagerName(manager)).inserted }) else {
+        guard contents.withLock({ $0.locked.insert(ManagerName(manager).key).inserted }) else {
             return .held(by: "this process")
         }
         return .acquired { [contents] in
-            contents.withLock { _ = $0.locked.remove(ManagerName(manager)) }
+            contents.withLock { _ = $0.locked.remove(ManagerName(manager).key) }
         }
     }
 }

@@ -21,7 +21,7 @@ extension AppVersion {
         }
         switch result {
         case .success(let parts):
-            self.init(description: text, packedNumbers: parts.numbers, suffix: parts.suffix)
+            self.init(text, parts.numbers, parts.suffix)
         case .failure(let failure):
             throw ParsingError(text: text, offset: failure.offset, expected: failure.expectation.rawValue)
         }

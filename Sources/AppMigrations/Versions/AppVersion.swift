@@ -36,19 +36,34 @@ public struct AppVersion: Sendable {
     ///
     /// Use it to print or to store the version; ``init(parsing:)`` reads it back. Equal versions may differ in their
     /// text, so compare versions rather than descriptions.
-    public let description: String
+    public var description: String { parts.text }
 
     /// The numbers of the version, without trailing zeros: `[1, 1]` for `1.1`, `1.1.0` and `1.1-2`.
     ///
     /// Use it to look at a single number, such as the major version, `numbers[0]`. There is always at least one
     /// element, `[0]` for `0.0`. A number beyond the last is zero.
-    public var numbers: [UInt64] { packedNumbers.list }
+    public var numbers: [UInt64] { parts.numbers.list }
 
-    /// The numbers, to compare.
-    let packedNumbers: Numbers
+    /// What the text says.
+    fileprivate let parts: Parts
 
-    /// The pre-release or sub-migration after the numbers.
-    let suffix: Suffix
+    /// An object, because records, plans and errors hold versions by the dozen, and copy each as one reference.
+    fileprivate final class Parts: Sendable {
+        let text: String
+        let numbers: Numbers
+        /// The pre-release or sub-migration after the numbers.
+        let suffix: Suffix
+
+        init(_ text: String, _ numbers: Numbers, _ suffix: Suffix) {
+            self.text = text
+            self.numbers = numbers
+            self.suffix = suffix
+        }
+    }
+
+    init(_ text: String, _ numbers: Numbers, _ suffix: Suffix) {
+        parts = Parts(text, numbers, suffix)
+    }
 }
 
 // MARK: - Parts
@@ -59,7 +74,7 @@ extension AppVersion {
     /// Use it to tell a step that was added while the app's version stayed the same from the version itself: `1.1`
     /// has none, and `1.1-0` has the number zero. Any `UInt64` is possible.
     public var subMigration: UInt64? {
-        if case .subMigration(let number) = suffix { number } else { nil }
+        if case .subMigration(let number) = parts.suffix { number } else { nil }
     }
 
     /// A Boolean value that indicates whether the version is a pre-release, such as `2.0.0-beta.3`, and so
@@ -67,8 +82,8 @@ extension AppVersion {
     ///
     /// Use it to treat versions under test differently. The rule is that of Semantic Versioning 2.0.0, clause 9, with
     /// one exception: a suffix of digits only, as in `1.1-2`, makes a sub-migration, which is no pre-release.
-    public var isPrerelease: Bool {
-        if case .prerelease = suffix { true } else { false }
+    package var isPrerelease: Bool {
+        if case .prerelease = parts.suffix { true } else { false }
     }
 
     /// The version with these numbers, without suffix and build metadata: `1.1` for `1.1-beta.1`, `1.1-2` and `1.1+42`.
@@ -76,7 +91,7 @@ extension AppVersion {
     /// Use it to find the release that a pre-release or a sub-migration belongs to. Its text has the numbers as they
     /// were written: `2024.01` for `2024.01-2`.
     package var release: AppVersion {
-        AppVersion(description: numbersText, packedNumbers: packedNumbers, suffix: .empty)
+        AppVersion(numbersText, parts.numbers, .empty)
     }
 
     /// The greatest version with these numbers: `1.1-18446744073709551615` for `1.1`, `1.1-beta.1` and `1.1-2`.
@@ -84,15 +99,13 @@ extension AppVersion {
     /// Use it as the upper bound of a release: everything that belongs to this release, its pre-releases and its
     /// sub-migrations, is at most its ceiling, and every version with greater numbers is greater than its ceiling.
     package var ceiling: AppVersion {
-        AppVersion(
-            description: "\(numbersText)-\(UInt64.max)", packedNumbers: packedNumbers,
-            suffix: .subMigration(.max))
+        AppVersion("\(numbersText)-\(UInt64.max)", parts.numbers, .subMigration(.max))
     }
 
     /// The version without its build metadata: `2.0-beta.1` for `2.0-beta.1+42`.
     var withoutBuild: AppVersion {
         let text = description.utf8.prefix { $0 != UInt8(ascii: "+") }
-        return AppVersion(description: String(Substring(text)), packedNumbers: packedNumbers, suffix: suffix)
+        return AppVersion(String(Substring(text)), parts.numbers, parts.suffix)
     }
 
     /// The numbers as they were written, with leading and trailing zeros.
@@ -113,8 +126,9 @@ extension AppVersion: Hashable {
     /// - Parameters:
     ///   - lhs: a version.
     ///   - rhs: another version.
+    @inline(never)
     public static func == (lhs: AppVersion, rhs: AppVersion) -> Bool {
-        lhs.packedNumbers == rhs.packedNumbers && lhs.suffix == rhs.suffix
+        lhs.parts.numbers == rhs.parts.numbers && lhs.parts.suffix == rhs.parts.suffix
     }
 
     /// Feeds the parts of the version that decide equality to a hasher.
@@ -123,9 +137,9 @@ extension AppVersion: Hashable {
     ///
     /// - Parameter hasher: the hasher.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(packedNumbers)
+        hasher.combine(parts.numbers)
         // Nearly all versions have none, and each launch hashes dozens.
-        if suffix != .empty { hasher.combine(suffix) }
+        if parts.suffix != .empty { hasher.combine(parts.suffix) }
     }
 }
 
@@ -139,9 +153,10 @@ extension AppVersion: Comparable {
     /// - Parameters:
     ///   - lhs: a version.
     ///   - rhs: another version.
+    @inline(never)
     public static func < (lhs: AppVersion, rhs: AppVersion) -> Bool {
-        if lhs.packedNumbers != rhs.packedNumbers { return lhs.packedNumbers < rhs.packedNumbers }
-        return lhs.suffix < rhs.suffix
+        if lhs.parts.numbers != rhs.parts.numbers { return lhs.parts.numbers < rhs.parts.numbers }
+        return lhs.parts.suffix < rhs.parts.suffix
     }
 }
 

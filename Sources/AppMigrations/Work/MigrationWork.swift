@@ -52,6 +52,7 @@ public struct MigrationWork: Sendable, Hashable {
     }
 
     /// Returns true if both stand for the same work: the names of databases are for people.
+    @inline(never)
     public static func == (one: MigrationWork, other: MigrationWork) -> Bool {
         one.id == other.id && one.place == other.place && one.name == other.name
     }

@@ -146,7 +146,7 @@ extension DatabaseFile {
     }
 
     func refusal(
-        _ code: SchemaMigrationError.Code, _ place: URL, _ problem: String, _ remedy: String
+        _ code: MigrationError.Code, _ place: URL, _ problem: String, _ remedy: String
     ) -> SchemaMigrationError {
         SchemaMigrationError(
             code, at: .file(place.lastPathComponent), problem, remedy: "\(remedy) Nothing was changed.")

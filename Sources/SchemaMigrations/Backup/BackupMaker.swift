@@ -112,7 +112,7 @@ package struct BackupMaker {
         let older = names.filter {
             $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length
                 && $0 != copy.lastPathComponent && $0 != first
-        }.sorted()
+        }.inOrder()
         let others = copy.lastPathComponent == first ? 1 : 2
         for name in older.dropLast(max(others, keep) - others) {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
@@ -145,7 +145,7 @@ package struct BackupMaker {
             // A copy of "app-2" begins like one of "app".
             name.hasPrefix(beginning) && name.hasSuffix(end)
                 && !name.dropFirst(beginning.count).dropLast(end.count).contains("-")
-        }.sorted(by: >).map(folder.appendingPathComponent)
+        }.inOrder(by: >).map(folder.appendingPathComponent)
     }
 
     /// Returns the beginning of the names of a database's copies.

@@ -1,4 +1,5 @@
 import GRDB
+import MigrationDiagnostics
 
 /// The differences between a database's schema and another, an object each.
 struct SchemaDrift {
@@ -22,7 +23,7 @@ struct SchemaDrift {
             case (_?, nil): "\(title) should not be there"
             case (let one, let other): one == other ? nil : "\(title) is different"
             }
-        }.sorted()
+        }.inOrder()
     }
 
     /// Returns the tokens of each object, by its title.

@@ -34,7 +34,7 @@ extension SchemaMigrationError {
     }
 }
 
-extension SchemaMigrationError.Code {
+extension MigrationError.Code {
     /// The code of what an obstacle has caused.
     package init?(_ obstacle: Obstacle?) {
         switch obstacle {

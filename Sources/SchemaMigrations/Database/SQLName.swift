@@ -40,6 +40,7 @@ package struct SQLName: Sendable {
     package var inMain: String { "main.\(sql)" }
 
     /// The text with its ASCII letters in lower case.
+    @inline(never)
     package var folded: String { String(decoding: foldedBytes, as: UTF8.self) }
 
     private var foldedBytes: some Collection<UInt8> {
@@ -48,11 +49,13 @@ package struct SQLName: Sendable {
 }
 
 extension SQLName: Hashable {
+    @inline(never)
     package static func == (first: SQLName, second: SQLName) -> Bool {
         first.text.utf8.count == second.text.utf8.count
             && first.foldedBytes.elementsEqual(second.foldedBytes)
     }
 
+    @inline(never)
     package func hash(into hasher: inout Hasher) {
         // A hasher takes several times as long for each value that it gets.
         hasher.combine(foldedBytes.fnv1a(after: FNV1a.start))

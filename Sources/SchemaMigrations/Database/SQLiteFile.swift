@@ -6,7 +6,7 @@ import MigrationDiagnostics
 ///
 /// With GRDB's own initializers, processes that create a file at the same moment can fail with `SQLITE_BUSY`, which no busy
 /// timeout covers.
-package struct SQLiteFile: Sendable {
+package final class SQLiteFile: Sendable {
     package let path: String
     package let configuration: Configuration
     private let limit: Duration

@@ -48,6 +48,7 @@ extension Database {
         }
     }
 
+    @inline(never)
     private func withoutBusyTimeout(_ body: () throws -> Void) throws {
         guard case .timeout(let seconds) = configuration.busyMode else { return try body() }
         setBusyTimeout(milliseconds: 0)

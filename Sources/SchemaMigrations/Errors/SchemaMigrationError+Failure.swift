@@ -5,8 +5,7 @@ extension SchemaMigrationError: MigrationFailure {
     /// The facts for analytics and crash reporters.
     public var summary: FailureSummary {
         FailureSummary(
-            self, code: code.description, number: code.number, version: version?.description,
-            kind: version.map { _ in "migration" })
+            self, version: version?.description, kind: version.map { _ in "migration" })
     }
 
     /// Everything that a developer wants to know: the code, the message, the remedy, the statement, and the error

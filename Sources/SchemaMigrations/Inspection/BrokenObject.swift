@@ -3,7 +3,7 @@ package import GRDB
 /// A view or a trigger that does not compile.
 package struct BrokenObject {
     /// The broken view or trigger.
-    package struct Identity: Hashable {
+    package struct Identity: Equatable {
         package let type: String
         package let name: SQLName
     }

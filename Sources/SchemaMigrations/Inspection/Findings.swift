@@ -9,8 +9,8 @@ struct Findings {
     private var suspects: Suspects
     /// The foreign keys of the suspects, and all others that refer to the same parents.
     private var keys: [ForeignKey] = []
-    /// The foreign keys that SQLite cannot check, with its reason.
-    private var uncheckedKeys: [ForeignKey: String] = [:]
+    /// The foreign keys that SQLite cannot check.
+    private var uncheckedKeys: [ForeignKey] = []
     private let missing: MissingKeys
     private let orphans: [(key: ForeignKey, count: Int)]
     private var objects: [BrokenObject] = []
@@ -30,7 +30,11 @@ struct Findings {
             for key in keys {
                 let isChecked =
                     try !tables.contains(key.parent) || key.isUnique(in: db, key.parentColumns(in: db))
-                if isChecked { checked.append(key) } else { uncheckedKeys[key] = key.mismatch }
+                if isChecked {
+                    checked.append(key)
+                } else if !uncheckedKeys.contains(key) {
+                    uncheckedKeys.append(key)
+                }
             }
         }
         missing = try MissingKeys(db, checked, tables: tables, label: label)
@@ -65,10 +69,9 @@ struct Findings {
     var descriptions: [String] {
         let orphans = orphans.filter { $0.key.concerns(suspects) }
             .map { Finding.orphans($0.key, count: $0.count) }
-        let broken = uncheckedKeys.filter { $0.key.concerns(suspects) }
-            .map { Finding.brokenKey(child: $0.key.child, reason: $0.value) }
+        let broken = uncheckedKeys.filter { $0.concerns(suspects) }.map(\.brokenKey)
         return (orphans + broken + objects.map(Finding.brokenObject))
-            .map { "\($0.description)." + ($0.hint.map { " \($0)" } ?? "") }.sorted()
+            .map { "\($0.description)." + ($0.hint.map { " \($0)" } ?? "") }.inOrder()
     }
 
     /// Returns a problem that did not exist before, or nil if there is none.
@@ -81,14 +84,13 @@ struct Findings {
         }
         if let first = orphans.min(by: { $0.description < $1.description }) { return first }
 
-        let broken = uncheckedKeys.filter { !before.hasUnchecked($0.key, in: tables) }
-            .map { Finding.brokenKey(child: $0.key.child, reason: $0.value) }
+        let broken = uncheckedKeys.filter { !before.hasUnchecked($0, in: tables) }.map(\.brokenKey)
         if let first = broken.min(by: { $0.description < $1.description }) { return first }
 
         let cut = keys.first { !tables.contains($0.parent) && before.tables.contains($0.parent) }
         if let cut { return .cutKey(child: cut.child, parent: cut.parent) }
 
-        let old = Set(before.objects.map(\.identity))
+        let old = before.objects.map(\.identity)
         return objects.filter { !old.contains($0.identity) }.map(Finding.brokenObject)
             .min { $0.description < $1.description }
     }
@@ -98,7 +100,7 @@ struct Findings {
         func isSame(_ old: SQLName, _ new: SQLName) -> Bool {
             old == new || !tables.contains(new) && !tablesAfter.contains(old)
         }
-        return uncheckedKeys.keys.contains {
+        return uncheckedKeys.contains {
             isSame($0.child, key.child) && isSame($0.parent, key.parent)
                 && $0.columns.count == key.columns.count
         }
@@ -111,8 +113,10 @@ struct Findings {
 }
 
 extension ForeignKey {
-    /// SQLite's message about a key that it cannot check.
-    fileprivate var mismatch: String { "foreign key mismatch - \"\(child)\" referencing \"\(parent)\"" }
+    /// The problem of a key that SQLite cannot check, in its words.
+    fileprivate var brokenKey: Finding {
+        .brokenKey(child: child, reason: "foreign key mismatch - \"\(child)\" referencing \"\(parent)\"")
+    }
 }
 
 extension Database {
@@ -132,7 +136,7 @@ extension Database {
 }
 
 /// One way in which a database is broken.
-enum Finding {
+indirect enum Finding {
     /// Rows that refer to rows that do not exist.
     case orphans(ForeignKey, count: Int)
     /// A foreign key that SQLite cannot check.

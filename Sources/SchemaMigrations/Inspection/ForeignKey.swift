@@ -1,7 +1,7 @@
 package import GRDB
 
 /// A foreign key of a table.
-package struct ForeignKey: Hashable {
+package struct ForeignKey: Equatable {
     package let child: SQLName
     package let columns: [SQLName]
     package let parent: SQLName
@@ -65,7 +65,8 @@ package struct ForeignKey: Hashable {
         let columns = try Row.fetchAll(
             db, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key", arguments: [index])
         // The name of an expression is null.
-        return Set(columns.map { $0["name"] as SQLName? }) == Set(wanted.map(Optional.some))
+        let names = columns.compactMap { $0["name"] as SQLName? }
+        return names.count == columns.count && Set(names) == wanted
             && columns.allSatisfy { row in
                 let collation: SQLName = row["coll"]
                 return SQLName(db.columnMetadata(row["name"], of: parent).collation) == collation
@@ -83,7 +84,7 @@ package struct ForeignKey: Hashable {
 
 extension Array {
     /// Splits the array before each element that begins a new part.
-    fileprivate func split(before isFirst: (Element) -> Bool) -> [[Element]] {
+    func split(before isFirst: (Element) -> Bool) -> [[Element]] {
         reduce(into: []) { parts, element in
             if isFirst(element) || parts.isEmpty {
                 parts.append([element])

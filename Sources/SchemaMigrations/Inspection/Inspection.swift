@@ -7,7 +7,7 @@ import GRDB
 /// The first attempt is inspected once, at its end, and only where it touched something. A problem found then may be
 /// old. In a second attempt the database is inspected before and after each piece of work, which tells new findings
 /// from old ones.
-struct Inspection {
+final class Inspection {
     private let db: Database
     private let foreignKeys: ForeignKeys
     private var suspects: Suspects
@@ -38,7 +38,7 @@ struct Inspection {
     ///
     /// - Parameter isCode: whether it is written in Swift, so that the tables that it drops are unknown.
     /// - Returns: a problem that did not exist before, in a second attempt.
-    mutating func firstNew(touched tables: Set<SQLName>, byCode isCode: Bool) throws -> Finding? {
+    func firstNew(touched tables: Set<SQLName>, byCode isCode: Bool) throws -> Finding? {
         guard let before = findings else {
             suspects.add(tables: tables, byCode: isCode)
             return nil
@@ -52,7 +52,7 @@ struct Inspection {
     }
 
     /// Records the tables that migrations in SQL touched, in the first attempt.
-    mutating func add(tables: Set<SQLName>) {
+    func add(tables: Set<SQLName>) {
         suspects.add(tables: tables)
     }
 
@@ -60,7 +60,7 @@ struct Inspection {
     ///
     /// - Returns: the change to report to observers of the database.
     /// - Throws: ``SuspectWork``, when there is a problem that may be old.
-    mutating func finish() throws -> SchemaChange {
+    func finish() throws -> SchemaChange {
         // A second attempt was inspected piece by piece.
         guard let shape else {
             try findings?.drop(db)
@@ -113,7 +113,7 @@ struct Suspects {
     /// Returns whether a table that does not exist may have existed before one of the migrations.
     func mayHaveDropped(_ table: SQLName, from before: SchemaShape) -> Bool {
         includesCode || isEverything || tables.contains(table)
-            || before.objects.contains { $0.table == table }
+            || before.objects.values.contains { $0.table == table }
     }
 
     /// Adds the tables that a migration touched.
@@ -129,46 +129,43 @@ struct Suspects {
     mutating func add(changesSince before: SchemaShape, to after: SchemaShape) {
         guard before.cookie != after.cookie else { return }
         schemaHasChanged = true
-        let changed = before.objects.symmetricDifference(after.objects)
+        let changed = before.objects(notIn: after) + after.objects(notIn: before)
         // The schema was changed, and looks the same: something was dropped and created again. For a `.sql`
         // file, the dropped tables are known.
         if changed.isEmpty, includesCode { isEverything = true }
         // A table that Swift code has dropped and created again may look altered, too.
-        let altered =
-            includesCode
-            ? [] : Set(before.objects.map(\.identity)).intersection(after.objects.map(\.identity))
-        tables.formUnion(changed.filter { !altered.contains($0.identity) }.map(\.table))
-        tables.formUnion(before.keys.symmetricDifference(after.keys).map(\.child))
+        func isAltered(_ object: SchemaShape.Object) -> Bool {
+            let id = object.identity.id
+            return !includesCode && before.objects[id]?.identity == after.objects[id]?.identity
+        }
+        tables.formUnion(changed.filter { !isAltered($0) }.map(\.table))
+        tables.formUnion((before.keys(notIn: after) + after.keys(notIn: before)).map(\.child))
     }
 }
 
 /// A database's schema at one moment, for detecting changes.
 struct SchemaShape {
-    struct Object: Hashable {
+    struct Object: Equatable {
         let identity: Identity
         let sql: String?
 
         var table: SQLName { identity.table }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(identity) }
     }
 
     /// The part that stays the same while `ALTER TABLE` adds, drops or renames a column.
-    struct Identity: Hashable {
+    struct Identity: Equatable {
         /// An identifier that usually changes when a table is dropped and created again.
         let id: Int64
         let name: String
         let table: SQLName
         let rootPage: Int
-
-        // No other object of a schema has the identifier, and the texts would take long.
-        func hash(into hasher: inout Hasher) { hasher.combine(id) }
     }
 
     /// The schema cookie (fileformat2.html, 1.3.9), which each change of the schema raises.
     let cookie: Int
-    let objects: Set<Object>
-    let keys: Set<ForeignKey>
+    /// The objects, by their identifiers.
+    let objects: [Int64: Object]
+    let keys: [ForeignKey]
     /// True if some object has no root page, as views, triggers and virtual tables (fileformat2.html, 2.6).
     let mayHaveViewsOrTriggers: Bool
 
@@ -179,18 +176,18 @@ struct SchemaShape {
             sql: """
                 SELECT rowid, name, tbl_name, rootpage, sql, instr(lower(sql), 'references') FROM main.sqlite_master
                 """)
-        var objects: Set<Object> = []
+        var objects: [Int64: Object] = [:]
         var mayHaveKeys = false
         var mayHaveViewsOrTriggers = false
         while let row = try rows.next() {
             let identity = Identity(id: row[0], name: row[1], table: row[2], rootPage: row[3] ?? 0)
-            objects.insert(Object(identity: identity, sql: row[4]))
+            objects[identity.id] = Object(identity: identity, sql: row[4])
             mayHaveViewsOrTriggers = mayHaveViewsOrTriggers || identity.rootPage == 0
             mayHaveKeys = mayHaveKeys || row[5] as Int? ?? 0 > 0
         }
         self.objects = objects
         self.mayHaveViewsOrTriggers = mayHaveViewsOrTriggers
-        keys = mayHaveKeys ? try Set(ForeignKey.fetchAll(db)) : []
+        keys = mayHaveKeys ? try ForeignKey.fetchAll(db) : []
     }
 
     /// Returns the schema of the same connection later on, which takes little if nothing has changed.
@@ -198,8 +195,18 @@ struct SchemaShape {
         try db.pragma("main.schema_version") == cookie ? self : SchemaShape(db)
     }
 
+    /// Returns the objects that another schema does not have, or has with another definition.
+    func objects(notIn other: SchemaShape) -> [Object] {
+        objects.values.filter { other.objects[$0.identity.id] != $0 }
+    }
+
+    /// Returns the foreign keys that another schema does not have.
+    func keys(notIn other: SchemaShape) -> [ForeignKey] {
+        keys == other.keys ? [] : keys.filter { !other.keys.contains($0) }
+    }
+
     /// Returns true if everything in the earlier schema still exists unchanged.
     func hasAll(of before: SchemaShape) -> Bool {
-        cookie == before.cookie || objects.isSuperset(of: before.objects)
+        cookie == before.cookie || before.objects(notIn: self).isEmpty
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import MigrationDiagnostics
 
 /// The values that rows refer to and that no row of the parent has.
 ///
@@ -39,7 +40,7 @@ struct MissingKeys {
     private mutating func add(_ key: ForeignKey, _ name: String, _ db: Database) throws {
         let parentColumns = try tables.contains(key.parent) ? key.parentColumns(in: db) : key.parentColumns
         // The same key of a parent may be referred to in any order of its columns.
-        let pairs = zip(parentColumns, key.columns).sorted { $0.0.folded < $1.0.folded }
+        let pairs = zip(parentColumns, key.columns).inOrder { $0.0.folded < $1.0.folded }
         let columns = pairs.map(\.0)
         let index: Int
         if let known = groups.firstIndex(where: {

@@ -55,7 +55,7 @@ public struct AppliedMigration: Sendable, Equatable {
         let details = try Dictionary(
             fetchDetails(db).compactMap { row in SchemaVersion.fromDatabaseValue(row[0]).map { ($0, row) } },
             uniquingKeysWith: { $1 })
-        return ledger.applied.sorted().map { AppliedMigration(version: $0, details: details[$0]) }
+        return ledger.applied.inOrder().map { AppliedMigration(version: $0, details: details[$0]) }
     }
 
     private static func fetchDetails(_ db: Database) throws -> [Row] {

@@ -22,7 +22,7 @@ public struct SchemaStatus: Sendable, Equatable {
 
     /// The versions that the database lacks, and that were squashed into a baseline, ascending.
     ///
-    /// If there are any, the database is too old: migrating throws ``SchemaMigrationError/Code/tooOld``, and only an earlier
+    /// If there are any, the database is too old: migrating throws `tooOld`, and only an earlier
     /// release of the app can migrate it.
     public let squashedVersions: [SchemaVersion]
 
@@ -49,7 +49,7 @@ public struct SchemaStatus: Sendable, Equatable {
     public let unknownMigrations: [AppliedMigration]
 
     /// The versions of the applied migrations that are not known, ascending.
-    public var unknownVersions: [SchemaVersion] { unknownMigrations.map(\.version) }
+    package var unknownVersions: [SchemaVersion] { unknownMigrations.map(\.version) }
 
     /// The applied migrations, with what the ledger knows about them, ascending.
     package let history: [AppliedMigration]

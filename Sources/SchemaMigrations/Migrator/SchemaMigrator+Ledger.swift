@@ -1,4 +1,5 @@
 public import GRDB
+import MigrationDiagnostics
 
 // Changing the ledger by hand.
 extension SchemaMigrator {
@@ -78,7 +79,7 @@ extension SchemaMigrator {
     /// - Returns: the versions of the migrations.
     package func correctDownMigrations(_ database: any DatabaseWriter) throws -> [SchemaVersion] {
         let corrected = try database.readSnapshot(waitingUpTo: options.busyTimeout) { db in
-            try correctedDownMigrations(db, Ledger(db)).keys.sorted()
+            try correctedDownMigrations(db, Ledger(db)).keys.inOrder()
         }
         if !corrected.isEmpty { try changeLedger(database) { try correctDownMigrations($0, Ledger($0)) } }
         return corrected

@@ -183,7 +183,7 @@ extension SchemaMigrator {
         _ db: Database, to version: SchemaVersion, _ restarting: RestartedSteps, _ interrupter: Interrupter
     ) throws -> [SchemaVersion] {
         let applied = try waitWhileBusy(upTo: options.busyTimeout) {
-            try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.sorted(by: >) }
+            try db.readSnapshot { try ledger(of: db).applied.filter { $0 > version }.inOrder(by: >) }
         }
         let jobs = try downMigrations(of: applied)
         return try SchemaRun(

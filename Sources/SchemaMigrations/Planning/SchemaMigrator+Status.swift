@@ -60,7 +60,7 @@ extension SchemaMigrator {
     /// Returns the known migration with a version, or nil if there is none.
     ///
     /// - Parameter version: the version of a migration.
-    public func migration(version: SchemaVersion) -> (any SchemaMigration)? {
+    package func migration(version: SchemaVersion) -> (any SchemaMigration)? {
         migrations.first { $0.version == version }
     }
 

@@ -119,7 +119,7 @@ public struct SchemaMigrator: Sendable {
         }
         // Files of one folder are in order already.
         let isOrdered = zip(migrations, migrations.dropFirst()).allSatisfy { $0.version < $1.version }
-        let sorted = isOrdered ? migrations : migrations.sorted { $0.version < $1.version }
+        let sorted = isOrdered ? migrations : migrations.inOrder { $0.version < $1.version }
         for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
             throw SchemaMigrationError(
                 .invalidMigration, at: .file(second.title),

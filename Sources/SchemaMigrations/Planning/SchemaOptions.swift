@@ -30,7 +30,7 @@ public struct SchemaOptions: Sendable {
     /// The rule for a schema that is not the one that the migrations make: something else has changed it, or a
     /// migration was edited after it was applied.
     ///
-    /// By default, nil, the migrator compares nothing. `.refuse` throws ``SchemaMigrationError/Code/differentSchema``, and
+    /// By default, nil, the migrator compares nothing. `.refuse` throws `differentSchema`, and
     /// `.allow` adds the difference to ``SchemaReport/warnings``, which a manager reports as an event.
     ///
     /// The migrator compares after it has applied migrations, and before it adopts a database. It reruns the applied

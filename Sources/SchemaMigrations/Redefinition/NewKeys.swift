@@ -7,13 +7,13 @@ struct NewKeys {
     private let keys: [(id: Int, key: ForeignKey)]
 
     /// A foreign key without its actions, which concern no row that is there.
-    private struct Target: Hashable {
-        /// Pairs of columns.
-        let columns: Set<[SQLName]>
+    private struct Target: Equatable {
+        /// Pairs of columns, as SQL.
+        let columns: Set<String>
         let parent: SQLName
 
         init(_ key: ForeignKey, _ db: Database) throws {
-            columns = try Set(zip(key.columns, key.parentColumns(in: db)).map { [$0, $1] })
+            columns = try Set(zip(key.columns, key.parentColumns(in: db)).map { [$0, $1].map(\.folded).map { SQLName($0) }.sql })
             parent = key.parent
         }
     }
@@ -21,7 +21,7 @@ struct NewKeys {
     /// - Throws: ``SchemaMigrationError``, if the columns that a new key refers to are not unique.
     init(_ old: TableShape, _ new: TableShape, _ db: Database) throws {
         table = old.name
-        let before = try Set(old.foreignKeys.map { try Target($0.key, db) })
+        let before = try old.foreignKeys.map { try Target($0.key, db) }
         keys = try new.foreignKeys.filter { try !before.contains(Target($0.key, db)) }
         for (_, key) in keys where try db.hasTable(key.parent) && !key.isComplete(in: db) {
             throw SchemaMigrationError(

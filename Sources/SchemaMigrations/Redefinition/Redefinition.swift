@@ -1,7 +1,7 @@
 public import GRDB
 
 /// The way in which a table got its new definition.
-public enum Redefinition: Hashable, Sendable {
+package enum Redefinition: Hashable, Sendable {
     /// The table had this very definition already.
     case unchanged
     /// The definition was replaced, and no row was copied.
@@ -36,11 +36,12 @@ extension Database {
     ///   - table: a table of the main database.
     ///   - definition: one `CREATE TABLE` statement for this table.
     /// - Throws: ``SchemaMigrationError``, or the error with which SQLite fails.
-    @discardableResult
-    public func redefine(table: String, as definition: String) throws -> Redefinition {
-        try redefine(table: table, as: definition, editing: true)
+    public func redefine(table: String, as definition: String) throws {
+        _ = try redefine(table: table, as: definition, editing: true)
     }
 
+    /// Changes the constraints of a table, and says in which way.
+    ///
     /// - Parameter canEdit: false to rebuild the table, as where SQLite refuses the edit.
     package func redefine(
         table: String, as definition: String, editing canEdit: Bool

@@ -1,7 +1,7 @@
 import GRDB
 
 /// A table's definition, and the one that it is to have.
-struct TableChange {
+final class TableChange {
     let old: TableShape
     let new: TableShape
     /// The new text, with the table's name as it is spelled now.

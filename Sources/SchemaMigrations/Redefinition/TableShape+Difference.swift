@@ -63,8 +63,8 @@ extension TableShape {
     }
 
     private func refuseUnique(_ new: TableShape) -> SchemaMigrationError {
-        let old = indexes.subtracting(new.indexes).sorted { $0.number < $1.number }
-        let added = new.indexes.subtracting(indexes).sorted { $0.number < $1.number }
+        let old = indexes.filter { !new.indexes.contains($0) }
+        let added = new.indexes.filter { !indexes.contains($0) }
         if let index = added.first, !indexes.contains(where: { $0.terms == index.terms }) {
             return refusal(
                 "would get UNIQUE (\(names(index)))",
@@ -76,7 +76,7 @@ extension TableShape {
         return refusal("would have its UNIQUE constraints in another order", .keepOrder)
     }
 
-    private func indexes(of origin: String) -> Set<Index> { indexes.filter { $0.origin == origin } }
+    private func indexes(of origin: String) -> [Index] { indexes.filter { $0.origin == origin } }
 
     private func names(_ index: Index) -> String {
         index.terms.filter(\.isKey).compactMap {

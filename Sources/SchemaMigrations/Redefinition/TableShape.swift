@@ -1,5 +1,6 @@
 import CMigrationSQLite
 import GRDB
+import MigrationDiagnostics
 
 /// A table of a main database, as SQLite describes it.
 struct TableShape {
@@ -22,8 +23,8 @@ struct TableShape {
     }
 
     /// An index that belongs to `UNIQUE` or `PRIMARY KEY`.
-    struct Index: Hashable {
-        struct Term: Hashable {
+    struct Index: Equatable {
+        struct Term: Equatable {
             let column: Int
             let isDescending: Bool
             let collation: SQLName
@@ -42,7 +43,8 @@ struct TableShape {
     let isWithoutRowID: Bool
     let isAutoincremented: Bool
     let columns: [Column]
-    let indexes: Set<Index>
+    /// The indexes, by their numbers.
+    let indexes: [Index]
     let checks: [TableText.Expression]
     /// The foreign keys, by the numbers that SQLite gives them.
     let foreignKeys: [(id: Int, key: ForeignKey)]
@@ -95,36 +97,34 @@ struct TableShape {
     {
         let rows = try Row.fetchAll(
             db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
-        return Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }
-            .map { ($0, ForeignKey(of: table, $1)) }
+        return rows.split(before: { $0["seq"] as Int == 0 }).map { ($0[0]["id"], ForeignKey(of: table, $0)) }
     }
 
-    private static func indexes(of table: SQLName, _ db: Database) throws -> Set<Index> {
+    private static func indexes(of table: SQLName, _ db: Database) throws -> [Index] {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT i.name, i.origin, x.cid, x."desc", x.coll, x.key
+                SELECT i.name, i.origin, x.seqno, x.cid, x."desc", x.coll, x.key
                 FROM pragma_index_list(?, 'main') AS i, pragma_index_xinfo(i.name, 'main') AS x
-                WHERE i.origin <> 'c' ORDER BY i.name, x.seqno
+                WHERE i.origin <> 'c' ORDER BY length(i.name), i.name, x.seqno
                 """, arguments: [table])
-        return Set(
-            Dictionary(grouping: rows) { $0["name"] as String }.map { name, rows in
-                Index(
-                    number: name.split(separator: "_").last.flatMap { Int($0) } ?? 0,
-                    origin: rows[0]["origin"],
-                    terms: rows.map { row in
-                        let collation: SQLName? = row["coll"]
-                        return Index.Term(
-                            column: row["cid"], isDescending: row["desc"],
-                            collation: collation ?? "BINARY", isKey: row["key"])
-                    })
-            })
+        return rows.split(before: { $0["seqno"] as Int == 0 }).map { rows in
+            let name: String = rows[0]["name"]
+            return Index(
+                number: name.split(separator: "_").last.flatMap { Int($0) } ?? 0, origin: rows[0]["origin"],
+                terms: rows.map { row in
+                    let collation: SQLName? = row["coll"]
+                    return Index.Term(
+                        column: row["cid"], isDescending: row["desc"],
+                        collation: collation ?? "BINARY", isKey: row["key"])
+                })
+        }
     }
 }
 
 extension TableShape {
     /// The columns of the primary key, in its order.
-    var key: [Column] { columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace } }
+    var key: [Column] { columns.filter { $0.keyPlace > 0 }.inOrder { $0.keyPlace < $1.keyPlace } }
 
     /// True if the key is another name of the row id.
     var hasRowIDKey: Bool {

@@ -39,7 +39,8 @@ enum WantedTable {
         defer { try? scratch.close() }
         let (functions, collations) = try (Function.fetchAll(db), SQLName.fetchSet(db, sql: collations))
         return try scratch.writeWithoutTransaction { scratch in
-            for function in functions.subtracting(try Function.fetchAll(scratch)) {
+            let known = try Set(Function.fetchAll(scratch).map(\.id))
+            for function in functions where !known.contains(function.id) {
                 scratch.add(function: function.standIn)
             }
             for collation in collations.subtracting(try SQLName.fetchSet(scratch, sql: self.collations)) {
@@ -68,20 +69,21 @@ enum WantedTable {
 }
 
 /// A function of SQL that a connection has.
-private struct Function: Hashable {
+private struct Function {
     let name: SQLName
     let argumentCount: Int
     let isPure: Bool
 
-    static func fetchAll(_ db: Database) throws -> Set<Function> {
+    static func fetchAll(_ db: Database) throws -> [Function] {
         // SQLITE_DETERMINISTIC.
-        try Set(
-            Row.fetchAll(
-                db,
-                sql: "SELECT DISTINCT name, narg, flags & 0x800 FROM pragma_function_list WHERE type = 's'"
-            )
-            .map { Function(name: $0[0], argumentCount: $0[1], isPure: $0[2] as Int != 0) })
+        try Row.fetchAll(
+            db, sql: "SELECT DISTINCT name, narg, flags & 0x800 FROM pragma_function_list WHERE type = 's'"
+        )
+        .map { Function(name: $0[0], argumentCount: $0[1], isPure: $0[2] as Int != 0) }
     }
+
+    /// Tells it from all others of a connection.
+    var id: String { "\(name.folded) \(argumentCount) \(isPure)" }
 
     /// A function that only has to be there when a table is created.
     var standIn: DatabaseFunction {

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Migrations that share a transaction, with their progress.
-struct MigrationGroup {
+final class MigrationGroup {
     /// The mode of foreign keys, which SQLite cannot change inside a transaction.
     let foreignKeys: ForeignKeys
     /// The tables to inspect before and after each migration: those that the first attempt may have broken, or, for a
@@ -57,7 +57,7 @@ struct MigrationGroup {
     }
 
     /// Returns the next migration to run, or nil if the group is complete.
-    mutating func next(for ledger: Ledger) -> MigrationJob? {
+    func next(for ledger: Ledger) -> MigrationJob? {
         start = start ?? .now
         left = left.drop { !ledger.needs($0) }
         guard failure == nil, !isTimeOver, let job = left.first, job.transaction == .wrapped,
@@ -77,7 +77,7 @@ struct MigrationGroup {
     }
 
     /// Records that the next migration ran.
-    mutating func succeed() {
+    func succeed() {
         let job = left.removeFirst()
         done.append(job)
         holdsAlone = job.commitsAlone
@@ -88,7 +88,7 @@ struct MigrationGroup {
     ///
     /// - Parameter count: the number of migrations before it.
     /// - Throws: the error, when nothing of the group may stay.
-    mutating func fail(_ error: any Error, after count: Int) throws {
+    func fail(_ error: any Error, after count: Int) throws {
         if error is CancellationError || timeLimit == nil { throw error }
         // A ledger that takes no version is left as it is, without its details.
         if count == 0, (error as? SchemaMigrationError)?.code == .damagedLedger { throw error }

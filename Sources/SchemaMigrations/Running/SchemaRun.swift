@@ -154,9 +154,9 @@ final class SchemaRun {
     private func runGroup(
         of jobs: ArraySlice<MigrationJob>, _ progress: RunProgress?, isUndoneAsOne: Bool = true
     ) throws -> ArraySlice<MigrationJob> {
-        var group = MigrationGroup(of: jobs, commits, progress, isUndoneAsOne: isUndoneAsOne)
+        let group = MigrationGroup(of: jobs, commits, progress, isUndoneAsOne: isUndoneAsOne)
         do {
-            try commit(&group)
+            try commit(group)
         } catch is UndoneGroup {
             // Those before the one that failed run again, without reporting it. Now each that fails is undone alone.
             var left = group.done[...]
@@ -177,8 +177,8 @@ final class SchemaRun {
     private func retry(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
         let batches = commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
         for batch in batches {
-            var group = MigrationGroup(retrying: batch, suspects)
-            try commit(&group)
+            let group = MigrationGroup(retrying: batch, suspects)
+            try commit(group)
         }
     }
 
@@ -231,15 +231,15 @@ final class SchemaRun {
     /// Runs the migrations of a group and commits them, each with its row in the ledger.
     ///
     /// Only this method makes migrations permanent, apart from files that ask for no transaction.
-    private func commit(_ group: inout MigrationGroup) throws {
+    private func commit(_ group: MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
         let warnings = try detachingDatabases {
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 let ledger = try prepareLedger()
-                var inspection = try Inspection(db, group.foreignKeys, retrying: group.suspects)
+                let inspection = try Inspection(db, group.foreignKeys, retrying: group.suspects)
                 // What names the ledger may need the row of each migration before the next one runs.
-                if group.isUndoneAsOne, !ledger.isNamed { try runTogether(&group, ledger, &inspection) }
-                try runSingly(&group, ledger, &inspection)
+                if group.isUndoneAsOne, !ledger.isNamed { try runTogether(group, ledger, inspection) }
+                try runSingly(group, ledger, inspection)
                 if group.done.contains(where: { $0.direction == .down }) { try restarting.restart(db) }
                 try db.notifyObservers(of: inspection.finish())
                 return inspection.warnings
@@ -254,7 +254,7 @@ final class SchemaRun {
     ///
     /// - Throws: ``UndoneGroup``, when one fails, since nothing undoes it alone.
     private func runTogether(
-        _ group: inout MigrationGroup, _ ledger: Ledger, _ inspection: inout Inspection
+        _ group: MigrationGroup, _ ledger: Ledger, _ inspection: Inspection
     ) throws {
         let watch = TransactionWatch()
         var seconds: [Double] = []
@@ -287,7 +287,7 @@ final class SchemaRun {
 
     /// Runs the remaining migrations of a group, of which each that fails is undone alone.
     private func runSingly(
-        _ group: inout MigrationGroup, _ ledger: Ledger, _ inspection: inout Inspection
+        _ group: MigrationGroup, _ ledger: Ledger, _ inspection: Inspection
     ) throws {
         while let job = group.next(for: ledger) {
             let savepoint = try Savepoint(db)
@@ -350,7 +350,7 @@ final class SchemaRun {
             try db.notifyObservers(of: .additions)
             return true
         }
-        if isLoaded { report.applied += snapshot.versions.sorted() }
+        if isLoaded { report.applied += snapshot.versions.inOrder() }
     }
 
     // MARK: The ledger

@@ -33,7 +33,7 @@ struct DatabaseStep: TransactionWork {
                 return  // Another process has done it.
             }
             // SQLite itself refuses what would break an enforced key.
-            var inspection =
+            let inspection =
                 foreignKeys == .deferred ? try Inspection(db, foreignKeys, retrying: suspects) : nil
             let watch = TransactionWatch()
             try watch.keepOpen(db, orThrow: place.stepEndedTransaction) { try body(db, context) }

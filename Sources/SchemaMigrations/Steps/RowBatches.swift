@@ -150,7 +150,7 @@ extension TableKey.Range {
 
     /// The rows behind a key; nil at the end.
     fileprivate func rest(after key: RowKey) -> Self? {
-        key == upper ? nil : Self(lower: key, isLowerDone: true, upper: upper)
+        key.literals == upper.literals ? nil : Self(lower: key, isLowerDone: true, upper: upper)
     }
 
     /// The number of rows, if integers number them without gaps; nil for other keys.

@@ -4,14 +4,14 @@ import GRDB
 import MigrationDiagnostics
 
 /// The primary key of one row.
-struct RowKey: Hashable, Sendable {
+struct RowKey: Sendable {
     let values: [KeyValue]
 
-    var hasNull: Bool { values.contains(.null) }
+    var hasNull: Bool { values.contains(where: \.isNull) }
 
     /// True for a key of integers.
     var isNumber: Bool {
-        values.allSatisfy { if case .integer = $0 { true } else { $0 == .null } }
+        values.allSatisfy { if case .integer = $0 { true } else { $0.isNull } }
     }
 
     /// The literals of the values, from which they can be read again.
@@ -50,7 +50,7 @@ extension RowKey: CustomStringConvertible {
 }
 
 /// A value of a primary key, exactly as SQLite stores it.
-enum KeyValue: Hashable, Sendable {
+enum KeyValue: Sendable {
     case null
     case integer(Int64)
     case real(Double)
@@ -75,6 +75,8 @@ enum KeyValue: Hashable, Sendable {
             self = isPlain ? .text(text ?? "") : .textBytes(bytes)
         }
     }
+
+    var isNull: Bool { if case .null = self { true } else { false } }
 
     var sql: SQL {
         switch self {

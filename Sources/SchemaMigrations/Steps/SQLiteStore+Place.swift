@@ -40,7 +40,7 @@ extension SQLiteStore: MigrationPlace {
     }
 
     /// The codes of errors that an app answers in a way of their own.
-    private static let codes: [SchemaMigrationError.Code: MigrationError.Code] = [
+    private static let codes: [MigrationError.Code: MigrationError.Code] = [
         .newerDatabase: .newerThanThisProcess, .tooOld: .tooOld,
     ]
 

@@ -1,5 +1,6 @@
 import AppMigrations
 import GRDB
+import MigrationDiagnostics
 
 /// The contents of the table in which a database keeps the records of its managers.
 struct RecordTable {
@@ -37,7 +38,7 @@ struct RecordTable {
 
     /// The state of all managers.
     func fullState() throws -> StoreState {
-        try state(of: records.keys.sorted())
+        try state(of: records.keys.inOrder())
     }
 
     private func state(of names: [String]) throws -> StoreState {

@@ -284,16 +284,20 @@ extension SQLiteStore {
 
 /// The locks of databases in memory, which no other process can see.
 private enum MemoryLocks {
-    private struct Key: Hashable {
+    private struct Key: Equatable {
         let place: PlaceID
         let manager: ManagerName
     }
 
-    private static let held = Locked<Set<Key>>([])
+    private static let held = Locked<[Key]>([])
 
     static func lock(_ place: PlaceID, _ manager: String) throws -> StoreLock {
         let key = Key(place: place, manager: ManagerName(manager))
-        guard held.withLock({ $0.insert(key).inserted }) else { return .held(by: "this process") }
-        return .acquired { held.withLock { _ = $0.remove(key) } }
+        let isFree = held.withLock { held in
+            guard !held.contains(key) else { return false }
+            held.append(key)
+            return true
+        }
+        return isFree ? .acquired { held.withLock { $0.removeAll { $0 == key } } } : .held(by: "this process")
     }
 }

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import AppMigrations
     import Foundation
     import GRDB
     import SchemaMigrations

@@ -17,10 +17,10 @@ struct FailureTableTests {
         ([
             .migrationFailed, .backupFailed, .databaseFailed, .damagedDatabase, .newerDatabase, .twoDatabases,
             .missingDatabase,
-            .damagedLedger, .deviceLocked, .diskFull, .locked, .suspended, .unmanagedDatabase, .differentSet,
+            .damagedLedger, .deviceLocked, .diskFull, .locked, .suspended, .tooOld, .unmanagedDatabase, .differentSet,
             .editedMigration, .differentSchema, .noMigrations, .invalidMigration, .refusedStatement,
             .invalidSnapshot, .invalidRequest,
-        ] as [SchemaMigrationError.Code]).map { ($0.description, $0.number) }
+        ] as [MigrationError.Code]).map { ($0.description, $0.number) }
 
     @Test("is what the code says")
     func table() throws {

@@ -14,6 +14,7 @@ struct SchemaMigrationErrorTests {
         #expect(
             error.localizedDescription == "The data could not be updated because of a problem in the app.")
         #expect((error as? any MigrationFailure)?.advice == .contactDeveloper)
+        #expect((error as? any MigrationFailure)?.code == .invalidMigration)
         #expect("\((error as? SchemaMigrationError)?.code as Any)" == "Optional(invalidMigration)")
     }
 
@@ -53,8 +54,8 @@ struct SchemaMigrationErrorTests {
             ),
             (.SQLITE_CORRUPT_VTAB, .databaseFailed, "Rebuild the full-text table."),
             (.SQLITE_ABORT, .databaseFailed, "Nothing was left half-done."),
-        ] as [(ResultCode, SchemaMigrationError.Code, String)])
-    func remedies(result: ResultCode, code: SchemaMigrationError.Code, remedy: String) throws {
+        ] as [(ResultCode, MigrationError.Code, String)])
+    func remedies(result: ResultCode, code: MigrationError.Code, remedy: String) throws {
         let error = try failure {
             try SchemaMigrationError.mapErrors { throw DatabaseError(resultCode: result, message: "no") }
         }

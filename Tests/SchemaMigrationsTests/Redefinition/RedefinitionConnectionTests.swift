@@ -20,7 +20,7 @@ struct RedefinitionConnectionTests {
         try table.database.inDatabase { db in
             try db.with([(.defensive, true)]) {
                 if isGood {
-                    #expect(try db.redefine(table: "t", as: Self.definition) == .edited)
+                    #expect(try db.redefine(table: "t", as: Self.definition, editing: true) == .edited)
                 } else {
                     #expect(throws: SchemaMigrationError.self) {
                         try db.redefine(table: "t", as: Self.definition)

@@ -178,9 +178,9 @@ private struct RedefineTrial {
             let sql = other.create()
             guard (try? DatabaseQueue().inDatabase { try $0.execute(sql: sql) }) != nil else { continue }
             let before = try state(ours, folder)
-            var code: SchemaMigrationError.Code?
+            var code: MigrationError.Code?
             do {
-                try ours.writeWithoutTransaction { db in _ = try db.redefine(table: "t", as: sql) }
+                try ours.writeWithoutTransaction { db in try db.redefine(table: "t", as: sql) }
             } catch let error as SchemaMigrationError {
                 code = error.code
             }
@@ -216,7 +216,7 @@ private struct RedefineTrial {
         let expected = try plain.writeWithoutTransaction { try PlainRebuild(db: $0).run(sql) }
         var message: String?
         do {
-            let result = try ours.writeWithoutTransaction { try $0.redefine(table: "t", as: sql) }
+            let result = try ours.writeWithoutTransaction { try $0.redefine(table: "t", as: sql, editing: true) }
             guard result != .rebuilt else { throw Deviation(text: "rebuilt") }
         } catch let error as SchemaMigrationError where error.code == .migrationFailed {
             message = error.message

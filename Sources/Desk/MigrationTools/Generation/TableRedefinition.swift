@@ -58,7 +58,7 @@ struct TableRedefinition {
             for object in schema.objects where ["table", "index"].contains(object.type) {
                 try? db.execute(sql: object.sql)
             }
-            return try db.redefine(table: object.name.text, as: object.sql)
+            return try db.redefine(table: object.name.text, as: object.sql, editing: true)
         }
         return result != nil && result != .unchanged
     }

@@ -61,7 +61,7 @@ struct ReviewedSchema {
             for object in objects[table] ?? [] where ["table", "index"].contains(object.type) {
                 try db.execute(sql: object.sql)
             }
-            return try db.redefine(table: table.text, as: new.sql)
+            return try db.redefine(table: table.text, as: new.sql, editing: true)
         }
         return result != nil
     }

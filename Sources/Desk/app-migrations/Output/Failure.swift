@@ -76,7 +76,7 @@ extension CocoaError {
     }
 }
 
-extension SchemaMigrationError.Code {
+extension MigrationError.Code {
     /// The remedy on the command line; nil if the library's own remedy is good enough.
     fileprivate var toolRemedy: String? {
         switch self {
