@@ -47,15 +47,13 @@ struct ExportTrial {
             try SchemaObject.fetchAll(db).filter { ["table", "view"].contains($0.type) }.map(\.name)
         }
         for trace in traces {
-            let made = trace.changes.compactMap(\.createdTable)
-            let known = Set(names + made)
-            if let read = trace.statements.first(where: { $0.kind == .read && $0.mentions(known) }) {
+            if let read = trace.firstRead(of: names) {
                 return "reads rows between its statements: \(read.shortened)"
             }
             if let statement = trace.statements.first(where: { $0.sql.uppercased().hasPrefix("ROLLBACK") }) {
                 return "takes statements back: \(statement.shortened)"
             }
-            if let statement = trace.changes.first(where: { PresentTime.isArgument(of: $0) }) {
+            if let statement = trace.changes.first(where: PresentTime.isWritten) {
                 return "writes the time at which it runs: \(statement.shortened)"
             }
         }

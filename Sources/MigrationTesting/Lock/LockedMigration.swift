@@ -11,50 +11,43 @@ struct LockedMigration: Equatable {
     /// A line for each statement, and one for each object of the schema that it created, changed or dropped.
     let lines: [String]
 
-    /// Runs migrations on a new database, and describes what each of them does.
-    ///
-    /// Arguments that differ between two runs, or name the present day, stay parameters; so do those of statements that
-    /// it runs only where there are rows.
-    static func all(
-        of source: some MigrationSource, _ configuration: Configuration, now: Date = Date()
-    ) throws -> [LockedMigration] {
-        let first = try run(source, configuration, rowsPerTable: rowsPerTable)
-        let second = try run(source, configuration, rowsPerTable: 0)
+    /// Runs migrations on a new database, twice, and describes what each of them does.
+    static func all(of source: some MigrationSource, _ configuration: Configuration) throws
+        -> [LockedMigration]
+    {
+        let stable = StableStatements(time: Date())
+        let (first, second) = (
+            try run(source, configuration, seed: 1), try run(source, configuration, seed: 2)
+        )
         return zip(first, second).map { one, other in
+            let statements = stable.lines(of: one.statements, again: other.statements)
             let known = Set(one.statements.map(\.sql))
-            var overRows: [String] = []
-            for sql in one.overRows where !known.contains(sql) {
-                let line = "  over rows: " + NormalSQL(sql).text
-                if !overRows.contains(line) { overRows.append(line) }
-            }
-            let statements = one.statements.enumerated().map { index, statement in
-                let isSame =
-                    index < other.statements.count && other.statements[index].expanded == statement.expanded
-                let isStable = isSame && !PresentTime.isArgument(of: statement, now: now)
-                return "  " + NormalSQL(isStable ? statement.expanded : statement.sql).text
-            }
-            return LockedMigration(title: one.title, lines: statements + overRows + one.schema)
+            let overRows = stable.lines(
+                over: one.overRows.filter { !known.contains($0) }, and: other.overRows
+            ).filter { !statements.contains($0) }
+            return LockedMigration(
+                title: one.title,
+                lines: statements.map { "  \($0)" } + overRows.map { "  over rows: \($0)" } + one.schema)
         }
     }
 
     private struct Run {
         let title: String
         let statements: [TracedStatement]
-        /// The statements of a run over generated rows, which has some that none runs without; none if there were no rows.
+        /// The statements of a run over generated rows; none if the migration fails over them.
         let overRows: [String]
         let schema: [String]
     }
 
     private static func run(
-        _ source: some MigrationSource, _ configuration: Configuration, rowsPerTable: Int
+        _ source: some MigrationSource, _ configuration: Configuration, seed: UInt64
     ) throws -> [Run] {
         let runner = source.orderedMigrations.runner
         let database = try DatabaseQueue(configuration: configuration)
         var before: Set<String> = []
         return try runner.titles.map { title in
-            let filled =
-                rowsPerTable == 0
-                ? nil : try runner.trace(title, after: database, rowsPerTable: rowsPerTable)
+            let filled = try runner.trace(
+                title, after: database, rowsPerTable: rowsPerTable, seed: seed)
             let trace = try runner.trace(title, in: database)
             if let error = trace.error { throw error }
             let after = try database.read { db in
@@ -66,7 +59,7 @@ struct LockedMigration: Equatable {
                 title: isNamedAlone ? "\(title.version) \(title.title)" : title.title,
                 statements: trace.changes,
                 // Rows that a migration refuses say nothing about it.
-                overRows: filled.map { $0.error == nil ? $0.changes.map(\.sql) : [] } ?? [],
+                overRows: filled.error == nil ? filled.changes.map(\.sql) : [],
                 schema: before.subtracting(after).sorted().map { "  - \($0)" }
                     + after.subtracting(before).sorted().map { "  + \($0)" })
         }

@@ -77,12 +77,16 @@ public struct MigrationLock: Sendable {
     private func check(_ differences: [LockDifference]) throws {
         guard !differences.isEmpty else { return }
         let isEdit = differences.contains(where: \.isEdit)
+        let remedy =
+            isEdit
+            ? """
+            Undo that, since people have the migrations as they were, and write a new one. What has not shipped, or is \
+            meant, MigrationLock.record(_:_:) takes with .everything.
+            """ : "Record new migrations with MigrationLock.record(_:), and commit the file."
         throw SchemaMigrationError(
             .editedMigration, at: .file(url.lastPathComponent),
-            "differs from the migrations:\n" + differences.map(\.description).joined(separator: "\n"),
-            remedy: isEdit
-                ? "Undo the edit, since people have the migration as it was, and write a new one."
-                : "Record new migrations with MigrationLock.record(_:), and commit the file.")
+            differences.map(\.description).joined(separator: "; "),
+            remedy: remedy + differences.map(\.details).joined())
     }
 }
 
@@ -98,12 +102,17 @@ enum LockDifference {
 
     var description: String {
         switch self {
-        case .edited(let title, let lines):
-            (["\(title) does something else:"] + lines).joined(separator: "\n")
+        case .edited(let title, _): "\(title) does something else"
         case .removed(let title): "\(title) was removed"
         case .moved(let title): "\(title) has another place in the order"
         case .new(let title): "\(title) is not recorded"
         }
+    }
+
+    /// The lines of an edited migration that are others now, below each other.
+    var details: String {
+        guard case .edited(let title, let lines) = self else { return "" }
+        return "\n\(title)\n" + lines.map { "  \($0)" }.joined(separator: "\n")
     }
 
     static func all(from old: [LockedMigration], to new: [LockedMigration]) -> [LockDifference] {

@@ -3,28 +3,65 @@ import SchemaMigrations
 /// A statement in one line, without comments, and without the quotes of plain names.
 ///
 /// How GRDB's schema builder quotes and spaces what it writes may change with its version.
-struct NormalSQL {
-    /// The text, with single blanks between its tokens.
-    let text: String
-    /// The first word, in capital letters; nil if the statement is empty or a comment.
-    let firstWord: String?
+struct NormalSQL: Hashable {
+    struct Token: Hashable {
+        let text: String
+        /// True for a text, a blob or a number.
+        let isLiteral: Bool
+
+        static let parameter = Token(text: "?", isLiteral: false)
+    }
+
+    var tokens: [Token] = []
 
     init(_ sql: String) {
         let bytes = Array(sql.utf8)
-        let tokens = SQLLexer(bytes).map { token in
+        for token in SQLLexer(bytes) where token.kind != .semicolon {
             let text = String(decoding: bytes[token.range], as: UTF8.self)
-            return token.kind == .quotedName && text.hasPrefix("\"") ? Self.unquoted(text) : text
+            if token.kind == .quotedName, text.hasPrefix("\"") {
+                tokens.append(Token(text: Self.unquoted(text), isLiteral: false))
+            } else if let start = fractionStart, token.kind == .word {
+                // The lexer takes a number with a point for three tokens.
+                let number = tokens[start...].map(\.text).joined() + text
+                tokens.replaceSubrange(start..., with: [Token(text: number, isLiteral: true)])
+            } else {
+                let isNumber = token.kind == .word && text.utf8.first.map(Self.isDigit) == true
+                tokens.append(Token(text: text, isLiteral: token.kind == .string || isNumber))
+            }
         }
+    }
+
+    /// The place of a number of which only the fraction is missing.
+    private var fractionStart: Int? {
+        guard let last = tokens.last, last.text == ".", tokens.count > 1 else { return nil }
+        let isNumber = tokens[tokens.count - 2].text.utf8.allSatisfy(Self.isDigit)
+        return isNumber ? tokens.count - 2 : nil
+    }
+
+    /// The text, with single blanks between its tokens.
+    var text: String {
         var text = ""
-        for token in tokens where token != ";" {
+        for token in tokens {
             let isTight =
-                text.isEmpty || text.hasSuffix("(") || [",", ")", "."].contains(token) || text.hasSuffix(".")
-            text += isTight ? token : " \(token)"
+                text.isEmpty || text.hasSuffix("(") || [",", ")", "."].contains(token.text)
+                || text.hasSuffix(".")
+            text += isTight ? token.text : " \(token.text)"
         }
         // A text may hold line breaks, and each statement has one line.
-        self.text = text.replacing("\\", with: "\\\\").replacing("\r", with: "\\r").replacing(
-            "\n", with: "\\n")
-        firstWord = tokens.first.map { $0.uppercased() }
+        return text.replacing("\\", with: "\\\\").replacing("\r", with: "\\r").replacing("\n", with: "\\n")
+    }
+
+    /// Returns the statement with parameters in the place of some literals.
+    func replacingLiterals(where isReplaced: (_ index: Int, _ literal: String) -> Bool) -> NormalSQL {
+        var copy = self
+        for (index, token) in tokens.enumerated() where token.isLiteral && isReplaced(index, token.text) {
+            copy.tokens[index] = .parameter
+        }
+        return copy
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     private static func unquoted(_ quoted: String) -> String {
@@ -32,8 +69,7 @@ struct NormalSQL {
         let isPlain =
             name.first.map { $0.isLetter || $0 == "_" } == true
             && name.utf8.allSatisfy {
-                $0 == 0x5F || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-                    || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
+                $0 == 0x5F || isDigit($0) || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
             }
         return isPlain ? String(name) : quoted
     }

@@ -5,6 +5,7 @@ import SchemaMigrations
 /// The time of a test, in the forms in which databases keep times.
 enum PresentTime {
     private static let day = 86_400.0
+    private static let minute = 60.0
 
     /// Returns whether a number is about now: seconds since 1970 and since 2001, milliseconds, and Julian days
     /// (lang_datefunc.html).
@@ -21,6 +22,12 @@ enum PresentTime {
         return days.contains { text.contains($0) } || Double(text).map { isNamed(by: $0, now: now) } == true
     }
 
+    /// Returns whether a statement has the time at which it ran, as an argument or in its text.
+    static func isWritten(by statement: TracedStatement) -> Bool {
+        isArgument(of: statement)
+            || NormalSQL(statement.sql).tokens.contains { $0.isLiteral && isMoment($0.text, since: Date()) }
+    }
+
     /// Returns whether an argument of a statement is about now.
     static func isArgument(of statement: TracedStatement, now: Date = Date()) -> Bool {
         guard statement.sql != statement.expanded else { return false }
@@ -29,6 +36,27 @@ enum PresentTime {
             guard !own.contains(token) else { return false }
             let isText = token.hasPrefix("'") || token.first?.isNumber == true
             return isText && isNamed(by: SQLName(token: token).text, now: now)
+        }
+    }
+
+    /// Returns whether a literal in SQL is the moment at which a test runs, which a migration has written there.
+    ///
+    /// A day alone may as well stand in the code, and does not count.
+    static func isMoment(_ literal: String, since start: Date) -> Bool {
+        let text = SQLName(token: literal).text
+        let (first, last) = (start.addingTimeInterval(-minute), Date().addingTimeInterval(minute))
+        if let number = Double(text) {
+            let seconds = [
+                number, number / 1_000, number + Date.timeIntervalBetween1970AndReferenceDate,
+            ]
+            return seconds.contains {
+                (first.timeIntervalSince1970...last.timeIntervalSince1970).contains($0)
+            }
+        }
+        return stride(from: first, through: last, by: minute).contains { date in
+            let day = date.formatted(.iso8601.year().month().day())
+            let time = date.formatted(.iso8601.time(includingFractionalSeconds: false)).prefix(5)
+            return text.contains("\(day) \(time)") || text.contains("\(day)T\(time)")
         }
     }
 

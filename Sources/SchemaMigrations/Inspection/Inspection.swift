@@ -6,7 +6,8 @@ import GRDB
 ///
 /// The first attempt is inspected once, at its end, and only where it touched something. A problem found then may be
 /// old. In a second attempt the database is inspected before and after each piece of work, which tells new findings
-/// from old ones.
+/// from old ones. The look after one transaction serves as the one before the next, if nothing has been written in
+/// between.
 final class Inspection {
     private let db: Database
     private let foreignKeys: ForeignKeys
@@ -20,13 +21,19 @@ final class Inspection {
 
     /// Inspects the database before the work begins.
     ///
-    /// - Parameter suspects: the tables that the first attempt may have broken; nil in the first attempt.
-    init(_ db: Database, _ foreignKeys: ForeignKeys, retrying suspects: Suspects?) throws {
+    /// - Parameters:
+    ///   - suspects: the tables that the first attempt may have broken; nil in the first attempt.
+    ///   - look: the last look at all tables.
+    init(
+        _ db: Database, _ foreignKeys: ForeignKeys, retrying suspects: Suspects?, after look: WholeLook? = nil
+    ) throws {
         self.db = db
         self.foreignKeys = foreignKeys
         self.suspects = suspects ?? Suspects()
         if suspects == nil {
             shape = try SchemaShape(db)
+        } else if let look, self.suspects.isEverything, try look.holds(db, foreignKeys) {
+            findings = look.findings
         } else {
             findings = try Findings(db, self.suspects, foreignKeys, label: looks)
         }
@@ -52,7 +59,7 @@ final class Inspection {
     }
 
     /// Records the tables that migrations in SQL touched, in the first attempt.
-    func add(tables: Set<SQLName>) {
+    mutating func add(tables: Set<SQLName>) {
         suspects.add(tables: tables)
     }
 
@@ -73,6 +80,14 @@ final class Inspection {
             throw SuspectWork(suspects: suspects)
         }
         return after.hasAll(of: shape) ? .additions : .anything
+    }
+
+    /// Returns the last look at all tables, for the next transaction; nil if there was none, or it cannot be kept.
+    ///
+    /// Call it after the last change of the transaction.
+    func wholeLook() throws -> WholeLook? {
+        guard let findings, suspects.isEverything, !findings.hasTables else { return nil }
+        return WholeLook(findings: findings, foreignKeys: foreignKeys, changes: try ChangeCount(db))
     }
 
     /// The old problems, a sentence each, which do not stop the migration.

@@ -93,6 +93,9 @@ struct MissingKeys {
                 """)
     }
 
+    /// True if there are no keys of which to keep values.
+    var isEmpty: Bool { groups.isEmpty }
+
     /// Removes the temporary tables.
     func drop(_ db: Database) throws {
         for group in groups { try db.execute(sql: "DROP TABLE temp.\(group.table.sql)") }

@@ -35,6 +35,8 @@ final class SchemaRun {
     private var report = SchemaReport()
     /// The settings of the app's connection, with which each migration begins; nil if none changes them.
     private var settings: ConnectionSettings?
+    /// The look at all tables after the last migration in Swift.
+    private var look: WholeLook?
 
     /// Prepares a run on a connection that is not inside a transaction.
     init(
@@ -200,7 +202,8 @@ final class SchemaRun {
     //    the options ask for it, it compares the schema of an adopted database, and makes the backup. Then it creates
     //    the ledger's tables, if they are missing, and marks adopted versions.
     //
-    // 4. `Inspection` notes the schema. In a second attempt it also finds out what is broken already.
+    // 4. `Inspection` notes the schema. In a second attempt, and for migrations in Swift, it finds out what is broken
+    //    already, unless it has just looked.
     //
     // 5. `runTogether` runs SQL files one after the other, and then writes their rows to the ledger. `runSingly` runs
     //    the migrations that are left: each with its row, in a savepoint. If migrations were undone, steps whose work
@@ -233,18 +236,20 @@ final class SchemaRun {
     /// Only this method makes migrations permanent, apart from files that ask for no transaction.
     private func commit(_ group: MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
-        let warnings = try detachingDatabases {
+        let (warnings, look) = try detachingDatabases {
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 let ledger = try prepareLedger()
-                let inspection = try Inspection(db, group.foreignKeys, retrying: group.suspects)
+                let inspection = try Inspection(
+                    db, group.foreignKeys, retrying: group.suspects, after: self.look)
                 // What names the ledger may need the row of each migration before the next one runs.
                 if group.isUndoneAsOne, !ledger.isNamed { try runTogether(group, ledger, inspection) }
                 try runSingly(group, ledger, inspection)
                 if group.done.contains(where: { $0.direction == .down }) { try restarting.restart(db) }
                 try db.notifyObservers(of: inspection.finish())
-                return inspection.warnings
+                return (inspection.warnings, try inspection.wholeLook())
             }
         }
+        self.look = look
         report.applied += group.done.filter { $0.direction == .up }.map(\.version)
         report.undone += group.done.filter { $0.direction == .down }.map(\.version)
         report.warnings += warnings.filter { !report.warnings.contains($0) }

@@ -171,10 +171,10 @@ struct MigrationExportTests {
 
     @Test("fails as the migrations do on a new database, and refuses a version below 1")
     func failures() throws {
-        let error = try #require(throws: DatabaseError.self) {
+        let error = try #require(throws: SchemaMigrationError.self) {
             try MigrationExport(of: Self.migrator { try $0.drop(table: "nothing") })
         }
-        #expect(error.message == "no such table: nothing")
+        #expect(error.description == "edit: no such table: nothing (SQLite 1). Fix the migration.")
         let other = try #require(throws: SchemaMigrationError.self) {
             try MigrationExport(of: Self.migrator { _ in }, startingAt: 0)
         }

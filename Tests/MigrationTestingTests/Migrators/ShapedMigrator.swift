@@ -6,6 +6,8 @@ import MigrationTesting
 struct ShapedMigrator: CustomStringConvertible, Sendable {
     let description: String
     let migrator: DatabaseMigrator
+    /// How the app opens its database.
+    var configuration = Configuration()
     /// The migrations that an export leaves in Swift, with the beginning of the reason.
     let inSwift: [String: String]
     /// The identifiers of migrations that shipped, and were taken out of the migrator.

@@ -11,7 +11,8 @@ import Testing
 struct ShapedMigratorTests {
     @Test("upgrade from every migration", arguments: ShapedMigrator.all)
     func matrix(app: ShapedMigrator) throws {
-        let matrix = UpgradeMatrix(of: app.migrator, rowCounts: .unchanged(except: app.rowCounts))
+        let matrix = UpgradeMatrix(
+            of: app.migrator, rowCounts: .unchanged(except: app.rowCounts), configuration: app.configuration)
         let report: UpgradeReport
         do {
             report = try matrix.run()
@@ -25,7 +26,7 @@ struct ShapedMigratorTests {
 
     @Test("are reviewed", arguments: ShapedMigrator.all)
     func review(app: ShapedMigrator) throws {
-        let review = try MigrationReview(of: app.migrator)
+        let review = try MigrationReview(of: app.migrator, configuration: app.configuration)
         let found = review.findings.filter { $0.rule != "unindexed-foreign-key" && $0.rule != "name-style" }
         #expect(found.map { "\($0.migration) \($0.rule)" } == app.findings, "\(review)")
     }
@@ -33,7 +34,7 @@ struct ShapedMigratorTests {
     @Test("are locked", arguments: ShapedMigrator.all)
     func lock(app: ShapedMigrator) throws {
         let folder = try TemporaryFolder()
-        let lock = MigrationLock(at: folder.file("Migrations.lock"))
+        let lock = MigrationLock(at: folder.file("Migrations.lock"), configuration: app.configuration)
         try lock.record(app.migrator)
         try lock.verify(app.migrator)
     }
@@ -42,8 +43,11 @@ struct ShapedMigratorTests {
     func export(app: ShapedMigrator) throws {
         let folder = try TemporaryFolder()
         let export = try MigrationExport(
-            of: app.migrator, startingAt: 20260101000000000, ignoring: app.removed)
-        #expect(Set(export.code.keys) == Set(app.inSwift.keys), "\(export.code)")
+            of: app.migrator, startingAt: 20260101000000000, ignoring: app.removed,
+            configuration: app.configuration)
+        #expect(
+            Set(export.code.keys) == Set(app.inSwift.keys),
+            "\(export.code.map { "\($0): \($1)" }.sorted().joined(separator: "\n"))")
         for (identifier, reason) in app.inSwift {
             #expect(export.code[identifier]?.hasPrefix(reason) == true, "\(export.code)")
         }
@@ -54,7 +58,7 @@ struct ShapedMigratorTests {
         }
 
         // An existing database, which also has what was removed or merged, continues with the next file.
-        let old = try DatabaseQueue()
+        let old = try DatabaseQueue(configuration: app.configuration)
         try app.migrator.migrate(old)
         try old.write { db in
             for identifier in app.removed {

@@ -59,7 +59,7 @@ struct RandomMigrator {
     ) {
         let number = Int.random(in: 0..<1_000, using: &random)
         let isImmediate = random.chance(30)
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0:
             add(identifier, isImmediate: isImmediate) { db in
                 try db.execute(
@@ -103,6 +103,40 @@ struct RandomMigrator {
                         END;
                         INSERT INTO log_\(number)(text) VALUES ('a'), (NULL);
                         """)
+            }
+        case 5:
+            // What rows say stands in the SQL.
+            add(identifier, isImmediate: isImmediate) { db in
+                for table in try Self.tables(db) {
+                    let name = SQLName(table).sql
+                    let ids = try Int64.fetchAll(db, sql: "SELECT rowid FROM \(name) WHERE rowid % 5 = 0")
+                    let list = ids.map { "\($0)" }.joined(separator: ", ")
+                    try db.execute(sql: "DELETE FROM \(name) WHERE rowid IN (\(list))")
+                }
+            }
+        case 6:
+            // A repair fails where there is nothing to repair.
+            add(identifier) { db in
+                try? db.execute(sql: "ALTER TABLE missing_\(number) ADD COLUMN a")
+                try db.execute(sql: "CREATE TABLE IF NOT EXISTS repaired_\(number)(a)")
+                try? db.execute(sql: "CREATE TABLE repaired_\(number)(b)")
+            }
+        case 7:
+            add(identifier) { db in
+                let now = Int(Date().timeIntervalSince1970)
+                try db.execute(sql: "CREATE TABLE day_\(number)(time INTEGER, name TEXT)")
+                try db.execute(sql: "INSERT INTO day_\(number) VALUES (\(now), 'today')")
+            }
+        case 8:
+            // The schema decides.
+            add(identifier) { db in
+                for table in try Self.tables(db) where table.count.isMultiple(of: 2) {
+                    try db.execute(
+                        sql: "ALTER TABLE \(SQLName(table).sql) ADD COLUMN added_\(number) TEXT DEFAULT 'a;'")
+                }
+                if try !db.tableExists("seen_\(number)") {
+                    try db.execute(sql: "CREATE TABLE seen_\(number)(a)")
+                }
             }
         default:
             add(identifier) { db in

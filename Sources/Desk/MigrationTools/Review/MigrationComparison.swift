@@ -180,7 +180,9 @@ struct MigrationComparison {
         if !old.hasRowID, new.hasRowID {
             report(.lostWithoutRowID, rebuild.creation, "Rebuilding table \(table) loses WITHOUT ROWID.")
         }
-        if old.hasSequence, !new.hasSequence {
+        // A key of another kind has no number that could be given again.
+        let isNumbered = new.primaryKey.isEmpty || new.columns.contains(where: \.isRowID)
+        if old.hasSequence, !new.hasSequence, isNumbered {
             report(
                 .lostAutoincrement, rebuild.creation,
                 "Rebuilding table \(table) loses AUTOINCREMENT: ids of deleted rows may be given again.")

@@ -24,11 +24,15 @@ struct MigrationRun {
     ///
     /// A migration that fails is left out, and those after it run without it. If one of them fails, too, that may be why,
     /// and says nothing about it.
-    mutating func apply(_ version: SchemaVersion, _ outline: ScriptOutline) -> [ReviewFinding] {
+    ///
+    /// - Parameter style: the rows over which it runs.
+    mutating func apply(
+        _ version: SchemaVersion, _ outline: ScriptOutline, over style: TableFilling.Style = .awkward
+    ) -> [ReviewFinding] {
         do {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
             schemas[outline.script.fileName] = before
-            let (rows, problems) = tryRows(version, outline, before)
+            let (rows, problems) = tryRows(version, outline, before, style)
             let incompatibility = try incompatibility(version, outline)
             try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
             let after = try database.read { try ReviewedSchema($0, since: before) }
@@ -92,7 +96,8 @@ struct MigrationRun {
     /// - Returns: the effects on the rows, and the constraints that they break. The effects are nil if the migration
     ///   fails over any generated rows, which may be the rows' fault.
     private func tryRows(
-        _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema
+        _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema,
+        _ style: TableFilling.Style
     ) -> (facts: RowFacts?, problems: [ReviewFinding]) {
         let names = outline.statements.filter { outline.script.settings.redefines || !$0.onlyDeclares }
             .flatMap { $0.tokens.map(\.name) }
@@ -102,13 +107,13 @@ struct MigrationRun {
             database: database, migrator: migrator, version: version,
             renames: ScriptRenames(outline), tables: tables)
         do {
-            return (try outline.locatingFailures { try trial.run(over: .awkward) }, [])
+            return (try outline.locatingFailures { try trial.run(over: style) }, [])
         } catch let error as SchemaMigrationError {
             let problem = brokenConstraint(error, outline)
             guard problem?.rule == .orphans else {
                 return (try? trial.run(over: .distinct), problem.map { [$0] } ?? [])
             }
-            let facts = try? trial.run(over: .awkward, unchecked: outline.script)
+            let facts = try? trial.run(over: style, unchecked: outline.script)
             // Rows refer to missing rows as well if the rows that they refer to have got other keys.
             let isRenumbered = facts?.changedColumns.contains { $0.renumberedParent != nil } == true
             return (facts, isRenumbered ? [] : problem.map { [$0] } ?? [])

@@ -37,10 +37,21 @@ struct StatementReview {
         return schema?.hasTable(table) != false || earlier.contains { $0.rename?.to == table }
     }
 
+    /// Returns whether a foreign key of another table refers to a table before a statement.
+    private func isReferredTo(_ table: SQLName, before index: Int) -> Bool {
+        guard let schema else { return parents.contains(table) }
+        let isParent = schema.tables.values.contains { child in
+            child.name != table && child.references.contains { $0.parent == table }
+        }
+        return isParent || Self.parents(in: outline.statements[..<index]).contains(table)
+    }
+
     /// Returns the tables that a file's foreign keys refer to.
-    static func parents(in outline: ScriptOutline) -> Set<SQLName> {
+    static func parents(in outline: ScriptOutline) -> Set<SQLName> { parents(in: outline.statements[...]) }
+
+    private static func parents(in statements: ArraySlice<ScriptOutline.Statement>) -> Set<SQLName> {
         var parents: Set<SQLName> = []
-        for statement in outline.statements {
+        for statement in statements {
             for (token, next) in zip(statement.tokens, statement.tokens.dropFirst())
             where token.keyword == "REFERENCES" {
                 parents.insert(next.name)
@@ -125,7 +136,7 @@ struct StatementReview {
         let statement = outline.statements[index]
         switch outline.rebuild(at: index)?.order {
         case .newTakesItsPlace, .rowsStoodAside:
-            if outline.script.settings.foreignKeys == .immediate {
+            if outline.script.settings.foreignKeys == .immediate, isReferredTo(table, before: index) {
                 report(
                     .rebuildForeignKeys, statement,
                     """
@@ -134,7 +145,8 @@ struct StatementReview {
                     """)
             }
         case .oldStoodAside(let name):
-            if parents.contains(name) {
+            let rename = outline.statements.firstIndex { $0.rename?.from == name }
+            if isReferredTo(name, before: rename ?? index) {
                 report(
                     .rebuildForeignKeys, statement,
                     """

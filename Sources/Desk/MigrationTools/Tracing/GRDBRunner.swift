@@ -23,8 +23,11 @@ package struct GRDBRunner: MigrationRunner {
         guard let target = title(max(version ?? .max, latest)) ?? titles.last else {
             return MigrationOutcome(applied: [], warnings: [])
         }
-        try migrator.migrate(database, upTo: target.name)
+        let result = Result { try migrator.migrate(database, upTo: target.name) }
         let after = try database.read(migrator.appliedIdentifiers)
+        if case .failure(let error) = result {
+            throw error.failure(of: titles.first { !after.contains($0.name) }?.title ?? target.title)
+        }
         return MigrationOutcome(
             applied: titles.filter { after.contains($0.name) && !before.contains($0.name) }.map(\.version),
             warnings: [])
@@ -39,7 +42,7 @@ package struct GRDBRunner: MigrationRunner {
         let result = Result { try migrator.migrate(database, upTo: title.name) }
         database.writeWithoutTransaction { trace.stop($0) }
         var found = Self.trace(in: trace.statements, hasKeys: hasKeys)
-        if case .failure(let error) = result { found.error = error }
+        if case .failure(let error) = result { found.error = error.failure(of: title.title) }
         return found
     }
 

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -24,24 +25,35 @@ extension MigrationTrace {
 }
 
 extension ScriptOutline {
-    /// Runs the body, which runs the migration, and names the statement at which GRDB's migrator fails.
-    ///
-    /// - Throws: `SchemaMigrationError`, as a `SchemaMigrator` does.
+    /// Runs the body, which runs the migration, and names the statement at which a migration in Swift fails.
     func locatingFailures<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as DatabaseError {
-            let opening = error.sql?.openingWithoutArguments
+        } catch let error as SchemaMigrationError {
+            guard error.code == .migrationFailed, error.line == nil,
+                let cause = error.underlyingError as? DatabaseError
+            else { throw error }
+            let opening = cause.sql?.openingWithoutArguments
             let statement = script.statements.first {
                 opening.map(script.wholeText(of: $0).hasPrefix) == true
             }
-            let isForeignKey = error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY
-            var failure = SchemaMigrationError(
-                .migrationFailed, at: .file(script.fileName, line: statement?.line ?? 1),
-                isForeignKey ? "leaves \(error.orphan)" : error.problem, remedy: "Fix the migration.")
-            failure.sqliteCode = isForeignKey ? nil : error.extendedResultCode.rawValue
-            throw failure
+            throw cause.failure(of: script.fileName, line: statement?.line ?? 1)
         }
+    }
+}
+
+extension Error {
+    /// Returns the error of one of GRDB's migrations, which names the migration, and quotes no row.
+    func failure(of migration: String, line: Int? = nil) -> any Error {
+        if self is CancellationError || self is SchemaMigrationError { return self }
+        let cause = self as? DatabaseError
+        let isForeignKey = cause?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY
+        var failure = SchemaMigrationError(
+            .migrationFailed, at: .file(migration, line: line),
+            isForeignKey ? "leaves \(cause?.orphan ?? "")" : cause?.problem ?? quotation,
+            remedy: "Fix the migration.", underlyingError: self)
+        failure.sqliteCode = isForeignKey ? nil : cause?.extendedResultCode.rawValue
+        return failure
     }
 }
 

@@ -61,9 +61,10 @@ package struct TracedStatement: Hashable, Sendable {
 }
 
 extension TracedStatement {
-    /// The table that the statement creates.
-    package var createdTable: SQLName? {
+    /// The table that the statement creates, or to which it gives a name.
+    package var namedTable: SQLName? {
         guard kind == .change, let script = try? SQLScript(Data(sql.utf8), fileName: "") else { return nil }
-        return ScriptOutline(script).statements.first?.createdTable
+        let statement = ScriptOutline(script).statements.first
+        return statement?.createdTable ?? statement?.rename?.to
     }
 }
