@@ -73,6 +73,24 @@ struct SwappedPageTests {
         try expectAllRows()
     }
 
+    @Test("gets them back when the page with children is not where other pages with children are")
+    func depth() throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.execute("DELETE FROM draft WHERE id > 250; VACUUM")
+        try queue.close()
+        let (draft, note) = try (pages.root("draft"), pages.root("note"))
+        #expect(try pages.childCount(of: draft) == 1)
+        // The only key between the drafts is one that the first notes can have.
+        try pages.swap(draft, pages.child(0, of: note))
+        _ = try DatabaseFile(path: path).salvage(into: schema)
+        let salvaged = try DatabaseQueue(path: path)
+        for (table, count) in [("draft", 250), ("note", 2_000)] {
+            #expect(try salvaged.integers("SELECT count(*) FROM \(table)") == [Int64(count)])
+            #expect(try salvaged.strings("SELECT text FROM \(table) WHERE text NOT LIKE '\(table) %'") == [])
+        }
+        try salvaged.close()
+    }
+
     @Test("gets the rows of two tables with other columns back into their own", arguments: [(1, 1), (5, 4)])
     func shapes(first: Int, second: Int) throws {
         let queue = try DatabaseQueue(path: path)

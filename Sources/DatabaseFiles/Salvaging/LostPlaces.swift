@@ -13,6 +13,16 @@ struct LostPlaces {
         }
     }
 
+    /// Returns the keys that can have been in some places, as ranges that do not touch; places without any bound say nothing.
+    static func keys(of places: [TreeLeaf]) -> [ClosedRange<Int64>] {
+        let ranges = places.filter { ($0.low ?? $0.high) != nil }.compactMap(\.possibleKeys)
+        return ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, next in
+            guard let last = merged.last, last.upperBound == .max || next.lowerBound <= last.upperBound + 1
+            else { return merged.append(next) }
+            merged[merged.count - 1] = last.lowerBound...max(last.upperBound, next.upperBound)
+        }
+    }
+
     /// Returns true if all of some keys can have been in one of the places.
     func hold(_ keys: ClosedRange<Int64>) -> Bool {
         var (from, to) = (0, ranges.count)

@@ -13,6 +13,8 @@ struct Refill {
     private(set) var unassigned = 0
     /// The places of the tables' pages that are not there.
     private var lost: [SQLName: LostPlaces] = [:]
+    /// What was found of tables whose first page is unknown: the keys of trees, and the places of what they lack.
+    private var found: [SQLName: [(keys: ClosedRange<Int64>, lost: LostPlaces)]] = [:]
 
     init(
         _ db: Database, from damaged: DamagedDatabase, _ layouts: [TableLayout], _ interrupter: Interrupter,
@@ -109,7 +111,7 @@ struct Refill {
                 damaged.loose.append(DamagedTree(other: leaf, of: tree))
             }
             table.missingPages += missing.count
-            table.missingKeys += missing.filter { ($0.low ?? $0.high) != nil }.compactMap(\.possibleKeys)
+            table.missingKeys = LostPlaces.keys(of: missing)
             lost[layout.name] = LostPlaces(missing)
         } else if damaged.entries.contains(where: { $0.name == layout.name }) || damaged.entries.isEmpty {
             table.missingPages += 1
@@ -155,10 +157,10 @@ struct Refill {
             }
             if lost[layout.name]?.isEmpty == true { complete.insert(layout.name) }
         }
-        for tree in damaged.loose {
-            var fitting = try damaged.layouts(fitting: tree, among: layouts)
-            // Which of several it is may still show: by the keys that it has lost.
-            if fitting.count > 1 { fitting = fitting.filter { canHold($0, tree) } }
+        // The largest first, as others may be older copies of a part of them.
+        for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
+            let all = try damaged.layouts(fitting: tree, among: layouts)
+            let fitting = all.filter { canHold($0, tree) }
             if let layout = fitting.first, fitting.count == 1, isFilled(layout), !mayBeDeleted(tree),
                 !shadows.contains(layout.name), !complete.contains(layout.name)
             {
@@ -166,7 +168,10 @@ struct Refill {
                 var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
                 for leaf in tree.leaves { try fill(leaf, layout, insertion, &table, strictness: .typical) }
                 self.tables[layout.name] = table
-            } else if !fitting.allSatisfy({ $0.isIndex || complete.contains($0.name) }) || fitting.isEmpty {
+                if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
+                    found[layout.name, default: []].append((keys, LostPlaces(tree.missing)))
+                }
+            } else if all.isEmpty || !all.allSatisfy({ $0.isIndex || complete.contains($0.name) }) {
                 unassigned += try tree.leaves.reduce(0) { sum, leaf in
                     var count = 0
                     try damaged.forEachRow(in: leaf) { _, _ in count += 1 }
@@ -176,10 +181,13 @@ struct Refill {
         }
     }
 
-    /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page.
+    /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page, or beside what was
+    /// found of it.
     private func canHold(_ layout: TableLayout, _ tree: DamagedTree) -> Bool {
-        guard let lost = lost[layout.name] else { return true }
-        return tree.keys.map(lost.hold) ?? !lost.isEmpty
+        let lost = lost[layout.name]
+        guard let keys = tree.keys else { return lost?.isEmpty != true }
+        if let lost { return lost.hold(keys) }
+        return found[layout.name]?.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) } ?? true
     }
 
     /// Returns true for a tree that nothing leads to, if pages of deleted rows are among those.

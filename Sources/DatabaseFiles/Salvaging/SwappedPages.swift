@@ -35,9 +35,11 @@ extension DamagedDatabase {
     private func counterpart(
         of loose: DamagedTree, at place: TreeLeaf, in root: Int, _ tables: [Int: TableLayout]
     ) throws -> (root: Int, leaf: TreeLeaf)? {
-        // Unless keys are there twice, the loose page may be where it was, under a damaged parent.
+        // Unless keys are there twice, or it has children in the place of a leaf, the loose page may be where it was, under
+        // a damaged parent.
         guard let keys = loose.keys, let tree = trees[root], let layout = tables[root],
-            tree.leaves.contains(where: { $0.keys?.overlaps(keys) == true })
+            loose.leaves.count > 1 && place.holds(keys)
+                || tree.leaves.contains(where: { $0.keys?.overlaps(keys) == true })
         else { return nil }
         let candidates = trees.keys.filter { $0 != root && tables[$0] != nil }.flatMap { other in
             (trees[other]?.leaves ?? []).filter { place.isExactly($0) && $0.holds(keys) }.map { (other, $0) }

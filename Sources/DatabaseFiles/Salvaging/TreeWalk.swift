@@ -88,7 +88,8 @@ struct TreeWalk {
             return nil
         }
         var tree = DamagedTree(root: root, isTable: page.isTable)
-        let gaps = try walk(from: TreeLeaf(number: root), &tree)
+        let depth = try leafDepth(below: page)
+        let gaps = try walk(from: TreeLeaf(number: root), at: 0, leavesAt: depth, &tree)
         let counts = gaps.reduce(into: [:]) { $0[$1.index, default: 0] += 1 }
         let leaves = tree.leaves
         for gap in gaps {
@@ -99,7 +100,7 @@ struct TreeWalk {
                 tree.missing.append(gap.place)
                 continue
             }
-            tree.missing += try walk(from: place, &tree).map {
+            tree.missing += try walk(from: place, at: gap.depth, leavesAt: depth, &tree).map {
                 $0.place.number == place.number ? gap.place : $0.place
             }
         }
@@ -109,21 +110,45 @@ struct TreeWalk {
     /// A place without a page of the tree.
     private struct Gap {
         let place: TreeLeaf
+        let depth: Int
         /// The number of leaves before it.
         let index: Int
         /// True if there is a page, with other keys than the parents say.
         let isReadable: Bool
     }
 
+    /// Returns how deep the leaves of a tree are, by most of some paths to them; nil if it is unknown.
+    ///
+    /// All are equally deep, so a page with children where the others are leaves comes from elsewhere.
+    private func leafDepth(below root: BTreePage) throws -> Int? {
+        let children = root.cells.compactMap(\.child) + (root.lastChild.map { [$0] } ?? [])
+        var depths: [Int: Int] = [:]
+        for number in children.prefix(5) {
+            var (next, depth) = (number, 1)
+            while depth < 40, let page = try pages.tree(next), page.isTable == root.isTable {
+                guard let child = page.isLeaf ? nil : page.cells.first?.child else {
+                    if page.isLeaf { depths[depth, default: 0] += 1 }
+                    break
+                }
+                (next, depth) = (child, depth + 1)
+            }
+        }
+        let votes = depths.values.reduce(0, +)
+        return depths.first { $0.value * 2 > votes }?.key
+    }
+
     /// Walks what is below a place, and adds it to the tree.
-    private mutating func walk(from start: TreeLeaf, _ tree: inout DamagedTree) throws -> [Gap] {
+    private mutating func walk(
+        from start: TreeLeaf, at depth: Int, leavesAt leafDepth: Int?, _ tree: inout DamagedTree
+    ) throws -> [Gap] {
         var gaps: [Gap] = []
-        var stack = [(place: start, depth: 0)]
+        var stack = [(place: start, depth: depth)]
         // No page is twice a part of a tree, so this ends.
         while let (next, depth) = stack.popLast() {
             var place = next
             func note(isReadable: Bool) {
-                gaps.append(Gap(place: place, index: tree.leaves.count, isReadable: isReadable))
+                gaps.append(
+                    Gap(place: place, depth: depth, index: tree.leaves.count, isReadable: isReadable))
                 tree.faults += 1
             }
             // A hostile file leads to one page from everywhere.
@@ -135,11 +160,12 @@ struct TreeWalk {
                 continue
             }
             place.keys = try keys(of: page, in: place)
-            let isPart = isPart(page, at: place)
+            let isDeepEnough = leafDepth.map { page.isLeaf == (depth == $0) } ?? true
+            let isPart = isDeepEnough && isPart(page, at: place)
             guard isPart, seen.insert(place.number).inserted else {
                 if isPart, page.isLeaf { contested.insert(place.number) }
                 refusals[place.number, default: 0] += 1
-                note(isReadable: !isPart)
+                note(isReadable: isDeepEnough && !isPart)
                 continue
             }
             tree.faults += page.brokenCells
@@ -148,7 +174,8 @@ struct TreeWalk {
             // Where the children of its broken cells are is unknown.
             for _ in 0..<page.brokenCells {
                 let lost = TreeLeaf(number: 0, low: place.low, high: place.high)
-                gaps.append(Gap(place: lost, index: tree.leaves.count, isReadable: false))
+                gaps.append(
+                    Gap(place: lost, depth: depth + 1, index: tree.leaves.count, isReadable: false))
             }
             stack += children(of: page, in: place).reversed().map { ($0, depth + 1) }
         }
