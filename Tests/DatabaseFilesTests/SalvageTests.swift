@@ -119,6 +119,30 @@ struct SalvageTests {
         #expect(report.description.hasSuffix("More may be missing, because a part of the file is lost."))
     }
 
+    @Test("tells the developer which keys are missing, in few words, and the crash reporter only numbers")
+    func reports() throws {
+        try make()
+        let pages = DatabasePages(path: path)
+        let root = try pages.root("note")
+        // Of pages beside each other, the keys are one range.
+        for index in [3, 4, 9] { try pages.erase(pages.child(index, of: root)) }
+        let report = try file.salvage(into: schema)
+        let table = try #require(report.tables.first { $0.name == "note" })
+        #expect(table.missingPages == 3 && table.missingKeys.count == 2)
+        let saved = table.missingKeys.reduce(3_000) { $0 - $1.count }
+        #expect(try rightNotes() == saved)
+        let keys = table.missingKeys.map { "\($0.lowerBound)...\($0.upperBound)" }.joined(separator: ", ")
+        #expect(
+            report.debugDescription == """
+                schema 1, 0 rows of unknown tables
+                note: \(saved) saved, 0 unreadable, 0 refused, 0 without parent, 3 pages missing (keys \(keys))
+                tag: 500 saved, 0 unreadable, 0 refused, 0 without parent, 0 pages missing
+                folder: 20 saved, 0 unreadable, 0 refused, 0 without parent, 0 pages missing
+                """)
+        let summary = try String(decoding: JSONEncoder().encode(report.summary), as: UTF8.self)
+        #expect(!summary.contains("note") && summary.contains("\"missingPages\":3"))
+    }
+
     @Test("gets no wrong row back when pages are zeros", arguments: 0..<8)
     func zeroPages(seed: Int) throws {
         try make()

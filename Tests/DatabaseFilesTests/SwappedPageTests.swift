@@ -11,6 +11,7 @@ struct SwappedPageTests {
     let folder: TemporaryFolder
     let path: String
     let schema: SchemaMigrator
+    private var pages: DatabasePages { DatabasePages(path: path) }
 
     init() throws {
         folder = try TemporaryFolder()
@@ -40,48 +41,8 @@ struct SwappedPageTests {
         try queue.close()
     }
 
-    /// The page that a table's tree begins with.
-    private func root(_ table: String) throws -> Int {
-        let queue = try DatabaseQueue(path: path)
-        defer { try? queue.close() }
-        let pages = try queue.integers("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
-        return try Int(#require(pages.first))
-    }
-
-    /// The place of a cell between two children of a page.
-    private func cell(_ index: Int, of page: Int) throws -> Int {
-        let data = try Data(contentsOf: URL(fileURLWithPath: path))
-        let start = (page - 1) * 4_096
-        #expect(data[start] == 5, "the page has children")
-        let pointer = start + 12 + 2 * index
-        return start + Int(data[pointer]) << 8 + Int(data[pointer + 1])
-    }
-
-    private func child(_ index: Int, of page: Int) throws -> Int {
-        let place = try cell(index, of: page)
-        let data = try Data(contentsOf: URL(fileURLWithPath: path))
-        return data[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private func change(_ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        body(&data)
-        try data.write(to: URL(fileURLWithPath: path))
-    }
-
-    private func swap(_ first: Int, _ second: Int) throws {
-        try change { data in
-            let (first, second) = (
-                (first - 1) * 4_096..<first * 4_096, (second - 1) * 4_096..<second * 4_096
-            )
-            let bytes = Data(data[first])
-            data.replaceSubrange(first, with: Data(data[second]))
-            data.replaceSubrange(second, with: bytes)
-        }
-    }
-
     /// Salvages the database, and expects every row to be in its own table.
-    private func expectAllRows() throws {
+    private func expectAllRows(images: Int64 = 2_000) throws {
         let report = try DatabaseFile(path: path).salvage(into: schema)
         // Rows that were found elsewhere than in their place are told as what may be a part of them.
         #expect(
@@ -92,7 +53,7 @@ struct SwappedPageTests {
             let others = "SELECT id FROM \(table) WHERE CAST(text AS TEXT) NOT LIKE '\(table) ' || id || '%'"
             #expect(try queue.integers(others) == [])
         }
-        #expect(try queue.integers("SELECT count(*) FROM sketch WHERE typeof(text) = 'blob'") == [2_000])
+        #expect(try queue.integers("SELECT count(*) FROM sketch WHERE typeof(text) = 'blob'") == [images])
         try queue.close()
     }
 
@@ -100,25 +61,98 @@ struct SwappedPageTests {
         "gets the rows of two tables with the same columns back into their own, by their keys",
         arguments: [(1, 1), (2, 2), (2, 3), (4, 3), (0, 5), (6, 6)])
     func leaves(first: Int, second: Int) throws {
-        try swap(child(first, of: root("draft")), child(second, of: root("note")))
+        let (draft, note) = try (pages.root("draft"), pages.root("note"))
+        try pages.swap(pages.child(first, of: draft), pages.child(second, of: note))
         try expectAllRows()
     }
 
     @Test("gets them back when the page that a table begins with is one of the two", arguments: 0..<4)
     func roots(index: Int) throws {
-        try swap(root("draft"), child(index, of: root("note")))
+        let (draft, note) = try (pages.root("draft"), pages.root("note"))
+        try pages.swap(draft, pages.child(index, of: note))
         try expectAllRows()
     }
 
-    @Test("keeps the rows of a page that lie beside a damaged key of its parent")
-    func damagedKey() throws {
-        let place = try cell(3, of: root("note")) + 4
-        // The last seven bits of a key of two bytes.
-        try change { data in
-            #expect(data[place] >= 0x80 && data[place + 1] >= 8)
-            data[place + 1] -= 8
+    @Test("gets them back when the page with children is not where other pages with children are")
+    func depth() throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.execute("DELETE FROM draft WHERE id > 250; VACUUM")
+        try queue.close()
+        let (draft, note) = try (pages.root("draft"), pages.root("note"))
+        #expect(try pages.childCount(of: draft) == 1)
+        // The only key between the drafts is one that the first notes can have.
+        try pages.swap(draft, pages.child(0, of: note))
+        _ = try DatabaseFile(path: path).salvage(into: schema)
+        let salvaged = try DatabaseQueue(path: path)
+        for (table, count) in [("draft", 250), ("note", 2_000)] {
+            #expect(try salvaged.integers("SELECT count(*) FROM \(table)") == [Int64(count)])
+            #expect(try salvaged.strings("SELECT text FROM \(table) WHERE text NOT LIKE '\(table) %'") == [])
+        }
+        try salvaged.close()
+    }
+
+    @Test("gets the rows of two tables with other columns back into their own", arguments: [(1, 1), (5, 4)])
+    func shapes(first: Int, second: Int) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.execute("UPDATE sketch SET text = CAST(text AS TEXT)")
+        try queue.close()
+        let (sketch, note) = try (pages.root("sketch"), pages.root("note"))
+        try pages.swap(pages.child(first, of: sketch), pages.child(second, of: note))
+        try expectAllRows(images: 0)
+    }
+
+    @Test("keeps the rows of a page beside a damaged key of its parent", arguments: [0x80, 0xc0, 0xff])
+    func damagedKey(byte: UInt8) throws {
+        let place = try pages.cell(3, of: pages.root("note")) + 4
+        // The first seven bits of a key of two bytes: it is far less than it was, or more.
+        try pages.change { data in
+            #expect(data[place] > 0x80 && data[place + 1] < 0x80 && data[place] != byte)
+            data[place] = byte
             data[18] = 9
         }
         try expectAllRows()
+    }
+
+    @Test("gets the rows of a page back to which a damaged cell of its parent leads")
+    func damagedCell() throws {
+        let root = try pages.root("note")
+        try pages.change { data in
+            let pointer = pages.range(root).lowerBound + 12 + 2 * 3
+            data.replaceSubrange(pointer..<pointer + 2, with: [0, 1])
+        }
+        try expectAllRows()
+    }
+
+    @Test("gives no rows to a table whose page leads to those of another one")
+    func damagedChild() throws {
+        let (draft, note) = try (pages.root("draft"), pages.root("note"))
+        try pages.write(pages.child(0, of: draft), at: pages.cell(0, of: note))
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        let queue = try DatabaseQueue(path: path)
+        for table in ["draft", "note"] {
+            #expect(try queue.strings("SELECT text FROM \(table) WHERE text NOT LIKE '\(table) %'") == [])
+        }
+        // The page to which both lead can be of both.
+        #expect(report.unassigned > 100 && report.saved + report.unassigned == 6_000)
+        try queue.close()
+    }
+
+    @Test("keeps the rows of a table where another one has an older page, of rows that were deleted since")
+    func olderPage() throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.execute("DELETE FROM draft WHERE id NOT BETWEEN 1001 AND 1050; VACUUM")
+        try queue.close()
+        let old = try Data(pages.read()[pages.range(pages.root("draft"))])
+        let later = try DatabaseQueue(path: path)
+        try later.execute("DELETE FROM draft; INSERT INTO draft SELECT id, 'draft ' || id FROM note LIMIT 50")
+        try later.close()
+        let place = try pages.range(pages.child(0, of: pages.root("note")))
+        try pages.change { $0.replaceSubrange(place, with: old) }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        let salvaged = try DatabaseQueue(path: path)
+        #expect(try salvaged.integers("SELECT count(*) FROM draft WHERE id <= 50") == [50])
+        #expect(try salvaged.strings("SELECT text FROM note WHERE text NOT LIKE 'note %'") == [])
+        #expect(report.unassigned == 50)
+        try salvaged.close()
     }
 }

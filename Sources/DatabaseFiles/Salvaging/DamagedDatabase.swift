@@ -20,6 +20,8 @@ struct DamagedDatabase {
     var trees: [Int: DamagedTree] = [:]
     /// The trees and single pages that no root leads to.
     var loose: [DamagedTree] = []
+    /// True if there are more pages of deleted rows than are known.
+    private(set) var hasUnknownFreePages = false
     /// What is wrong, as far as that shows without reading the rows.
     private(set) var faults = 0
 
@@ -67,8 +69,10 @@ struct DamagedDatabase {
             trees[entry.root] = tree
             faults += tree.faults
         }
+        walk.releaseContested(&trees)
         let free = try pages.freePages(header, except: walk.seen)
         if !free.isWhole { faults += 1 }
+        hasUnknownFreePages = header.hasMagic && free.pages.count < header.freelist.count
         walk.note(free.pages)
         try readLoosePages(&walk)
     }
@@ -88,7 +92,9 @@ struct DamagedDatabase {
         }
         // First the trees from their tops, then what is left of them.
         for root in roots.filter({ !children.contains($0) }) + roots {
-            if let tree = try walk.walk(root), !tree.leaves.isEmpty { loose.append(tree) }
+            guard var tree = try walk.walk(root), !tree.leaves.isEmpty else { continue }
+            tree.hasParent = walk.isReferred(to: root)
+            loose.append(tree)
         }
         faults += loose.count
     }

@@ -98,6 +98,7 @@ extension DatabaseFile {
         do {
             return try body()
         } catch let error as SchemaMigrationError {
+            if let refusal = systemRefusal(behind: error) { throw refusal }
             guard [.databaseFailed, .damagedDatabase].contains(error.code),
                 let cause = error.underlyingError as? DatabaseError,
                 [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(cause.resultCode),
@@ -114,6 +115,28 @@ extension DatabaseFile {
                 "\(cause.problem), and no row can be read",
                 remedy: "Restore a backup. Nothing was changed.", underlyingError: cause)
         }
+    }
+
+    /// Returns the system's own reason for which the file can be neither opened nor salvaged, such as missing rights or a
+    /// device that is locked.
+    private func systemRefusal(behind error: SchemaMigrationError) -> SchemaMigrationError? {
+        guard let cause = error.underlyingError as? DatabaseError,
+            [
+                .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_IOERR, .SQLITE_NOTADB, .SQLITE_CORRUPT,
+            ].contains(cause.resultCode), let place = try? damagedPlace()
+        else { return nil }
+        do {
+            _ = try DamagedFile.locked(at: place)
+        } catch let problem as POSIXError where [.EACCES, .EPERM].contains(problem.code) {
+            let obstacle = Obstacle(problem)
+            return SchemaMigrationError(
+                .init(obstacle) ?? .databaseFailed, at: .file(place.lastPathComponent),
+                "\(problem.reason) (SQLite \(cause.extendedResultCode.rawValue))",
+                remedy: obstacle?.remedy
+                    ?? "Nothing was changed. Make the file and its folder readable and writable.",
+                underlyingError: problem)
+        } catch {}
+        return nil
     }
 
     private func damage(_ problem: String, at place: URL, _ cause: DatabaseError? = nil)

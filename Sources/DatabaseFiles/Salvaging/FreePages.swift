@@ -7,10 +7,12 @@ extension PageSource {
     /// - Parameter used: the pages of the trees, which are in use whatever the list says.
     func freePages(_ header: DatabaseHeader, except used: Set<Int>) throws -> (pages: Set<Int>, isWhole: Bool)
     {
+        // A file that was cut off has lost some of them.
+        let last = max(pageCount, header.pageCount)
         var free: Set<Int> = []
         var next = header.hasMagic ? header.freelist.first : 0
         while next != 0 {
-            guard let trunk = try trunk(next), free.insert(next).inserted else { break }
+            guard let trunk = try trunk(next, upTo: last), free.insert(next).inserted else { break }
             free.formUnion(trunk.leaves)
             next = trunk.next
         }
@@ -18,7 +20,7 @@ extension PageSource {
             return (free.subtracting(used), true)
         }
         for number in numbers.dropFirst() where !used.contains(number) && !free.contains(number) {
-            guard let trunk = try trunk(number), !trunk.leaves.isEmpty else { continue }
+            guard let trunk = try trunk(number, upTo: last), !trunk.leaves.isEmpty else { continue }
             free.insert(number)
             free.formUnion(trunk.leaves)
         }
@@ -26,13 +28,13 @@ extension PageSource {
     }
 
     /// Reads a page of the list (fileformat2.html, 1.5).
-    private func trunk(_ number: Int) throws -> (next: Int, leaves: Set<Int>)? {
-        guard let page = try page(number), let next = page.uint32(0), next <= pageCount,
+    private func trunk(_ number: Int, upTo last: Int) throws -> (next: Int, leaves: Set<Int>)? {
+        guard let page = try page(number), let next = page.uint32(0), next <= last,
             let count = page.uint32(4), (0...usableSize / 4 - 2).contains(count)
         else { return nil }
         let leaves = (0..<count).compactMap { page.uint32(8 + 4 * $0) }
         let distinct = Set(leaves)
-        guard distinct.count == count, distinct.allSatisfy({ $0 > 1 && $0 <= pageCount }) else { return nil }
+        guard distinct.count == count, distinct.allSatisfy({ $0 > 1 && $0 <= last }) else { return nil }
         return (next, distinct)
     }
 }

@@ -29,6 +29,8 @@ final class PageSource {
     }
 
     private var recent: [Int: [UInt8]] = [:]
+    /// The number of pages in the chains that were read: in a hostile file, every row goes on in the whole file.
+    private var chainPages = 0
 
     /// Returns a page, which is shorter if the file ends in it; nil if there is none of this number.
     ///
@@ -40,6 +42,7 @@ final class PageSource {
         if let offset = overlay.pages[number] {
             page = try overlay.file?.read(at: offset, count: pageSize) ?? []
         } else {
+            guard number <= fileCount else { return nil }
             page = try file.read(at: (number - 1) * pageSize, count: pageSize)
         }
         if recent.count > 64 { recent.removeAll(keepingCapacity: true) }
@@ -53,11 +56,12 @@ final class PageSource {
         var next = first
         // A chain that leads back to itself meets, sooner or later, the page in the middle of what was read.
         while bytes.count < count {
-            guard next > 1, chain.isEmpty || next != chain[chain.count / 2], let page = try page(next),
-                let following = page.uint32(0)
+            guard next > 1, chain.isEmpty || next != chain[chain.count / 2], chainPages < 100 * fileCount,
+                let page = try page(next), let following = page.uint32(0)
             else { return nil }
+            chainPages += 1
             chain.append(next)
-            let end = min(usableSize, 4 + count - bytes.count)
+            let end = 4 + min(usableSize - 4, count - bytes.count)
             guard end <= page.count else { return nil }
             bytes += page[4..<end]
             next = following
@@ -85,6 +89,8 @@ struct DatabaseHeader {
     /// The number that SQLite has for the encoding of texts.
     let encoding: Int
     let freelist: (first: Int, count: Int)
+    /// The number of pages that the file had; 0 if it is unknown.
+    let pageCount: Int
     /// True if the header has all its constants: a file in another format, or an encrypted one, has not.
     let isIntact: Bool
     /// True if the file says that only newer versions of SQLite can read it.
@@ -103,6 +109,7 @@ struct DatabaseHeader {
             hasMagic && constants && pageSize != nil && bytes[18] == bytes[19] && (3...9).contains(bytes[18])
         reserved = constants && hasMagic && bytes[20] <= 32 ? Int(bytes[20]) : 0
         self.encoding = (1...3).contains(encoding) && hasMagic ? encoding : 1
+        pageCount = hasMagic ? bytes.uint32(28) ?? 0 : 0
         freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
     }
 

@@ -11,8 +11,10 @@ struct Refill {
     var layouts: [TableLayout]
     private(set) var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
-    /// The places of pages that are not those of the tables.
-    private var lost: [SQLName: [TreeLeaf]] = [:]
+    /// The places of the tables' pages that are not there.
+    private var lost: [SQLName: LostPlaces] = [:]
+    /// What was found of tables whose first page is unknown: the keys of trees, and the places of what they lack.
+    private var found: [SQLName: [(keys: ClosedRange<Int64>, lost: LostPlaces)]] = [:]
 
     init(
         _ db: Database, from damaged: DamagedDatabase, _ layouts: [TableLayout], _ interrupter: Interrupter,
@@ -104,10 +106,13 @@ struct Refill {
         var table = tables[name] ?? SalvageReport.Table(name: name.text)
         if let tree = damaged.tree(of: layout.name), tree.isTable == layout.hasRowid {
             var missing = tree.missing
-            for leaf in tree.leaves where try !fill(leaf, layout, insertion, &table) { missing.append(leaf) }
-            table.missingPages += tree.missing.count
-            table.missingKeys += tree.missing.compactMap(\.lostKeys)
-            lost[layout.name] = missing
+            for leaf in tree.leaves where try !fill(leaf, layout, insertion, &table) {
+                missing.append(leaf)
+                damaged.loose.append(DamagedTree(other: leaf, of: tree))
+            }
+            table.missingPages += missing.count
+            table.missingKeys = LostPlaces.keys(of: missing)
+            lost[layout.name] = LostPlaces(missing)
         } else if damaged.entries.contains(where: { $0.name == layout.name }) || damaged.entries.isEmpty {
             table.missingPages += 1
         }
@@ -116,7 +121,7 @@ struct Refill {
 
     /// Inserts the rows of a page.
     ///
-    /// - Returns: false if none of them can be one of the table.
+    /// - Returns: false if none of them can be one of the table: then the page is another's.
     @discardableResult
     private func fill(
         _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion,
@@ -125,9 +130,8 @@ struct Refill {
     ) throws -> Bool {
         try interrupter.check()
         var (fitting, others) = (0, 0)
-        table.unreadable += try damaged.forEachRow(in: leaf) { rowid, record in
-            if !layout.fits(record, rowid: rowid, strictness) {
-                table.unreadable += 1
+        let unreadable = try damaged.forEachRow(in: leaf) { rowid, record in
+            guard layout.fits(record, rowid: rowid, strictness) else {
                 others += 1
                 return
             }
@@ -139,34 +143,35 @@ struct Refill {
             }
         }
         progress?.completedUnitCount += 1
-        return fitting > 0 || others == 0
+        guard fitting > 0 || others == 0 else { return false }
+        table.unreadable += unreadable + others
+        return true
     }
 
-    /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page.
-    private func canHold(_ layout: TableLayout, _ tree: DamagedTree) -> Bool {
-        guard let own = damaged.tree(of: layout.name) else { return true }
-        let places = lost[layout.name] ?? own.missing
-        guard let keys = tree.keys else { return !places.isEmpty }
-        return places.contains { $0.holds(keys) }
-    }
-
-    /// Inserts the rows of pages that no root leads to, when they fit one table alone.
+    /// Inserts the rows of pages that no root leads to, when they fit one table alone that has lost pages.
     private mutating func fillWithLooseRows(_ shadows: Set<SQLName>) throws {
-        let tables = layouts.filter { !$0.isIndex }
-        let complete = Set(
-            tables.map(\.name).filter { (lost[$0] ?? damaged.tree(of: $0)?.missing)?.isEmpty == true })
-        for tree in damaged.loose {
-            var fitting = try damaged.layouts(fitting: tree, among: layouts)
-            // Which of several it is may still show.
-            if fitting.count > 1 { fitting = fitting.filter { canHold($0, tree) } }
-            if let layout = fitting.first, fitting.count == 1, isFilled(layout),
+        var complete: Set<SQLName> = []
+        for layout in layouts where !layout.isIndex {
+            if lost[layout.name] == nil, let tree = damaged.tree(of: layout.name) {
+                lost[layout.name] = LostPlaces(tree.missing)
+            }
+            if lost[layout.name]?.isEmpty == true { complete.insert(layout.name) }
+        }
+        // The largest first, as others may be older copies of a part of them.
+        for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
+            let all = try damaged.layouts(fitting: tree, among: layouts)
+            let fitting = all.filter { canHold($0, tree) }
+            if let layout = fitting.first, fitting.count == 1, isFilled(layout), !mayBeDeleted(tree),
                 !shadows.contains(layout.name), !complete.contains(layout.name)
             {
                 let insertion = RowInsertion(layout, db)
                 var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
                 for leaf in tree.leaves { try fill(leaf, layout, insertion, &table, strictness: .typical) }
                 self.tables[layout.name] = table
-            } else if !fitting.allSatisfy({ $0.isIndex || complete.contains($0.name) }) || fitting.isEmpty {
+                if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
+                    found[layout.name, default: []].append((keys, LostPlaces(tree.missing)))
+                }
+            } else if all.isEmpty || !all.allSatisfy({ $0.isIndex || complete.contains($0.name) }) {
                 unassigned += try tree.leaves.reduce(0) { sum, leaf in
                     var count = 0
                     try damaged.forEachRow(in: leaf) { _, _ in count += 1 }
@@ -175,6 +180,20 @@ struct Refill {
             }
         }
     }
+
+    /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page, or beside what was
+    /// found of it.
+    private func canHold(_ layout: TableLayout, _ tree: DamagedTree) -> Bool {
+        let lost = lost[layout.name]
+        guard let keys = tree.keys else { return lost?.isEmpty != true }
+        if let lost { return lost.hold(keys) }
+        return found[layout.name]?.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) } ?? true
+    }
+
+    /// Returns true for a tree that nothing leads to, if pages of deleted rows are among those.
+    private func mayBeDeleted(_ tree: DamagedTree) -> Bool { damaged.hasUnknownFreePages && !tree.hasParent }
+
+    // MARK: Ids
 
     /// Keeps ids of deleted rows from being given again (autoinc.html).
     private func raiseSequences() throws {
@@ -205,15 +224,5 @@ struct Refill {
             table.orphaned += count
             tables[name] = table
         }
-    }
-}
-
-extension TreeLeaf {
-    /// The keys that the page can have had.
-    fileprivate var lostKeys: ClosedRange<Int64>? {
-        let from = low.map { $0 == .max ? $0 : $0 + 1 } ?? .min
-        let to = high ?? .max
-        guard (low != nil || high != nil) && from <= to else { return nil }
-        return from...to
     }
 }

@@ -58,7 +58,8 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         let more =
             tables.contains { $0.missingPages > 0 }
             ? " More may be missing, because a part of the file is lost." : ""
-        return "\(Self.words(saved, of: found)) entries were saved\(list).\(more)"
+        let entries = found == 1 ? "entry was" : "entries were"
+        return "\(Self.words(saved, of: found)) \(entries) saved\(list).\(more)"
     }
 
     private static func words(_ part: Int, of whole: Int) -> String {
@@ -72,7 +73,9 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
     /// It holds names of tables and keys: for a log on the device, and not for a server.
     public var debugDescription: String {
         let lines = tables.map { table in
-            let keys = table.missingKeys.map { "\($0.lowerBound)...\($0.upperBound)" }.joined(separator: ", ")
+            var ranges = table.missingKeys.prefix(10).map { "\($0.lowerBound)...\($0.upperBound)" }
+            if table.missingKeys.count > 10 { ranges.append("and \(table.missingKeys.count - 10) more") }
+            let keys = ranges.joined(separator: ", ")
             return """
                 \(table.name): \(table.saved) saved, \(table.unreadable) unreadable, \(table.refused) refused, \
                 \(table.orphaned) without parent, \(table.missingPages) pages missing\(keys.isEmpty ? "" : " (keys \(keys))")

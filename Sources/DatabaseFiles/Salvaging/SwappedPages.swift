@@ -4,66 +4,75 @@ extension DamagedDatabase {
     /// Puts pages back that have changed places with one of another table.
     ///
     /// One of the two shows by its keys, which its parents do not expect. The other may not, as the first page of a table
-    /// has no parent: it is the one page whose keys the first place lacks, and whose place can hold those of the first.
+    /// has no parent: it is the one page that fits the first place exactly, and whose place can hold the keys of the first.
     mutating func exchangeSwappedPages(_ layouts: [TableLayout]) throws {
-        var unplaced = Dictionary(loose.map { ($0.root, $0) }) { first, _ in first }
-        for root in trees.keys.sorted() {
-            for place in trees[root]?.missing ?? [] {
-                guard let page = unplaced[place.number],
-                    let other = try counterpart(of: page, at: place, in: root, layouts)
-                else { continue }
-                unplaced[place.number] = nil
-                trees[other.root]?.leaves.removeAll { $0.number == other.leaf.number }
-                trees[other.root]?.leaves += page.leaves
-                trees[root]?.missing.removeAll { $0.number == place.number }
-                trees[root]?.leaves.append(
-                    TreeLeaf(
-                        number: other.leaf.number, low: place.low, high: place.high, keys: other.leaf.keys))
-            }
+        let unplaced = Dictionary(loose.map { ($0.root, $0) }) { first, _ in first }
+        let places = trees.keys.sorted().flatMap { root in
+            (trees[root]?.missing ?? []).filter { unplaced[$0.number] != nil }.map { (root, $0) }
         }
-        loose.removeAll { unplaced[$0.root] == nil }
+        let tables: [Int: TableLayout] = entries.reduce(into: [:]) { tables, entry in
+            guard entry.type == "table" else { return }
+            tables[entry.root] = layouts.first { $0.name == entry.name && !$0.isIndex }
+        }
+        var exchanged: Set<Int> = []
+        // Pages change places by twos, and not by hundreds.
+        for (root, place) in places.prefix(100) {
+            guard let page = unplaced[place.number],
+                let other = try counterpart(of: page, at: place, in: root, tables),
+                exchanged.insert(page.root).inserted
+            else { continue }
+            trees[other.root]?.leaves.removeAll { $0.number == other.leaf.number }
+            trees[other.root]?.leaves += page.leaves
+            trees[other.root]?.missing += page.missing
+            trees[root]?.missing.removeAll { $0.number == place.number }
+            trees[root]?.leaves.append(
+                TreeLeaf(number: other.leaf.number, low: place.low, high: place.high, keys: other.leaf.keys))
+        }
+        loose.removeAll { exchanged.contains($0.root) }
     }
 
     /// Returns the one page that can have been where a loose one is; nil if there is none, or several.
     private func counterpart(
-        of loose: DamagedTree, at place: TreeLeaf, in root: Int, _ layouts: [TableLayout]
+        of loose: DamagedTree, at place: TreeLeaf, in root: Int, _ tables: [Int: TableLayout]
     ) throws -> (root: Int, leaf: TreeLeaf)? {
-        // Unless keys are there twice, the loose page may be where it was, under a damaged parent.
-        guard let keys = loose.keys, let tree = trees[root], let layout = layout(ofRoot: root, layouts),
-            tree.leaves.contains(where: { $0.keys?.overlaps(keys) == true })
+        // Unless keys are there twice, or it has children in the place of a leaf, the loose page may be where it was, under
+        // a damaged parent.
+        guard let keys = loose.keys, let tree = trees[root], let layout = tables[root],
+            loose.leaves.count > 1 && place.holds(keys)
+                || tree.leaves.contains(where: { $0.keys?.overlaps(keys) == true })
         else { return nil }
-        var found: [(root: Int, leaf: TreeLeaf)] = []
-        for (otherRoot, other) in trees where otherRoot != root {
-            for leaf in other.leaves where leaf.holds(keys) {
-                guard let ownKeys = leaf.keys, place.holds(ownKeys) else { continue }
-                let single = DamagedTree(root: leaf.number, isTable: true, leaves: [leaf])
-                guard let otherLayout = self.layout(ofRoot: otherRoot, layouts),
-                    try !self.layouts(fitting: single, among: [layout]).isEmpty,
-                    try !self.layouts(fitting: loose, among: [otherLayout]).isEmpty,
-                    try !shareRows(loose, single)
-                else { continue }
-                found.append((otherRoot, leaf))
-            }
+        let candidates = trees.keys.filter { $0 != root && tables[$0] != nil }.flatMap { other in
+            (trees[other]?.leaves ?? []).filter { place.isExactly($0) && $0.holds(keys) }.map { (other, $0) }
+        }
+        guard candidates.count < 20 else { return nil }
+        let found = try candidates.filter { other, leaf in
+            let single = DamagedTree(root: leaf.number, isTable: true, leaves: [leaf])
+            return try !layouts(fitting: single, among: [layout]).isEmpty
+                && !layouts(fitting: loose, among: tables[other].map { [$0] } ?? []).isEmpty
+                && !hasRow(of: leaf, loose)
         }
         return found.count == 1 ? found[0] : nil
     }
 
-    private func layout(ofRoot root: Int, _ layouts: [TableLayout]) -> TableLayout? {
-        guard let entry = entries.first(where: { $0.root == root && $0.type == "table" }) else { return nil }
-        return layouts.first { $0.name == entry.name && !$0.isIndex }
-    }
-
-    /// Returns true if one is an older copy of the other: then they have rows in common.
-    private func shareRows(_ first: DamagedTree, _ second: DamagedTree) throws -> Bool {
-        func rows(of tree: DamagedTree) throws -> [Int64: [UInt8]] {
-            var rows: [Int64: [UInt8]] = [:]
-            for leaf in tree.leaves {
-                guard let page = try pages.tree(leaf.number) else { continue }
-                for cell in page.cells { rows[cell.rowid ?? 0] = Array(page.bytes[cell.local]) }
-            }
-            return rows
+    /// Returns true if a page has a row that is in a tree, too: then one of them is an older copy.
+    private func hasRow(of leaf: TreeLeaf, _ tree: DamagedTree) throws -> Bool {
+        func rows(in leaf: TreeLeaf) throws -> [(Int64, ArraySlice<UInt8>)] {
+            guard let page = try pages.tree(leaf.number) else { return [] }
+            return page.cells.map { ($0.rowid ?? 0, page.bytes[$0.local]) }
         }
-        let others = try rows(of: second)
-        return try rows(of: first).contains { others[$0.key] == $0.value }
+        let own = Dictionary(try rows(in: leaf)) { first, _ in first }
+        return try tree.leaves.contains { try rows(in: $0).contains { own[$0.0] == $0.1 } }
+    }
+}
+
+extension TreeLeaf {
+    /// Returns true if a page has all keys that the parents say are here, as far as the bounds tell.
+    ///
+    /// Where SQLite divides a page, the key in the parent is the last one that is left in it. A page that lies within the
+    /// bounds by chance, as an older copy of another table may, hardly ever ends there.
+    fileprivate func isExactly(_ page: TreeLeaf) -> Bool {
+        guard let keys = page.keys, holds(keys) else { return false }
+        guard let high else { return low.map { $0 < .max && keys.lowerBound == $0 + 1 } ?? true }
+        return keys.upperBound == high
     }
 }

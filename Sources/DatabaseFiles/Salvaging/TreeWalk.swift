@@ -1,3 +1,5 @@
+import SchemaMigrations
+
 /// A page with rows, and the keys that its parents say are in it.
 struct TreeLeaf {
     let number: Int
@@ -13,8 +15,19 @@ struct TreeLeaf {
         low.map { $0 < keys.lowerBound } ?? true && keys.upperBound <= high ?? .max
     }
 
-    /// False if the parents say that some of its keys are elsewhere.
-    var isInPlace: Bool { keys.map(holds) ?? true }
+    /// Returns the place between the keys of two pages; nil if these are unknown.
+    fileprivate func between(_ previous: TreeLeaf?, _ next: TreeLeaf?) -> TreeLeaf? {
+        var place = TreeLeaf(number: number)
+        if let previous {
+            guard let keys = previous.keys else { return nil }
+            place.low = keys.upperBound
+        }
+        if let next {
+            guard let keys = next.keys, keys.lowerBound > .min else { return nil }
+            place.high = keys.lowerBound - 1
+        }
+        return place
+    }
 }
 
 /// A b-tree as far as it can be reached from its root.
@@ -23,10 +36,12 @@ struct DamagedTree {
     let isTable: Bool
     /// The pages with rows: the leaves, and in a tree of keys all of its pages.
     var leaves: [TreeLeaf] = []
-    /// The pages that are no page of this tree.
+    /// The places whose page is no page of this tree; the number is 0 if it is unknown, too.
     var missing: [TreeLeaf] = []
     /// What is wrong with it, as far as that shows without reading its rows.
     var faults = 0
+    /// True if a page of another tree leads to its root.
+    var hasParent = false
 
     /// The first and the last of its keys, as far as they can be read.
     var keys: ClosedRange<Int64>? {
@@ -38,74 +53,145 @@ struct DamagedTree {
     }
 }
 
+extension DamagedTree {
+    /// Takes a page that is in a tree for one of another tree.
+    init(other leaf: TreeLeaf, of tree: DamagedTree) {
+        self.init(
+            root: leaf.number, isTable: tree.isTable,
+            leaves: [TreeLeaf(number: leaf.number, keys: leaf.keys)],
+            hasParent: true)
+    }
+}
+
 /// Walks b-trees from their roots, and notes which pages were seen.
 struct TreeWalk {
     let pages: PageSource
     private(set) var seen: Set<Int> = []
+    /// The pages of rows that belong in more places than one, by their keys.
+    private(set) var contested: Set<Int> = []
+    /// How often a page was not what its parent says.
+    private var refusals: [Int: Int] = [:]
 
     init(_ pages: PageSource) { self.pages = pages }
 
     /// Walks a tree.
     ///
+    /// Where a page has other keys than its parents say, the page may come from elsewhere, or a key of the parents may be
+    /// damaged. It is a page of the tree if its keys are between those of its neighbours.
+    ///
     /// - Parameter isTable: the kind that it has to have; nil for the kind of its root.
     mutating func walk(_ root: Int, isTable: Bool? = nil) throws -> DamagedTree? {
-        guard !seen.contains(root), let page = try pages.tree(root), isTable ?? page.isTable == page.isTable
-        else { return nil }
+        guard let page = try pages.tree(root), isTable ?? page.isTable == page.isTable else { return nil }
+        guard !seen.contains(root) else {
+            if page.isLeaf { contested.insert(root) }
+            refusals[root, default: 0] += 1
+            return nil
+        }
         var tree = DamagedTree(root: root, isTable: page.isTable)
-        var stack = [(leaf: TreeLeaf(number: root), depth: 0)]
-        // No page is looked at twice as part of a tree, so this ends.
-        while let (next, depth) = stack.popLast() {
-            var place = next
-            guard depth < 40, !seen.contains(place.number), let page = try pages.tree(place.number),
-                page.isTable == tree.isTable, place.number == root || !page.cells.isEmpty,
-                isPlausible(page, in: place)
+        let depth = try leafDepth(below: page)
+        let gaps = try walk(from: TreeLeaf(number: root), at: 0, leavesAt: depth, &tree)
+        let counts = gaps.reduce(into: [:]) { $0[$1.index, default: 0] += 1 }
+        let leaves = tree.leaves
+        for gap in gaps {
+            // Of two in a row, neither has a neighbour.
+            guard gap.isReadable, counts[gap.index] == 1,
+                let place = gap.place.between(leaves[..<gap.index].last, leaves[gap.index...].first)
             else {
-                tree.missing.append(place)
-                tree.faults += 1
+                tree.missing.append(gap.place)
                 continue
             }
-            place.keys = try keys(of: page, in: place)
-            if page.isLeaf || !page.isTable { tree.leaves.append(place) }
-            // Whether such a page belongs to the tree shows when all of its pages are known.
-            guard place.isInPlace else { continue }
-            seen.insert(place.number)
-            tree.faults += page.brokenCells
-            if !page.isLeaf {
-                stack += children(of: page, in: place).reversed().map { ($0, depth + 1) }
+            tree.missing += try walk(from: place, at: gap.depth, leavesAt: depth, &tree).map {
+                $0.place.number == place.number ? gap.place : $0.place
             }
         }
-        settleLeavesOutOfPlace(&tree)
         return tree
     }
 
-    /// Takes away the pages with keys that are not where the parents say, if they lie among those of other pages: they
-    /// come from elsewhere.
+    /// A place without a page of the tree.
+    private struct Gap {
+        let place: TreeLeaf
+        let depth: Int
+        /// The number of leaves before it.
+        let index: Int
+        /// True if there is a page, with other keys than the parents say.
+        let isReadable: Bool
+    }
+
+    /// Returns how deep the leaves of a tree are, by most of some paths to them; nil if it is unknown.
     ///
-    /// Where they lie beside them, it is a key of the parent that is damaged.
-    private mutating func settleLeavesOutOfPlace(_ tree: inout DamagedTree) {
-        guard !tree.leaves.allSatisfy(\.isInPlace) else { return }
-        var next: Int64?
-        let following = Array(
-            tree.leaves.reversed().map { leaf in
-                defer { if leaf.isInPlace { next = leaf.keys?.lowerBound ?? next } }
-                return next
-            }.reversed())
-        var previous: Int64?
-        let leaves = tree.leaves
-        tree.leaves.removeAll()
-        for (leaf, next) in zip(leaves, following) {
-            if leaf.isInPlace {
-                previous = leaf.keys?.upperBound ?? previous
-                tree.leaves.append(leaf)
-            } else if let keys = leaf.keys, previous.map({ $0 < keys.lowerBound }) ?? true,
-                next.map({ keys.upperBound < $0 }) ?? true, seen.insert(leaf.number).inserted
-            {
-                tree.leaves.append(leaf)
-            } else {
-                tree.missing.append(leaf)
+    /// All are equally deep, so a page with children where the others are leaves comes from elsewhere.
+    private func leafDepth(below root: BTreePage) throws -> Int? {
+        let children = root.cells.compactMap(\.child) + (root.lastChild.map { [$0] } ?? [])
+        var depths: [Int: Int] = [:]
+        for number in children.prefix(5) {
+            var (next, depth) = (number, 1)
+            while depth < 40, let page = try pages.tree(next), page.isTable == root.isTable {
+                guard let child = page.isLeaf ? nil : page.cells.first?.child else {
+                    if page.isLeaf { depths[depth, default: 0] += 1 }
+                    break
+                }
+                (next, depth) = (child, depth + 1)
             }
-            if !leaf.isInPlace { tree.faults += 1 }
         }
+        let votes = depths.values.reduce(0, +)
+        return depths.first { $0.value * 2 > votes }?.key
+    }
+
+    /// Walks what is below a place, and adds it to the tree.
+    private mutating func walk(
+        from start: TreeLeaf, at depth: Int, leavesAt leafDepth: Int?, _ tree: inout DamagedTree
+    ) throws -> [Gap] {
+        var gaps: [Gap] = []
+        var stack = [(place: start, depth: depth)]
+        // No page is twice a part of a tree, so this ends.
+        while let (next, depth) = stack.popLast() {
+            var place = next
+            func note(isReadable: Bool) {
+                gaps.append(
+                    Gap(place: place, depth: depth, index: tree.leaves.count, isReadable: isReadable))
+                tree.faults += 1
+            }
+            // A hostile file leads to one page from everywhere.
+            guard depth < 40, refusals[place.number, default: 0] < 4,
+                let page = try pages.tree(place.number), page.isTable == tree.isTable,
+                place.number == tree.root || !page.cells.isEmpty
+            else {
+                note(isReadable: false)
+                continue
+            }
+            place.keys = try keys(of: page, in: place)
+            let isDeepEnough = leafDepth.map { page.isLeaf == (depth == $0) } ?? true
+            let isPart = isDeepEnough && isPart(page, at: place)
+            guard isPart, seen.insert(place.number).inserted else {
+                if isPart, page.isLeaf { contested.insert(place.number) }
+                refusals[place.number, default: 0] += 1
+                note(isReadable: isDeepEnough && !isPart)
+                continue
+            }
+            tree.faults += page.brokenCells
+            if page.isLeaf || !page.isTable { tree.leaves.append(place) }
+            guard !page.isLeaf else { continue }
+            // Where the children of its broken cells are is unknown.
+            for _ in 0..<page.brokenCells {
+                let lost = TreeLeaf(number: 0, low: place.low, high: place.high)
+                gaps.append(
+                    Gap(place: lost, depth: depth + 1, index: tree.leaves.count, isReadable: false))
+            }
+            stack += children(of: page, in: place).reversed().map { ($0, depth + 1) }
+        }
+        return gaps
+    }
+
+    /// Returns true if a page has the keys that its parents say are there.
+    private func isPart(_ page: BTreePage, at place: TreeLeaf) -> Bool {
+        guard page.kind == .tableInterior else { return place.keys.map(place.holds) ?? true }
+        let outside = page.cells.count { cell in
+            guard let rowid = cell.rowid else { return false }
+            // The last child has keys of its own, which are larger.
+            return place.low.map { rowid <= $0 } ?? false || place.high.map { $0 <= rowid } ?? false
+        }
+        // One of several may be damaged.
+        return outside == 0 || outside == 1 && page.cells.count > 1
     }
 
     /// Returns the first and the last key of a page; of one that seems out of place, those with a record.
@@ -136,65 +222,21 @@ struct TreeWalk {
         return children
     }
 
-    /// Returns false if a page of a table is not one where it is: if none of its rows belongs there, or more than one of
-    /// the keys between its children do not.
-    private func isPlausible(_ page: BTreePage, in place: TreeLeaf) -> Bool {
-        guard page.isTable, !page.cells.isEmpty else { return true }
-        let outside = page.cells.count { cell in
-            guard let rowid = cell.rowid else { return false }
-            // The last child of a page has keys of its own, which are larger.
-            return place.low.map { rowid <= $0 } ?? false
-                || place.high.map { page.isLeaf ? $0 < rowid : $0 <= rowid } ?? false
-        }
-        return outside < page.cells.count && (page.isLeaf || outside <= 1)
-    }
+    /// Returns true if a page leads to another one that is no part of its tree.
+    func isReferred(to number: Int) -> Bool { refusals[number] != nil }
 
     /// Notes pages that hold no rows.
     mutating func note(_ numbers: some Sequence<Int>) { seen.formUnion(numbers) }
-}
 
-extension BTreePage {
-    /// The cells whose ids are in order, and between those that the parents give.
-    ///
-    /// A flipped bit in an id breaks the order, unless it is the first or the last one: then it lies alone beyond the
-    /// bound. Where several do, the bound itself is damaged.
-    func cellsInOrder(in place: TreeLeaf) -> [Cell] {
-        guard kind == .tableLeaf else { return cells }
-        let ids = cells.map { $0.rowid ?? 0 }
-        // Nearly always nothing is wrong.
-        let isAscending = zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
-        if isAscending, place.low.map({ low in ids.first.map { low < $0 } ?? true }) ?? true,
-            place.high.map({ high in ids.last.map { $0 <= high } ?? true }) ?? true
-        {
-            return cells
+    /// Takes the pages that belong in several places away from the trees: their rows may tell where they belong.
+    mutating func releaseContested(_ trees: inout [Int: DamagedTree]) {
+        guard !contested.isEmpty else { return }
+        for root in trees.keys {
+            guard let leaves = trees[root]?.leaves else { continue }
+            trees[root]?.missing += leaves.filter { contested.contains($0.number) }
+            trees[root]?.leaves.removeAll { contested.contains($0.number) }
         }
-        // The longest ascending row of them, by the last one of each length.
-        var last: [Int] = []
-        var previous = [Int](repeating: -1, count: ids.count)
-        for index in ids.indices {
-            var (from, to) = (0, last.count)
-            while from < to {
-                let middle = (from + to) / 2
-                if ids[last[middle]] < ids[index] { from = middle + 1 } else { to = middle }
-            }
-            previous[index] = from > 0 ? last[from - 1] : -1
-            if from < last.count { last[from] = index } else { last.append(index) }
-        }
-        var ordered: [Int] = []
-        var next = last.last ?? -1
-        while next >= 0 {
-            ordered.append(next)
-            next = previous[next]
-        }
-        ordered.reverse()
-        if let low = place.low, ordered.count > 1, ids[ordered[0]] <= low, ids[ordered[1]] > low {
-            ordered.removeFirst()
-        }
-        if let high = place.high, ordered.count > 1, let end = ordered.last, ids[end] > high,
-            ids[ordered[ordered.count - 2]] <= high
-        {
-            ordered.removeLast()
-        }
-        return ordered.map { cells[$0] }
+        seen.subtract(contested)
+        contested = []
     }
 }

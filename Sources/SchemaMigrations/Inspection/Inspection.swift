@@ -59,7 +59,7 @@ final class Inspection {
     }
 
     /// Records the tables that migrations in SQL touched, in the first attempt.
-    mutating func add(tables: Set<SQLName>) {
+    func add(tables: Set<SQLName>) {
         suspects.add(tables: tables)
     }
 

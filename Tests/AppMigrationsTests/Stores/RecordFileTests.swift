@@ -96,26 +96,9 @@ struct RecordFileTests {
         #expect(try store.history("Library").map(\.version) == ["2.0"])
     }
 
-    /// Runs a body on the test's folder without root's right to every file.
-    private func withoutRoot(_ body: () throws -> Void) throws {
-        #if os(Linux)
-            if geteuid() == 0 {
-                // setfsuid(2) takes root's rights to files from the calling thread alone. Swift's module lacks it.
-                typealias SetFSUID = @convention(c) (uid_t) -> Int32
-                let setfsuid = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: SetFSUID.self)
-                let somebody: uid_t = 65_534
-                #expect(chown(folder.url.path, somebody, gid_t.max) == 0)
-                _ = setfsuid(somebody)
-                defer { _ = setfsuid(0) }
-                return try body()
-            }
-        #endif
-        try body()
-    }
-
     @Test("a record and its history are kept if only the folder's sync fails")
     func failedSync() throws {
-        try withoutRoot {
+        try folder.withoutRoot {
             let store = try JSONStore(at: url, durability: .recordOnly)
             try launch("1.0", store: store)
             // Files of such a folder can be replaced, but the folder cannot be opened.
@@ -140,7 +123,7 @@ struct RecordFileTests {
 
     @Test("is missing only if a file beside it can be written and read, and the cause is named otherwise")
     func protectedData() throws {
-        try withoutRoot {
+        try folder.withoutRoot {
             let file = DurableFile(at: url)
             try file.checkProtectedData()
             #expect(try folder.fileNames == [])

@@ -11,6 +11,8 @@ struct SalvageTemplate: Sendable {
     let pageSize: Int
     /// The rows of each table, as texts, by their keys.
     let rows: [String: [String: String]]
+    /// The rows that were deleted, and are still on free pages.
+    let deleted: [String: [String: String]]
 
     /// Tables of two shapes, of one shape, without row ids, with long values, of full text, and with a parent.
     static let migrations: [(SchemaVersion, String)] = [
@@ -78,10 +80,20 @@ struct SalvageTemplate: Sendable {
                         sql: "INSERT INTO child VALUES (?, x'00ff', ?)", arguments: [text("child", id), id])
                 }
             }
-            // Their pages become free, with the rows still on them.
-            try db.execute(sql: "DELETE FROM note WHERE id BETWEEN ? AND ?", arguments: [count, count * 2])
         }
-        rows = try queue.read(Self.rows)
+        let all = try queue.read(Self.rows)
+        // Their pages become free, with the rows still on them, as where SQLite is not built to overwrite those.
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA secure_delete = OFF")
+            try db.execute(
+                sql: "DELETE FROM note WHERE id BETWEEN ? AND ?", arguments: [count, count * 2])
+        }
+        let rows = try queue.read(Self.rows)
+        deleted = Dictionary(
+            uniqueKeysWithValues: all.map { table, all in
+                (table, all.filter { rows[table]?[$0.key] == nil })
+            })
+        self.rows = rows
         try queue.close()
     }
 
