@@ -19,6 +19,8 @@ int sqlite3_bind_blob64(sqlite3_stmt *, int, const void *, unsigned long long, v
 int sqlite3_bind_zeroblob(sqlite3_stmt *, int, int);
 int sqlite3_step(sqlite3_stmt *);
 int sqlite3_reset(sqlite3_stmt *);
+sqlite3_stmt *sqlite3_next_stmt(sqlite3 *, sqlite3_stmt *);
+int sqlite3_stmt_busy(sqlite3_stmt *);
 const char *sqlite3_errmsg(sqlite3 *);
 const char *sqlite3_errstr(int);
 sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
@@ -31,6 +33,13 @@ int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 int sqlite3_db_config(sqlite3 *, int, ...);
 
 enum { ok = 0, integer_type = 1, deferred_foreign_keys = 10, data_version = 35 };
+
+void app_migrations_reset_statements(app_migrations_connection *connection) {
+    sqlite3_stmt *statement = sqlite3_next_stmt((sqlite3 *)connection, 0);
+    for (; statement; statement = sqlite3_next_stmt((sqlite3 *)connection, statement)) {
+        if (sqlite3_stmt_busy(statement)) sqlite3_reset(statement);
+    }
+}
 
 void app_migrations_interrupt(app_migrations_connection *connection) {
     sqlite3_interrupt((sqlite3 *)connection);

@@ -13,7 +13,7 @@ struct FreePageTests {
     let schema: SchemaMigrator
     private var pages: DatabasePages { DatabasePages(path: path) }
 
-    /// Makes a database of notes, of which the first half is deleted. Their pages are free, and still have them.
+    /// Makes a database of notes, of which the first half is deleted: their pages are free, and still have them.
     init() throws {
         folder = try TemporaryFolder()
         path = folder.path("app.sqlite")

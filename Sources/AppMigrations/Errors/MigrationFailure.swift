@@ -142,7 +142,8 @@ public struct FailureSummary: Codable, Sendable, Equatable {
 
     /// - Parameter advice: the advice, unless it is the one for the code.
     package init(
-        _ failure: some MigrationFailure, advice: RecoveryAdvice? = nil, version: String?, kind: String? = nil, attempt: Int? = nil
+        _ failure: some MigrationFailure, advice: RecoveryAdvice? = nil, version: String?,
+        kind: String? = nil, attempt: Int? = nil
     ) {
         domain = type(of: failure).errorDomain
         code = failure.code.description

@@ -17,6 +17,10 @@ typedef struct app_migrations_statement app_migrations_statement;
 /// Stops the connection's running statements. May be called from another thread.
 void app_migrations_interrupt(app_migrations_connection *connection);
 
+/// Ends all statements that have not come to their end. As long as there is one, an interrupted connection refuses every other
+/// (https://sqlite.org/c3ref/interrupt.html).
+void app_migrations_reset_statements(app_migrations_connection *connection);
+
 /// Lets a function say, in the course of each long statement, whether to stop it by returning 1; NULL to ask no longer. Takes
 /// the place of the connection's progress handler (https://sqlite.org/c3ref/progress_handler.html).
 void app_migrations_ask_to_stop(

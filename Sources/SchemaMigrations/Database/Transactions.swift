@@ -1,3 +1,4 @@
+import CMigrationSQLite
 import Foundation
 package import GRDB
 
@@ -42,9 +43,23 @@ extension Database {
                 try waitWhileBusy(upTo: commitLimit, interrupter: interrupter) { try commit() }
             }
         } catch {
-            if isInsideTransaction { try? rollback() }
+            undo()
             clearSchemaCache()
             throw error
+        }
+    }
+
+    /// Rolls the transaction back, if SQLite has not.
+    ///
+    /// An open transaction at the end of an access is a fatal error of GRDB's. A connection that was interrupted refuses
+    /// to roll back as long as a statement has not come to its end, such as that of a cursor that a step has kept.
+    private func undo() {
+        guard isInsideTransaction else { return }
+        do {
+            try rollback()
+        } catch {
+            if let connection = sqliteConnection { app_migrations_reset_statements(connection) }
+            if isInsideTransaction { try? rollback() }
         }
     }
 

@@ -111,7 +111,8 @@ extension SchemaMigrator {
     /// Returns the squashed migrations that a database lacks, ascending.
     func allLacking(_ ledger: Ledger, _ baseline: Baseline) -> [SchemaVersion] {
         guard ledger.exists || !ledger.applied.isEmpty else { return [] }
-        return baseline.versions.filter { !ledger.applied.contains($0) && $0 > ledger.floor ?? .min }.inOrder()
+        return baseline.versions.filter { !ledger.applied.contains($0) && $0 > ledger.floor ?? .min }
+            .inOrder()
     }
 
     func tooOld(_ state: String, _ baseline: Baseline) -> SchemaMigrationError {

@@ -13,7 +13,10 @@ struct NewKeys {
         let parent: SQLName
 
         init(_ key: ForeignKey, _ db: Database) throws {
-            columns = try Set(zip(key.columns, key.parentColumns(in: db)).map { [$0, $1].map(\.folded).map { SQLName($0) }.sql })
+            columns = try Set(
+                zip(key.columns, key.parentColumns(in: db)).map {
+                    [$0, $1].map(\.folded).map { SQLName($0) }.sql
+                })
             parent = key.parent
         }
     }

@@ -16,6 +16,26 @@ struct ConnectionTests {
         queue = try folder.queue()
     }
 
+    @Test("is left without a transaction, although it was interrupted while a step keeps a cursor")
+    func interruptedWithCursor() throws {
+        var kept: RowCursor?
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE a(x); INSERT INTO a VALUES (1), (2)")
+            #expect(throws: CancellationError.self) {
+                try db.withWriteTransaction(waitingUpTo: .zero) {
+                    try db.execute(sql: "DELETE FROM a WHERE x = 2")
+                    kept = try Row.fetchCursor(db, sql: "SELECT * FROM a")
+                    _ = try kept?.next()
+                    queue.interrupt()
+                    throw CancellationError()
+                }
+            }
+            #expect(!db.isInsideTransaction)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM a") == 2)
+            kept = nil
+        }
+    }
+
     /// Pragmas, with a value other than the default.
     static let pragmas = [
         ("ignore_check_constraints", "ON"), ("query_only", "1"), ("writable_schema", "ON"),

@@ -17,7 +17,8 @@ struct FailureTableTests {
         ([
             .migrationFailed, .backupFailed, .databaseFailed, .damagedDatabase, .newerDatabase, .twoDatabases,
             .missingDatabase,
-            .damagedLedger, .deviceLocked, .diskFull, .locked, .suspended, .tooOld, .unmanagedDatabase, .differentSet,
+            .damagedLedger, .deviceLocked, .diskFull, .locked, .suspended, .tooOld, .unmanagedDatabase,
+            .differentSet,
             .editedMigration, .differentSchema, .noMigrations, .invalidMigration, .refusedStatement,
             .invalidSnapshot, .invalidRequest,
         ] as [MigrationError.Code]).map { ($0.description, $0.number) }

@@ -216,7 +216,9 @@ private struct RedefineTrial {
         let expected = try plain.writeWithoutTransaction { try PlainRebuild(db: $0).run(sql) }
         var message: String?
         do {
-            let result = try ours.writeWithoutTransaction { try $0.redefine(table: "t", as: sql, editing: true) }
+            let result = try ours.writeWithoutTransaction {
+                try $0.redefine(table: "t", as: sql, editing: true)
+            }
             guard result != .rebuilt else { throw Deviation(text: "rebuilt") }
         } catch let error as SchemaMigrationError where error.code == .migrationFailed {
             message = error.message
