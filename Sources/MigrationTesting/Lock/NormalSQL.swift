@@ -9,7 +9,8 @@ struct NormalSQL: Hashable {
         /// True for a text, a blob or a number.
         let isLiteral: Bool
 
-        static let parameter = Token(text: "?", isLiteral: false)
+        /// Stands for a literal.
+        static let parameter = Token(text: "?", isLiteral: true)
     }
 
     var tokens: [Token] = []
@@ -44,7 +45,7 @@ struct NormalSQL: Hashable {
         for token in tokens {
             let isTight =
                 text.isEmpty || text.hasSuffix("(") || [",", ")", "."].contains(token.text)
-                || text.hasSuffix(".")
+                || text.hasSuffix(".") || Self.isOperator(text.suffix(1) + token.text)
             text += isTight ? token.text : " \(token.text)"
         }
         // A text may hold line breaks, and each statement has one line.
@@ -58,6 +59,10 @@ struct NormalSQL: Hashable {
             copy.tokens[index] = .parameter
         }
         return copy
+    }
+
+    private static func isOperator(_ text: String) -> Bool {
+        ["<>", "!=", "<=", ">=", "==", "||", "->", "<<", ">>"].contains(text)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

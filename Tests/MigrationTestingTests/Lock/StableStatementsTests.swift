@@ -54,8 +54,8 @@ struct StableStatementsTests {
     @Test("have the values that stand in the code, also a date")
     func constants() throws {
         let today = Date().formatted(.iso8601.year().month().day())
-        let lines = try lines { try $0.execute(sql: "UPDATE a SET value = '\(today)' WHERE id > -1.5") }
-        #expect(lines == ["UPDATE a SET value = '\(today)' WHERE id > - 1.5"])
+        let lines = try lines { try $0.execute(sql: "UPDATE a SET value = '\(today)' WHERE id <> -1.5 || 2") }
+        #expect(lines == ["UPDATE a SET value = '\(today)' WHERE id <> - 1.5 || 2"])
     }
 
     @Test("have no values of rows, and one line for lists of any length")
