@@ -71,19 +71,18 @@ struct SavedRecord {
 
     /// Returns true if the bytes can be a text.
     ///
-    /// Nobody writes four NULs into one, or many, but a lost sector is full of them, and so is a page of numbers.
+    /// Nobody writes three NULs into one, but a lost sector is full of them, and so is a page of numbers.
     private func isText(_ range: Range<Int>) -> Bool {
-        var (zeros, longest, sum) = (0, 0, 0)
+        var (zeros, longest) = (0, 0)
         var all: UInt8 = 0
         bytes.withUnsafeBufferPointer { bytes in
             for byte in bytes[range] {
                 all |= byte
                 zeros = byte == 0 ? zeros + 1 : 0
                 longest = max(longest, zeros)
-                sum += zeros > 0 ? 1 : 0
             }
         }
-        guard longest < 4, encoding != 1 || sum < 16 else { return false }
+        guard longest < 3 else { return false }
         guard encoding == 1 else { return range.count % 2 == 0 }
         return all < 0x80 || bytes[range].isUTF8
     }
