@@ -102,6 +102,7 @@ struct UnreachableDatabaseTests {
         let other = try DatabaseQueue(path: notes.path)
         try other.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN EXCLUSIVE; INSERT INTO folder VALUES (5, 'five')")
+            defer { #expect(throws: Never.self) { try db.execute(sql: "ROLLBACK") } }
             let file = DatabaseFile(
                 path: notes.path, ifDamaged: .salvage(into: notes.schema), configuration: Configuration(),
                 waitingFor: .zero)
@@ -111,7 +112,6 @@ struct UnreachableDatabaseTests {
             }
             #expect(errors.map(\.code) == [.locked, .locked])
             #expect(errors.map(\.advice) == [.wait, .wait])
-            try db.execute(sql: "ROLLBACK")
         }
         try other.close()
         #expect(try notes.names() == ["app.sqlite"])
