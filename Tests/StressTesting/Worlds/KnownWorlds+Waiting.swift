@@ -57,7 +57,7 @@ extension KnownWorld {
                     .init(110, .rows, in: .database(0), manager: 1),
                 ], managers: [.init(), .init(adopting: .tables)]),
             [
-                .launch(1), .launch(.secondBuild(of: 1), .whole, .dies(before: 3)),
+                .launch(1), .launch(.secondBuild(of: 1), .whole, .dies(before: 2)),
                 .launch(.secondBuild(of: 1)), .damage(.database(1)), .twice(3, .lose(1)),
             ], endsWith: nil),
         // The removal was to run again, and the import was not.
@@ -115,7 +115,7 @@ extension KnownWorld {
             "files are imported before they are deleted though a newer release has not reached the manager",
             SmallApp(
                 steps: [.init(20, .imports, in: .database(1)), .init(21, .removal)],
-                managers: [.init(adopting: .version), .init(adopting: .version)]),
+                managers: [.init(adopting: .version), .init()]),
             [.oldInstall, .launch(3, .without(manager: 0)), .launch(2), .launch(3)]),
         KnownWorld(
             "a release that does not have a step cannot have it tried again",
