@@ -169,6 +169,21 @@ extension KnownWorld {
                     .init(30, .transaction, in: .database(0), manager: 1),
                 ], move: .init(20), managers: [.init(hasVersionChanges: true), .init()]),
             [.twice(3, .replace(0)), .lose(.files), .launch(2), .launch(3)], endsWith: nil),
+        KnownWorld(
+            "rows that come between the launch and the first batch are in the new form already",
+            SmallApp(
+                steps: [.init(20, .rows, in: .database(0))], move: .init(10),
+                managers: [.init(adopting: .version)]),
+            [.launch(1), .write(.append), .launch(2), .write(.append), .runDeferred()]),
+        KnownWorld(
+            "a finishing step does not run after the deferred one has failed",
+            SmallApp(
+                steps: [
+                    .init(20, .rows, in: .database(0)),
+                    .init(30, .transaction, in: .database(0), finishes: 20),
+                ], move: .init(10), managers: [.init(adopting: .version)]),
+            [.launch(1), .write(.append), .launch(2), .launch(3, .whole, .failsAlways(20))],
+            endsWith: "stepFailed"),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
