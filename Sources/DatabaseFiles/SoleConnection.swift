@@ -42,6 +42,8 @@ final class SoleConnection {
 
     private func lock(marking mark: Bool) throws {
         try queue.inDatabase { db in
+            // An interrupt may come before the last statement.
+            defer { db.rollbackIfOpen() }
             try interrupter.allowInterrupts(of: db) {
                 wasWAL = try wasWAL || journalMode(db) == "wal"
                 // Leaves WAL mode only for the last connection (pragma.html, journal_mode).

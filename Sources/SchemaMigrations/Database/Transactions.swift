@@ -43,7 +43,7 @@ extension Database {
                 try waitWhileBusy(upTo: commitLimit, interrupter: interrupter) { try commit() }
             }
         } catch {
-            undo()
+            rollbackIfOpen()
             clearSchemaCache()
             throw error
         }
@@ -53,7 +53,7 @@ extension Database {
     ///
     /// An open transaction at the end of an access is a fatal error of GRDB's. A connection that was interrupted refuses
     /// to roll back as long as a statement has not come to its end, such as that of a cursor that a step has kept.
-    private func undo() {
+    package func rollbackIfOpen() {
         guard isInsideTransaction else { return }
         do {
             try rollback()
