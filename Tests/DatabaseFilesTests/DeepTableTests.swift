@@ -17,14 +17,11 @@ struct DeepTableTests {
     init() throws {
         folder = try TemporaryFolder()
         path = folder.path("app.sqlite")
-        schema = try SchemaMigrator(migrations: [
-            SQLMigration(
-                version: 1, name: "begin",
-                sql: """
-                    CREATE TABLE draft(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-                    CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-                    """)
-        ])
+        schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE draft(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                """)
         let queue = try DatabaseQueue(path: path)
         try queue.execute("PRAGMA page_size = 512; VACUUM")
         try schema.migrate(queue)

@@ -17,11 +17,8 @@ struct FreePageTests {
     init() throws {
         folder = try TemporaryFolder()
         path = folder.path("app.sqlite")
-        schema = try SchemaMigrator(migrations: [
-            SQLMigration(
-                version: 1, name: "begin",
-                sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);")
-        ])
+        schema = try SchemaMigrator(
+            tables: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);")
         let queue = try DatabaseQueue(path: path)
         try schema.migrate(queue)
         for range in [1...4_000, 4_001...8_000] {

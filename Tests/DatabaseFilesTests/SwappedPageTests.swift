@@ -16,15 +16,12 @@ struct SwappedPageTests {
     init() throws {
         folder = try TemporaryFolder()
         path = folder.path("app.sqlite")
-        schema = try SchemaMigrator(migrations: [
-            SQLMigration(
-                version: 1, name: "begin",
-                sql: """
-                    CREATE TABLE draft(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-                    CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-                    CREATE TABLE sketch(id INTEGER PRIMARY KEY, text TEXT NOT NULL, image BLOB);
-                    """)
-        ])
+        schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE draft(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                CREATE TABLE sketch(id INTEGER PRIMARY KEY, text TEXT NOT NULL, image BLOB);
+                """)
         let queue = try DatabaseQueue(path: path)
         try schema.migrate(queue)
         try queue.write { db in

@@ -29,7 +29,7 @@ struct SampleProcess {
 
 extension String {
     /// The text with durations replaced by `TIME` and timestamps by `DATE`.
-    fileprivate var withoutTimes: String {
+    var withoutTimes: String {
         replacing(#/ +\d+\.\d+ m?s\b/#, with: "  TIME").replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "DATE")
     }
 }

@@ -59,7 +59,7 @@ extension String {
 
     /// The text left on the screen, with uncolored spacing before the times.
     fileprivate var left: String {
-        lines.map(\.leftOfLine).joined(separator: "\n").replacing(#/ +(TIME|\d+\.\d+ m?s\b)/#, with: "  TIME")
+        lines.map(\.leftOfLine).joined(separator: "\n").withoutTimes.replacing(#/ +TIME/#, with: "  TIME")
     }
 
     /// The text left of a line after the terminal returned to its start, erased it and overwrote it.

@@ -13,7 +13,7 @@ import MigrationDiagnostics
 /// A schema step is pending if the database's own ledger lacks one of its migrations, or has unknown ones that the step
 /// undoes. On a downgrade nothing else than such undoing is pending.
 ///
-/// What comes after it elsewhere waits, too, and the launch is not complete: the version that was there will run it.
+/// Later steps elsewhere wait, too, and the launch is not complete: the version that was there will run them.
 ///
 /// Deferred steps wait for `runDeferred`, except those whose deadline has come: a step that is `finishing:` a deferred one
 /// needs its work, so that is done before any work of the manager at or above the version of that step.

@@ -44,7 +44,7 @@ public struct AppVersion: Sendable {
     /// element, `[0]` for `0.0`. A number beyond the last is zero.
     public var numbers: [UInt64] { parts.numbers.list }
 
-    /// What the text says.
+    /// The version as it was parsed.
     fileprivate let parts: Parts
 
     /// An object, because records, plans and errors hold versions by the dozen, and copy each as one reference.

@@ -13,7 +13,7 @@ struct Refill {
     private(set) var unassigned = 0
     /// The places of the tables' pages that are not there.
     private var lost: [SQLName: LostPlaces] = [:]
-    /// What was found of tables whose first page is unknown: the keys of trees, and the places of what they lack.
+    /// The parts of tables whose first page is unknown: the keys of each tree, and the places of what it lacks.
     private var found: [SQLName: [(keys: ClosedRange<Int64>, lost: LostPlaces)]] = [:]
 
     init(

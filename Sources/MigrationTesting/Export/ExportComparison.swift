@@ -1,9 +1,9 @@
 import Foundation
-import GRDB
+package import GRDB
 import MigrationTools
 
 /// Compares a database that files have migrated with one that GRDB's migrator has.
-enum ExportComparison {
+package enum ExportComparison {
     /// Returns how the databases differ, a sentence each.
     ///
     /// - Parameters:
@@ -11,7 +11,7 @@ enum ExportComparison {
     ///   - migrated: the database of the migrator.
     ///   - again: makes another one of the migrator; what differs from one run of the migrator to the next, such as random values,
     ///     is no difference.
-    static func differences(
+    package static func differences(
         of replayed: DatabaseQueue, from migrated: DatabaseQueue, again: () throws -> DatabaseQueue
     ) throws -> [String] {
         let expected = try migrated.writeWithoutTransaction(DatabaseContents.init)

@@ -6,21 +6,13 @@ extension KnownWorld {
         // The files were deleted, and what was in them had not been imported.
         KnownWorld(
             "what comes after a step in a database that a newer release has used waits for it",
-            SmallApp(
-                steps: [
-                    .init(10, .transaction, in: .database(0), manager: 1),
-                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
-                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            importing,
             [
                 .launch(1), .write(.insert), .launch(3, .through(10)), .restore(.files, after: 2), .launch(2),
             ], endsWith: "newerThanThisProcess"),
         KnownWorld(
             "what has waited runs when the newer release is back",
-            SmallApp(
-                steps: [
-                    .init(10, .transaction, in: .database(0), manager: 1),
-                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
-                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            importing,
             [
                 .launch(1), .write(.insert), .launch(3, .through(10)), .restore(.files, after: 2), .launch(2),
                 .launch(3),
@@ -186,5 +178,10 @@ extension KnownWorld {
             endsWith: "stepFailed"),
     ]
 
+    private static let importing = SmallApp(
+        steps: [
+            .init(10, .transaction, in: .database(0), manager: 1),
+            .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+        ], managers: [.init(adopting: .version), .init(adopting: .version)])
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
 }

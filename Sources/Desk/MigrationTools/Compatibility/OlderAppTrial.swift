@@ -1,5 +1,4 @@
 import AppMigrations
-import Foundation
 package import GRDB
 import SchemaMigrations
 import TextOutput
@@ -11,7 +10,7 @@ import TextOutput
 package struct OlderAppTrial {
     private let older: DatabaseQueue
     private let newer: DatabaseQueue
-    /// What SQLite's random functions return: the same in both databases.
+    /// The numbers of SQLite's random functions, the same in both databases.
     private let chance = Locked(RandomNumbers(seed: 0))
 
     /// Prepares two databases with rows.
@@ -34,7 +33,9 @@ package struct OlderAppTrial {
         try migrate(newer)
         for queue in [older, newer] {
             queue.writeWithoutTransaction { db in
-                for function in chance.functions { db.add(function: function) }
+                for function in DatabaseFunction.random({ [chance] in chance.withLock { $0.next() } }) {
+                    db.add(function: function)
+                }
             }
         }
     }
@@ -151,22 +152,5 @@ package struct OlderAppTrial {
             if try rows(older) != rows(newer) { return "\(clause) table \(table.name.text.quoted)" }
         }
         return nil
-    }
-}
-
-extension Locked<RandomNumbers> {
-    /// SQLite's random functions, with these numbers.
-    fileprivate var functions: [DatabaseFunction] {
-        [
-            DatabaseFunction("random", argumentCount: 0) { [self] _ in
-                withLock { Int64(bitPattern: $0.next()) }
-            },
-            DatabaseFunction("randomblob", argumentCount: 1) { [self] arguments in
-                let count = max(1, Int.fromDatabaseValue(arguments[0]) ?? 1)
-                return withLock { numbers in
-                    Data((0..<count).map { _ in UInt8(truncatingIfNeeded: numbers.next()) })
-                }
-            },
-        ]
     }
 }

@@ -69,13 +69,8 @@ struct DayTrial {
                 try value(function, [now.databaseValue])
             }
         }
-        let chance = Int64(now.prefix(4)) ?? 0
-        return ofTime + constants + [
-            DatabaseFunction("random", argumentCount: 0) { _ in chance },
-            DatabaseFunction("randomblob", argumentCount: 1) { arguments in
-                Data(repeating: UInt8(chance % 251), count: max(1, Int.fromDatabaseValue(arguments[0]) ?? 1))
-            },
-        ]
+        let chance = UInt64(now.prefix(4)) ?? 0
+        return ofTime + constants + DatabaseFunction.random { chance }
     }
 }
 
