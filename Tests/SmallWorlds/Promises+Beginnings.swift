@@ -135,7 +135,9 @@ extension Promises {
         by manager: Int, in databases: [Place], _ release: SmallRelease, _ own: [Seen]
     ) -> Int? {
         let lives = databases.compactMap { places[$0]?.managers[manager] }.filter { $0.floor != nil }
-        guard let lowest = lives.compactMap(\.floor).min() else { return nil }
+        // What the app has said of a damaged database, it has said of the install.
+        let said = databases.compactMap { places[$0]?.replaced[line(manager)] }
+        guard let lowest = (lives.compactMap(\.floor) + said).min() else { return nil }
         let finished = lives.flatMap { [$0.finished, $0.mayHaveFinished] }.compactMap(\.self).max()
         let kept = finished.map { $0 * 10 } ?? lowest
         return min(kept, earliest(of: own, before: release) ?? kept)
@@ -181,8 +183,10 @@ extension Promises {
             return fresh(release)
         }
         if life.databases.contains(place) { return begins(release.version, isFresh: true) }
-        if let finished = life.finished {
-            return begins(min(finished, release.number) * 10, isFresh: finished >= release.number)
+        if let finished = [life.finished, life.mayHaveFinished].compactMap(\.self).max() {
+            return begins(
+                min(finished, release.number) * 10, isFresh: finished >= release.number,
+                owesOnly: life.mayHaveFinished == nil ? false : nil)
         }
         // Its first launch has not been completed.
         if life.highest > release.number {

@@ -152,11 +152,13 @@ extension Promises {
             if outcome.diedIn == nil { places[place]?.deaths[release, default: 0] += 1 }
             places[place]?.mayRepeat = true
         }
-        // A release that does not have the step forgets nothing of it.
+        // A release that does not have the step forgets nothing of it, nor one that has died before it has begun.
         if let retried,
             app.step(retried.id).map({ app.steps(of: $0.manager, in: release).contains($0) }) ?? true
         {
-            places[app.place(of: retried.id)]?.fatal[retried.id] = nil
+            forgetDeaths(
+                in: retried.id, self.place(of: retried),
+                isCertain: !outcome.died || outcome.entered.contains(retried.id))
         }
         guard let id = outcome.diedIn else { return }
         let place = id < 0 ? store : app.place(of: id)
@@ -256,9 +258,11 @@ extension Promises {
                     life.isCertain = false
                     places[store]?.managers[manager]?.isCertain = false
                 }
-                if !isDowngrade(place, manager), isHeldBack != true {
+                if !isDowngrade(place, manager), isHeldBack == nil {
+                    life.mayHaveFinished = release.number
+                } else if !isDowngrade(place, manager), isHeldBack == false {
                     (life.finished, life.mayHaveFinished) = (release.number, nil)
-                    if place != store, isHeldBack == false {
+                    if place != store {
                         places[store]?.managers[manager]?.databases.insert(place)
                     }
                 }

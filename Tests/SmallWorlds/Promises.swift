@@ -131,7 +131,7 @@ package struct Promises: Sendable {
         return app.steps.contains { step in
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
-            let isDenied = app.managers[step.manager].adopting == .newApp && places[.files]?.isOld == true
+            let isDenied = app.takesForNew(step) && places[.files]?.isOld == true
             // What comes back from a backup is not imported again, nor where there was nothing to import.
             let life = places[step.place]?.managers[step.manager]
             let isUnneeded =
@@ -263,6 +263,8 @@ package struct Promises: Sendable {
         default: return nil
         }
         for manager in app.managers(in: release) where outcome.results[manager] == .finished {
+            // Deferred work waits for the steps before it, also those that a newer release holds.
+            if deferred == true, isHeldBack(manager) != false { continue }
             for step in app.steps(of: manager, in: release)
             where step.isDeferred == deferred && step.version <= limit && step.onFreshInstall != .only {
                 let problem = isDone(step, outcome, found, isExtension: event.isFromExtension)

@@ -156,6 +156,8 @@ struct Beginnings {
         case .freshInstall: return .fresh(.install)
         case .adoption, .upgrade, .downgrade:
             guard let record else { return beginning(beside: launch) }
+            // The first launch of a new install goes on, though a lower version has come between.
+            if record.freshBuild == request.build { return .fresh(.install) }
             // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
             // version that was launched for a while has not made the data older.
             let stands = record.completed ?? record.start ?? .zero

@@ -40,7 +40,9 @@ final class DeferredRun {
     private func next() -> Action {
         while turn < turns.count, !isOver() {
             let (index, pending) = (turns[turn], steps[turns[turn]])
-            if run.missing(before: pending) != nil {
+            if let missing = run.missing(before: pending) {
+                // Only an update of the app ends that.
+                if run.plan.isHeld(missing) { report(run.isMissing(missing, before: pending), of: pending) }
                 turn += 1
                 continue
             }

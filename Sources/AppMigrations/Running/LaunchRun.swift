@@ -170,21 +170,3 @@ final class LaunchRun {
         .elsewhere(run.journal.saving()) { _ in .end(error) }
     }
 }
-
-extension RunState {
-    /// The error of a step that cannot run before another one is done.
-    fileprivate func isMissing(
-        _ missing: LaunchPlan.StepKey, before pending: LaunchPlan.PendingStep
-    ) -> MigrationError {
-        let isHeld = plan.isHeld(missing)
-        let place = plan.places[missing.place].steps.name
-        return MigrationError(
-            isHeld ? .newerThanThisProcess : .stepFailed,
-            "\(pending.step.titleAndSource) was not run: "
-                + (isHeld
-                    ? "a newer app has used \(place), in which step \(missing.id.version) is not done"
-                    : "deferred step \(missing.id.version) is not done"),
-            remedy: isHeld ? "Update the app, or restore \(place)." : "The next launch tries it again.",
-            work: plan.work(of: pending))
-    }
-}

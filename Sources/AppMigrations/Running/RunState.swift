@@ -51,6 +51,22 @@ final class RunState {
         pending.prerequisites.first(where: unfinished.contains)
     }
 
+    /// The error of a step that cannot run before another one is done.
+    func isMissing(
+        _ missing: LaunchPlan.StepKey, before pending: LaunchPlan.PendingStep
+    ) -> MigrationError {
+        let isHeld = plan.isHeld(missing)
+        let place = plan.places[missing.place].steps.name
+        return MigrationError(
+            isHeld ? .newerThanThisProcess : .stepFailed,
+            "\(pending.step.titleAndSource) was not run: "
+                + (isHeld
+                    ? "a newer app has used \(place), in which step \(missing.id.version) is not done"
+                    : "deferred step \(missing.id.version) is not done"),
+            remedy: isHeld ? "Update the app, or restore \(place)." : "The next launch tries it again.",
+            work: plan.work(of: pending))
+    }
+
     /// Notes that a step is no longer pending.
     func noteEnded(_ pending: LaunchPlan.PendingStep) {
         unfinished.removeAll { $0 == pending.key }

@@ -169,6 +169,20 @@ struct BeginningTests {
         #expect(begins(nil, answer: "2.0") == .fresh(.database))
     }
 
+    @Test("the first launch of a new install goes on in a new database, though a lower version has come between")
+    func visited() {
+        func begins(freshIn build: String) -> Beginning {
+            var record = record(start: "2.0")
+            record.freshBuild = build
+            return Beginnings(
+                request: request("2.0"), places: [self.place(record: record), self.place()],
+                answer: AdoptionAnswer(version: nil)
+            ).inDatabase(1, .upgrade(from: "1.0"), record, isKnown: false)
+        }
+        #expect(begins(freshIn: "2.0 (7)") == .fresh(.install))
+        #expect(begins(freshIn: "2.0 (6)") == .fresh(.database))
+    }
+
     @Test("tables of another build, or of an answer, are not new")
     func notNew() {
         let tables = place("2.0 (6)", evidence: .ledgerOnly)

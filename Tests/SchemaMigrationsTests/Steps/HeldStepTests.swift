@@ -13,9 +13,9 @@ struct HeldStepTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func manager(_ version: AppVersion, removes: Bool = true, fails: Bool = false) throws
-        -> MigrationManager
-    {
+    private func manager(
+        _ version: AppVersion, removes: Bool = true, fails: Bool = false, defers: Bool = false
+    ) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp,
             store: JSONStore(at: folder.file("migrations.json")),
@@ -28,6 +28,7 @@ struct HeldStepTests {
             log.add("import")
         }
         if removes { manager.whenMigratingToVersion("2.1") { [log] in log.add("remove") } }
+        if defers { manager.afterMigratingToVersion("2.1-1") { [log] _ in log.add("tidy up") } }
         return manager
     }
 
@@ -64,5 +65,24 @@ struct HeldStepTests {
         try FileManager.default.removeItem(at: folder.file("data.sqlite"))
         try manager("3.0").migrate()
         #expect(log.lines == ["import", "remove", "from 1.0 to 3.0"])
+    }
+
+    @Test("is waited for by deferred work, which no other run of this app can do")
+    func deferredStep() async throws {
+        try bringBackStore()
+        let old = try manager("2.1", removes: false, defers: true)
+        try await old.migrate()
+        let report = try await old.runDeferred()
+        #expect(report.completed == [])
+        #expect(report.pending.map(\.work.version) == ["2.1-1"])
+        let error = try #require(report.failures.first)
+        #expect(error.code == .newerThanThisProcess)
+        #expect(error.advice == .updateApp)
+        #expect(!report.canContinue)
+        #expect(log.lines == [])
+        let new = try manager("3.0", defers: true)
+        try await new.migrate()
+        try await new.runDeferred()
+        #expect(log.lines == ["import", "remove", "from 1.0 to 3.0", "tidy up"])
     }
 }

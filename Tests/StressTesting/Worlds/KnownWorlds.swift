@@ -36,7 +36,7 @@ package struct KnownWorld: Sendable {
 
     /// All of them.
     package static let all =
-        found + beginnings + lives + deaths + repairs + searched + searchedAgain + waiting
+        found + beginnings + lives + deaths + repairs + searched + searchedAgain + waiting + rare
 
     /// Worlds in which the package, or the promises, were wrong once.
     private static let found = [
