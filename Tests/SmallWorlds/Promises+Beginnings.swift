@@ -95,8 +95,10 @@ extension Promises {
             return .begins(answer)
         }
         if let earliest = earliest(of: seen, before: release) {
+            // Where it is not certain, the manager may have begun in an older release, which has done what it owed.
             let isCertain = !seen.contains(where: \.isDoubtful)
-            return .begins(Beginning(floor: earliest, isCertain: isCertain, owesRun: true))
+            return .begins(
+                Beginning(floor: earliest, isCertain: isCertain, owesRun: isCertain ? true : nil))
         }
         if !memory.replaced.isEmpty, own.isEmpty { return .undecided }
         if place != store, isUnknown(place, line) {

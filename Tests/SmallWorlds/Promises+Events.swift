@@ -413,10 +413,6 @@ extension Promises {
             places[place]?.repeats[step.id, default: 0] += 1
         }
         for other in app.managers.indices { forget(place, other, isCertain: true) }
-        var life = Life(floor: version)
-        life.hasFound = true
-        life.highest = version / 10
-        places[place]?.managers[manager] = life
     }
 
     /// Forgets what was remembered of a manager's steps.

@@ -169,7 +169,7 @@ struct BeginningTests {
         #expect(begins(nil, answer: "2.0") == .fresh(.database))
     }
 
-    @Test("the first launch of a new install goes on in a new database, though a lower version has come between")
+    @Test("a first launch goes on in a new database, though a lower version has come between")
     func visited() {
         func begins(freshIn build: String) -> Beginning {
             var record = record(start: "2.0")

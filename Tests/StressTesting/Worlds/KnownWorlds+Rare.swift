@@ -66,6 +66,25 @@ extension KnownWorld {
                     .init(20, .transaction, in: .database(0), manager: 1),
                 ], move: .init(20), managers: [.init(adopting: .version), .init()], storeInDatabase: true),
             [.launch(3, .without(manager: 0)), .twice(2, .lose(0))], endsWith: nil),
+        KnownWorld(
+            "a database's record says more of an install than the version assumed for a damaged store",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(0), manager: 1),
+                    .init(20, .transaction, in: .database(1), manager: 1),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(2, .through(10)), .damage(.files), .twice(3, .lose(1)),
+                .call(.replaceRecord(manager: 1, assuming: 30)), .launch(3),
+            ]),
+        KnownWorld(
+            "a manager may have begun in an older release that knew no newer one",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(1)),
+                    .init(21, .transaction, in: .database(0), manager: 1, onFreshInstall: .run),
+                ], managers: [.init(hasVersionChanges: true), .init()], storeInDatabase: true),
+            [.launch(2), .launch(3, .whole, .dies(before: 2)), .twice(2, .lose(0)), .launch(3)]),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
