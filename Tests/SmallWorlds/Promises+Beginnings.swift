@@ -41,8 +41,8 @@ extension Promises {
     /// | the manager has been here | goes on |
     /// | the app has removed what was known of the manager, with its data | is new here |
     /// | newer releases were launched here, and none before them | does nothing |
-    /// | the store has forgotten the manager, and a database of its own has not | begins at what it has completed there |
     /// | what was known here was damaged, and the app has named a version instead | begins at that version |
+    /// | the store has forgotten the manager, and a database of its own has not | begins at what it has completed there |
     /// | nothing is here, or nothing but this build has been | begins in a database where it stands elsewhere |
     /// | the app names the version of the data | begins at it |
     /// | the app names the lowest version that it can have | begins there, or where this place was launched first, by another build |
@@ -70,6 +70,10 @@ extension Promises {
         let knowsNothing = isBlank && own.isEmpty
         let seen = knowsNothing ? inOrder(databases.flatMap { places[$0]?.seen[line] ?? [] }) : own
         if isDowngrade(seen, release) { return .notAtAll }
+        if let floor = memory.replaced[line] {
+            return floor > release.ceiling
+                ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true, isLost: true))
+        }
         if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
         {
             let lives = databases.compactMap { places[$0]?.managers[manager] }
@@ -80,10 +84,6 @@ extension Promises {
                 Beginning(
                     floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
                     isKept: true, isLost: true))
-        }
-        if let floor = memory.replaced[line] {
-            return floor > release.ceiling
-                ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true, isLost: true))
         }
         if place != store, isNew(place, line, release) {
             return startInNewDatabase(place, of: manager, release)

@@ -111,7 +111,15 @@ extension Promises {
             other.manager == step.manager && other.version == step.version && other.id != step.id
                 && recordPlace(other.place) == store && recordPlace(step.place) != store
                 && !here.contains(other)
-                && (places[store]?.data.runs[other.id] ?? places[.files]?.data.runs[other.id]) != nil
+                && isSettled(other)
+        }
+    }
+
+    /// True if a step of the store may have come to its end.
+    private func isSettled(_ step: Step) -> Bool {
+        [store, .files].compactMap { places[$0] }.contains { memory in
+            memory.data.runs[step.id] != nil || memory.skipped.contains(step.id)
+                || memory.maybeSkipped.contains(step.id)
         }
     }
 
@@ -154,7 +162,8 @@ extension Promises {
         }
         // A release that does not have the step forgets nothing of it, nor one that has died before it has begun.
         if let retried,
-            app.step(retried.id).map({ app.steps(of: $0.manager, in: release).contains($0) }) ?? true
+            app.step(retried.id).map({ app.steps(of: $0.manager, in: release).contains($0) })
+                ?? (places[self.place(of: retried)]?.fatal[retried.id]?.release == release)
         {
             forgetDeaths(
                 in: retried.id, self.place(of: retried),

@@ -131,7 +131,8 @@ package struct Promises: Sendable {
         return app.steps.contains { step in
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
-            let isDenied = app.takesForNew(step) && places[.files]?.isOld == true
+            let seen = places[store]?.seen[line(step.manager)] ?? []
+            let isDenied = places[.files]?.isOld == true && !seen.contains { $0.isNamed && $0.release == 1 }
             // What comes back from a backup is not imported again, nor where there was nothing to import.
             let life = places[step.place]?.managers[step.manager]
             let isUnneeded =
@@ -500,6 +501,9 @@ package struct Promises: Sendable {
                     }
                 case "undecided":
                     used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }
+                        // Tables beside records that were replaced may be old, or not.
+                        || app.managers[manager].adopting == .tables
+                            && places[.database(0)]?.replaced.isEmpty == false
                         // It knows no build of the app, which alone could say that tables are new.
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)

@@ -159,15 +159,6 @@ package struct SmallApp: Hashable, Sendable {
         steps.first { $0.work == .imports && $0.place == place }.map { $0.since <= release } ?? true
     }
 
-    /// Returns true if the app takes every install for a new one that does not have an import's database.
-    package func takesForNew(_ step: Step) -> Bool {
-        switch managers[step.manager].adopting {
-        case .newApp: true
-        case .tables: step.place == .database(0)
-        case .file, .version: false
-        }
-    }
-
     /// The features of the app, by the names whose pairs are counted.
     package var features: Set<Feature> {
         var features: Set<Feature> = []

@@ -10,8 +10,8 @@ import MigrationDiagnostics
 /// | --- | --- |
 /// | the mark of a removed record | on a fresh install |
 /// | a later version, and none before it | nowhere: a downgrade |
-/// | the store has lost the record that a database of the manager has | at the version completed there, or where that begins |
 /// | damaged contents were replaced, assuming a version | at that version |
+/// | the store has lost the record that a database of the manager has | at the version completed there, or where that begins |
 /// | a database with nothing in it, or with tables that only this build has seen | as the manager's store stands |
 /// | `adopting` names a version | at that version |
 /// | `adopting` gives a bound | there, or at the earliest version launched in the place before, if no answer was noted there |
@@ -66,9 +66,9 @@ struct Beginnings {
         let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
         return removed(store)
             ?? downgrade(seen)
+            ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
             ?? store.splitRecord.map { .split($0) }
-            ?? assumption(store)
             ?? answered(seen)
             ?? self.seen(seen)
             ?? ledger(store)
@@ -157,7 +157,8 @@ struct Beginnings {
         case .adoption, .upgrade, .downgrade:
             guard let record else { return beginning(beside: launch) }
             // The first launch of a new install goes on, though a lower version has come between.
-            if record.freshBuild == request.build { return .fresh(.install) }
+            let isFirstLaunch = record.freshBuild == request.build && !isKnown
+            if isFirstLaunch, case .upgrade = launch { return .fresh(.install) }
             // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
             // version that was launched for a while has not made the data older.
             let stands = record.completed ?? record.start ?? .zero

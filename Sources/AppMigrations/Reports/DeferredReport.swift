@@ -28,6 +28,6 @@ public struct DeferredReport: Sendable {
     /// A Boolean value that indicates whether another run may do more without a fix: a step waits for time, or for
     /// something that passes, such as a lock or a full disk.
     ///
-    /// False if nothing is pending, and if every step that waits has failed by itself.
+    /// False if nothing is pending, and if every step that waits has failed by itself, or waits for a newer app.
     public let canContinue: Bool
 }

@@ -127,6 +127,7 @@ struct BeginningTests {
         #expect(store("2.1", place(), begun) == .at("1.0", .lost))
         #expect(store("2.1", place("2.0", "2.1"), done) == .at("2.0", .lost), "whatever others have noted")
         #expect(store("2.1", place("1.0", "2.1"), done) == .at("1.0", .lost), "the store is an older backup")
+        #expect(store("2.1", place("2.1", assuming: "1.5"), done) == .at("1.5", .lost), "the app has said so")
     }
 
     @Test("a store that knows nothing lets databases bear witness to the versions launched")
@@ -171,16 +172,20 @@ struct BeginningTests {
 
     @Test("a first launch goes on in a new database, though a lower version has come between")
     func visited() {
-        func begins(freshIn build: String) -> Beginning {
+        func begins(
+            freshIn build: String, _ launch: Launch = .upgrade(from: "1.0"), isKnown: Bool = false
+        ) -> Beginning {
             var record = record(start: "2.0")
             record.freshBuild = build
             return Beginnings(
                 request: request("2.0"), places: [self.place(record: record), self.place()],
                 answer: AdoptionAnswer(version: nil)
-            ).inDatabase(1, .upgrade(from: "1.0"), record, isKnown: false)
+            ).inDatabase(1, launch, record, isKnown: isKnown)
         }
         #expect(begins(freshIn: "2.0 (7)") == .fresh(.install))
         #expect(begins(freshIn: "2.0 (6)") == .fresh(.database))
+        #expect(begins(freshIn: "2.0 (7)", isKnown: true) == .fresh(.database), "the visit has made it")
+        #expect(begins(freshIn: "2.0 (7)", .downgrade(from: "3.0")) == .fresh(.database), "3.0 has gone on")
     }
 
     @Test("tables of another build, or of an answer, are not new")

@@ -67,7 +67,7 @@ extension KnownWorld {
                 ], move: .init(20), managers: [.init(adopting: .version), .init()], storeInDatabase: true),
             [.launch(3, .without(manager: 0)), .twice(2, .lose(0))], endsWith: nil),
         KnownWorld(
-            "a database's record says more of an install than the version assumed for a damaged store",
+            "the version assumed for a damaged store goes for a database made anew",
             SmallApp(
                 steps: [
                     .init(10, .rows, in: .database(0), manager: 1),
@@ -85,6 +85,72 @@ extension KnownWorld {
                     .init(21, .transaction, in: .database(0), manager: 1, onFreshInstall: .run),
                 ], managers: [.init(hasVersionChanges: true), .init()], storeInDatabase: true),
             [.launch(2), .launch(3, .whole, .dies(before: 2)), .twice(2, .lose(0)), .launch(3)]),
+        KnownWorld(
+            "an old install that one manager takes for a new one is one for the next, too",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1)), .init(21, .removal),
+                    .init(30, .cursor, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .tables), .init()]),
+            [.oldInstall, .launch(2, .without(manager: 0)), .launch(3)], endsWith: nil),
+        KnownWorld(
+            "a new install whose first launch a later version has continued is none for the first version",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1, onFreshInstall: .only),
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: two),
+            [.launch(1, .whole, .dies(before: 3)), .launch(3, .whole, .fails(21)), .twice(1, .lose(0))],
+            endsWith: nil),
+        KnownWorld(
+            "the version assumed for a damaged store goes before the record of a database",
+            SmallApp(
+                steps: [
+                    .init(20, .closure), .init(21, .rows, in: .database(0), manager: 1),
+                    .init(110, .rows, in: .database(0)),
+                ], managers: two),
+            [
+                .launch(1), .write(.append), .damage(.files), .launch(3),
+                .call(.replaceRecord(manager: 0, assuming: 30)), .launch(3),
+            ]),
+        KnownWorld(
+            "a database that a visit has made, and that is lost, is no new install's",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1, onFreshInstall: .only)
+                ], managers: two),
+            [
+                .launch(3, .without(manager: 0), .dies(before: 2)), .launch(2), .lose(.database(0)),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "a step that was skipped in the store is skipped where an older build has it",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, manager: 1, since: .secondBuild(of: 2), onFreshInstall: .only),
+                    .init(120, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .tables), .init(adopting: .tables)]),
+            [
+                .launch(3, .whole, .cancels(before: 0)), .call(.skip(.step(20))), .twice(2, .replace(0)),
+            ], endsWith: nil),
+        KnownWorld(
+            "a retry of another version's change forgets nothing of this one",
+            SmallApp(
+                steps: [.init(20, .deferredClosure, manager: 1)],
+                managers: [.init(hasVersionChanges: true), .init()]),
+            [
+                .launch(2), .launch(3, .whole, .dies(before: 2)), .launch(3, .whole, .dies(before: 3)),
+                .launch(3), .launch(1, .retrying(.versionChange(0))), .launch(3),
+            ], endsWith: nil),
+        KnownWorld(
+            "tables beside a replaced record may be old",
+            SmallApp(
+                steps: [.init(21, .transaction, in: .database(1), manager: 1)],
+                managers: [.init(), .init(adopting: .tables, since: 3)], storeInDatabase: true),
+            [
+                .launch(2), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 10)),
+                .call(.removeRecord(manager: 0)), .launch(3),
+            ], endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
