@@ -138,7 +138,12 @@ package struct Promises: Sendable {
             let isUnneeded =
                 life?.unneeded.contains(step.id) == true
                 && (life?.isRemoved == true || isDowngrade(step.place, step.manager))
-            return isDenied || isUnneeded
+            // Nor is what the app has skipped.
+            let isSkipped =
+                places[step.place].map {
+                    $0.skipped.contains(step.id) || $0.maybeSkipped.contains(step.id)
+                } ?? false
+            return isDenied || isUnneeded || isSkipped
                 || places[step.place]?.data.runs[step.id] != nil
                 || found[step.place]?.values[key + Step.importOffset] != nil
         }
@@ -348,6 +353,8 @@ package struct Promises: Sendable {
             if mayBeGivenUp(step.id, in: step.place), !outcome.entered.contains(step.id) { return true }
         }
         guard let limit = step.givesUpAfter else { return false }
+        // It waits for what a newer release holds.
+        if isHeldBack(step.manager) != false { return true }
         let failures = places[step.place]?.failures[step.id] ?? 0
         if failed.contains(step.id) || failures >= limit || places[step.place]?.isDamaged == true {
             return true
@@ -377,7 +384,7 @@ package struct Promises: Sendable {
             guard case .launch(_, .whole, _) = event, outcome.results[step.manager] == .finished,
                 let count = life.owed[step.id], !isDowngrade(step.place, step.manager),
                 app.steps(of: step.manager, in: release).contains(step), !step.isDeferred,
-                !isExcused(step, outcome, found), !step.isBestEffort || isHeldBack(step.manager) == false
+                !isExcused(step, outcome, found)
             else { continue }
             if runs <= count { return "\(step.id) has not run on a new install" }
         }
@@ -391,8 +398,7 @@ package struct Promises: Sendable {
             for (id, count) in memory.reruns {
                 guard let step = app.step(id), outcome.results[step.manager] == .finished,
                     app.steps(of: step.manager, in: release).contains(step),
-                    !isDowngrade(place, step.manager), !isExcused(step, outcome, found),
-                    !step.isBestEffort || isHeldBack(step.manager) == false
+                    !isDowngrade(place, step.manager), !isExcused(step, outcome, found)
                 else { continue }
                 if found[place]?.runs[id] ?? 0 <= count { return "\(id) has not run again" }
             }

@@ -151,6 +151,23 @@ extension KnownWorld {
                 .launch(2), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 10)),
                 .call(.removeRecord(manager: 0)), .launch(3),
             ], endsWith: nil),
+        KnownWorld(
+            "files whose import the app has skipped may be removed",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .file), .init(adopting: .file)]),
+            [.oldInstall, .launch(2, .whole, .dies(before: 3)), .call(.skip(.step(20))), .launch(2)]),
+        KnownWorld(
+            "a best-effort step waits for one that a newer release holds",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), onFreshInstall: .run),
+                    .init(21, .transaction, in: .database(1), givesUpAfter: 1), .init(120, .closure),
+                ], managers: [.init(adopting: .version)]),
+            [
+                .launch(3, .whole, .dies(before: 7)), .twice(1, .lose(1)), .write(.append), .launch(2),
+            ], endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
