@@ -132,7 +132,10 @@ package struct Promises: Sendable {
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
             let seen = places[store]?.seen[line(step.manager)] ?? []
-            let isDenied = places[.files]?.isOld == true && !seen.contains { $0.isNamed && $0.release == 1 }
+            let isDenied =
+                places[.files]?.isOld == true
+                && (app.managers[step.manager].adopting == .newApp
+                    || !seen.contains { $0.isNamed && $0.release == 1 })
             // What comes back from a backup is not imported again, nor where there was nothing to import.
             let life = places[step.place]?.managers[step.manager]
             let isUnneeded =
@@ -265,7 +268,7 @@ package struct Promises: Sendable {
         switch event {
         case .launch(_, .through(let version), _): (limit, deferred) = (version, false)
         case .launch: deferred = false
-        case .runDeferred(nil, _, _): deferred = !outcome.wasCancelled
+        case .runDeferred(nil, _, _): deferred = outcome.wasCancelled ? nil : true
         default: return nil
         }
         for manager in app.managers(in: release) where outcome.results[manager] == .finished {

@@ -168,6 +168,28 @@ extension KnownWorld {
             [
                 .launch(3, .whole, .dies(before: 7)), .twice(1, .lose(1)), .write(.append), .launch(2),
             ], endsWith: nil),
+        KnownWorld(
+            "an install that a manager takes for a new one is one for it, whatever another one finds",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0)), .init(21, .removal),
+                    .init(30, .rows, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .file)]),
+            [
+                .oldInstall, .launch(3, .whole, .dies(before: 1)), .launch(2),
+                .restore(.files, after: 2), .launch(3),
+            ]),
+        KnownWorld(
+            "a deferred run that is cancelled need not have done anything",
+            SmallApp(
+                steps: [
+                    .init(21, .cursor, in: .database(0), manager: 1),
+                    .init(30, .transaction, in: .database(0), manager: 1, givesUpAfter: 1),
+                ], managers: [.init(), .init(adopting: .version)]),
+            [
+                .launch(1), .write(.append), .launch(3, .whole, .postponesAlways(30)),
+                .runDeferred(batches: nil, .cancels(before: 1)),
+            ], endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
