@@ -97,6 +97,7 @@ package struct App {
 /// A migration in Swift that executes SQL.
 package struct ExecutedSQL: SchemaMigration {
     package let version: SchemaVersion
+    package let name = "SQL"
     let sql: String
 
     package init(version: SchemaVersion, sql: String) {
