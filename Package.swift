@@ -15,7 +15,9 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "SchemaMigrations", targets: ["SchemaMigrations"]),
+        .library(name: "DatabaseBatches", targets: ["DatabaseBatches"]),
         .library(name: "DatabaseFiles", targets: ["DatabaseFiles"]),
+        .library(name: "GRDBMigrations", targets: ["GRDBMigrations"]),
         .library(name: "MigrationTesting", targets: ["MigrationTesting"]),
         .executable(name: "app-migrations", targets: ["app-migrations"]),
         .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
@@ -50,6 +52,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "DatabaseBatches",
+            dependencies: [
+                "AppMigrations",
+                "MigrationDiagnostics",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "DatabaseFiles",
             dependencies: [
                 "AppMigrations",
@@ -60,6 +72,16 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "GRDBMigrations",
+            dependencies: [
+                "AppMigrations",
+                "CMigrationSQLite",
+                "SchemaMigrations",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -79,6 +101,7 @@ let package = Package(
             name: "MigrationTesting",
             dependencies: [
                 "AppMigrations",
+                "GRDBMigrations",
                 "MigrationDiagnostics",
                 "MigrationTools",
                 "SchemaMigrations",
@@ -91,6 +114,7 @@ let package = Package(
             name: "app-migrations",
             dependencies: [
                 "AppMigrations",
+                "GRDBMigrations",
                 "MigrationDiagnostics",
                 "MigrationTesting",
                 "MigrationTools",
@@ -113,6 +137,7 @@ let package = Package(
             name: "Journal",
             dependencies: [
                 "AppMigrations",
+                "DatabaseBatches",
                 "DatabaseFiles",
                 "SchemaMigrations",
                 "TextOutput",
@@ -171,12 +196,14 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
-            name: "TestTraits", dependencies: ["SchemaMigrations", "TestSupport"], path: "Tests/TestTraits",
+            name: "TestTraits", dependencies: ["DatabaseBatches", "SchemaMigrations", "TestSupport"],
+            path: "Tests/TestTraits",
             swiftSettings: settings),
         .executableTarget(
             name: "Launcher",
             dependencies: [
                 "AppMigrations",
+                "DatabaseBatches",
                 "SchemaMigrations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -204,11 +231,28 @@ let package = Package(
         .testTarget(
             name: "SchemaMigrationsTests",
             dependencies: [
-                "DatabaseFiles", "DefaultIsolation", "MigrationDiagnostics",
+                "DatabaseBatches",
+                "DatabaseFiles", "DefaultIsolation", "GRDBMigrations", "MigrationDiagnostics",
                 "MigrationTesting",
                 "MigrationTools",
                 "SchemaMigrations",
                 "TestSupport", "TestTraits",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DatabaseBatchesTests",
+            dependencies: [
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "MigrationTesting", "SchemaMigrations",
+                "TestSupport", "TestTraits",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GRDBMigrationsTests",
+            dependencies: [
+                "AppMigrations", "GRDBMigrations", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "TestTraits",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -229,7 +273,8 @@ let package = Package(
         .testTarget(
             name: "MigrationTestingTests",
             dependencies: [
-                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations", "MigrationTesting",
+                "SchemaMigrations", "TestSupport",
                 "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -237,7 +282,8 @@ let package = Package(
         .testTarget(
             name: "ToolTests",
             dependencies: [
-                "AppMigrations", "app-migrations", "embed-migrations", "EmbeddedSQL", "FuzzTargets",
+                "AppMigrations", "DatabaseBatches", "app-migrations", "embed-migrations", "EmbeddedSQL",
+                "FuzzTargets",
                 "MigrationEmbedding",
                 "MigrationTesting", "MigrationTools", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -259,6 +305,7 @@ let package = Package(
             name: "Workload",
             dependencies: [
                 "AppMigrations",
+                "DatabaseBatches",
                 "DatabaseFiles",
                 "DiskModel",
                 "MigrationTesting",
@@ -287,7 +334,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations", "MigrationTesting",
+                "SchemaMigrations", "TestSupport",
                 "TestTraits",
             ],
             exclude: ["Assumed"],
@@ -300,7 +348,8 @@ let package = Package(
         .target(
             name: "StressTesting",
             dependencies: [
-                "AppMigrations", "DatabaseFiles", "FuzzTargets", "MigrationTesting", "MigrationTools",
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "FuzzTargets", "GRDBMigrations",
+                "MigrationTesting", "MigrationTools",
                 "SchemaMigrations",
                 "SmallWorlds", "TestSupport", "Workload",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -339,10 +388,11 @@ if Context.environment["ON_SIMULATOR"] != nil {
     // A simulator runs the tests of the libraries that apps link; the rest is for developers' computers.
     let onSimulator: Set = [
         "CMigrationSystem", "CMigrationSQLite", "MigrationDiagnostics", "AppMigrations",
-        "MigrationEmbedding", "SchemaMigrations", "DatabaseFiles",
+        "MigrationEmbedding", "SchemaMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations",
         "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
         "DefaultIsolation",
-        "AppMigrationsTests", "SchemaMigrationsTests", "DatabaseFilesTests",
+        "AppMigrationsTests", "SchemaMigrationsTests", "DatabaseBatchesTests", "DatabaseFilesTests",
+        "GRDBMigrationsTests",
     ]
     package.targets.removeAll { !onSimulator.contains($0.name) }
     package.products.removeAll { ["app-migrations", "EmbedMigrations"].contains($0.name) }

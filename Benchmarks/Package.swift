@@ -10,6 +10,7 @@ let settings: [SwiftSetting] = [
 
 let scheduler = Target.Dependency.product(name: "AppMigrations", package: "AppMigrations")
 let schema = Target.Dependency.product(name: "SchemaMigrations", package: "AppMigrations")
+let batches = Target.Dependency.product(name: "DatabaseBatches", package: "AppMigrations")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// An executable that is there to be weighed.
@@ -31,7 +32,7 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                scheduler, schema, grdb,
+                scheduler, schema, batches, grdb,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

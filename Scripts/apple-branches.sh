@@ -42,8 +42,8 @@ compile() {
     case $flavor in
     macos) os=macOS folder=macos builds=--build-tests ;;
     # What an app is made of, and the tests that a simulator runs: the rest is for developers' computers.
-    ios) os=iOS folder=ios builds='--target=MigrationTesting --target=AppMigrationsTests --target=SchemaMigrationsTests --target=DatabaseFilesTests' ;;
-    libraries) os=iOS folder=ios builds='--target=MigrationTesting --target=DatabaseFiles' ;;
+    ios) os=iOS folder=ios builds='--target=MigrationTesting --target=AppMigrationsTests --target=SchemaMigrationsTests --target=DatabaseBatchesTests --target=DatabaseFilesTests --target=GRDBMigrationsTests' ;;
+    libraries) os=iOS folder=ios builds='--target=MigrationTesting --target=DatabaseBatches --target=DatabaseFiles' ;;
     *) echo "error: no flavour $flavor" >&2 && exit 1 ;;
     esac
     copy=.build/apple-branches/$folder

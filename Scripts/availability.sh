@@ -65,4 +65,5 @@ cat "$work"/symbols/*/availability.tsv >"$work/symbols.tsv"
 "$swift" package dump-package >"$work/package.json"
 "$work/references" "$bin/index/store" "$PWD/" >"$work/references.tsv"
 "$work/availability" check "$work/package.json" "$work/symbols.tsv" "$work/references.tsv" "$sources/allowed.txt" \
-    Sources/AppMigrations Sources/SchemaMigrations Sources/DatabaseFiles Sources/MigrationDiagnostics
+    Sources/AppMigrations Sources/SchemaMigrations Sources/DatabaseBatches \
+    Sources/DatabaseFiles Sources/GRDBMigrations Sources/MigrationDiagnostics

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # The libraries that apps link, and the executables that tests start.
-libraries="AppMigrations DatabaseFiles MigrationDiagnostics SchemaMigrations"
+libraries="AppMigrations DatabaseBatches DatabaseFiles GRDBMigrations MigrationDiagnostics SchemaMigrations"
 executables="Accounts app-migrations embed-migrations EmbeddedSQL GettingStarted Journal Launcher QuickStart"
 [ "$(uname -s)" != Linux ] || executables="$executables CrashTests Workload"
 

@@ -10,7 +10,7 @@ docc=$(dirname "$(readlink -f "$(command -v "$swift")")")/docc
 scratch=$PWD/.build/docs
 site=$PWD/site
 # Each after those that it links to.
-libraries="AppMigrations SchemaMigrations DatabaseFiles MigrationTesting"
+libraries="AppMigrations SchemaMigrations DatabaseBatches DatabaseFiles GRDBMigrations MigrationTesting"
 
 # Copies a library's articles, whose links name files, so that they work in the repository too. In the copy they are
 # DocC's: by the name of the article, or by its place on the site where it is another library's.

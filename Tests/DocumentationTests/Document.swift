@@ -89,7 +89,10 @@ extension Document {
     private var modules: Set<String> {
         let all: Set = ["AppMigrations", "Foundation", "GRDB", "SchemaMigrations"]
         if path.hasPrefix("Sources/MigrationTesting/") { return all.union(["MigrationTesting", "Testing"]) }
-        return path.hasPrefix("Sources/DatabaseFiles/") ? all.union(["DatabaseFiles"]) : all
+        let own = ["DatabaseBatches", "DatabaseFiles", "GRDBMigrations"].first {
+            path.hasPrefix("Sources/\($0)/")
+        }
+        return own.map { all.union([$0]) } ?? all
     }
 
     private func wrapped(_ snippet: Snippet) -> [String] {

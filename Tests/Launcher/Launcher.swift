@@ -1,5 +1,6 @@
 import AppMigrations
 import ArgumentParser
+import DatabaseBatches
 import Foundation
 import GRDB
 import SchemaMigrations

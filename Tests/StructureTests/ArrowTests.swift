@@ -21,15 +21,18 @@ private let modules: [(folder: String, name: String, imports: Set<String>)] = {
         ("Sources", "MigrationDiagnostics", []),
         ("Sources", "AppMigrations", ["CMigrationSystem", "MigrationDiagnostics"]),
         ("Sources", "SchemaMigrations", core),
+        ("Sources", "DatabaseBatches", core.union(["SchemaMigrations"])),
         ("Sources", "DatabaseFiles", core.union(["SchemaMigrations"])),
+        ("Sources", "GRDBMigrations", core.union(["SchemaMigrations"])),
         ("Sources", "MigrationEmbedding", ["MigrationDiagnostics"]),
     ]
 }()
 
 /// All modules of the package whose names code may import.
 private let ownModules: Set = [
-    "AppMigrations", "CMigrationSQLite", "CMigrationSystem", "DatabaseFiles", "MigrationDiagnostics",
-    "MigrationEmbedding", "MigrationTesting", "MigrationTools", "SchemaMigrations", "TextOutput",
+    "AppMigrations", "CMigrationSQLite", "CMigrationSystem", "DatabaseBatches", "DatabaseFiles",
+    "GRDBMigrations", "MigrationDiagnostics", "MigrationEmbedding", "MigrationTesting", "MigrationTools",
+    "SchemaMigrations", "TextOutput",
 ]
 
 @Suite("The direction of arrows", .timed)

@@ -1,5 +1,5 @@
+public import DatabaseBatches
 public import GRDB
-public import SchemaMigrations
 
 extension DeferredRows {
     /// Returns the ids of the rows, in order.

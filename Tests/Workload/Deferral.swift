@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import GRDB
 import SchemaMigrations
 

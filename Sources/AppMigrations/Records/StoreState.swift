@@ -287,7 +287,7 @@ extension StoreState {
 
 extension StoreState {
     /// A piece of the document, for stores that keep it in a table.
-    package struct Row: Hashable, Sendable {
+    package struct Row: Equatable, Sendable {
         /// `format`, `seen` or `managers`.
         package let part: String
         /// The line or the manager; empty for the format.

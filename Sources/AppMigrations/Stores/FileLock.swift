@@ -42,8 +42,8 @@ package struct FileLock: Sendable {
         }
         // A holder writes its process, for the message of anyone who finds the lock taken. It says here that it released
         // the lock, so that whoever takes it next knows that it has not died.
-        let wasReleased = (try? file.readToEnd()) == Self.released
-        Self.replaceContents(of: file, by: Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8))
+        let wasReleased = (try? file.readToEnd()).map { String(decoding: $0, as: UTF8.self) } == Self.released
+        Self.replaceContents(of: file, by: "\(ProcessInfo.processInfo.processIdentifier)\n")
         return .acquired(wasReleased: wasReleased) {
             Self.replaceContents(of: file, by: Self.released)
             // Closing is not enough: a child that was forked meanwhile has the file open as well. The handle closes the
@@ -93,12 +93,12 @@ package struct FileLock: Sendable {
         try take(names.inOrder()[...])
     }
 
-    private static let released = Data("released\n".utf8)
+    private static let released = "released\n"
 
     /// Writes into the file, as far as possible: the lock itself needs no contents.
-    private static func replaceContents(of file: FileHandle, by data: Data) {
+    private static func replaceContents(of file: FileHandle, by text: String) {
         try? file.truncate(atOffset: 0)
-        try? file.write(contentsOf: data)
+        try? file.write(contentsOf: Data(text.utf8))
     }
 
     private static func holder(in file: FileHandle) -> String {

@@ -1,5 +1,6 @@
 public import Foundation
 public import GRDB
+import GRDBMigrations
 import MigrationTools
 public import SchemaMigrations
 import TextOutput
@@ -125,6 +126,9 @@ extension MigrationExport: CustomStringConvertible {
         }
         let ignoring = removed.sorted().map(\.debugDescription).joined(separator: ", ")
         return """
+            import GRDBMigrations
+            import SchemaMigrations
+
             let schema = try SchemaMigrator(
                 directory: folder,
             \(code)    adopting: .grdbMigrations(

@@ -94,13 +94,13 @@ extension DatabaseWriter {
     }
 
     /// The size of the database's file and of its write-ahead log, in bytes; nil for a database in memory.
-    var fileSize: Int64? {
+    package var fileSize: Int64? {
         guard let file, let status = try? file.status() else { return nil }
         return Int64(status.st_size) + Int64((try? file.appending(end: "-wal").status())?.st_size ?? 0)
     }
 
     /// The database's name in messages.
-    var displayName: String { file.databaseName }
+    package var displayName: String { file.databaseName }
 }
 
 extension URL? {

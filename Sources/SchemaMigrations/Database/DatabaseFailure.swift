@@ -176,7 +176,7 @@ extension DatabaseError {
     var isAboutSuspension: Bool { message == "Database is suspended" }
 
     /// True if the statement itself cannot be compiled, whatever rows it is about.
-    var isAboutStatement: Bool {
+    package var isAboutStatement: Bool {
         guard resultCode == .SQLITE_ERROR, let message else { return false }
         return message.hasPrefix("no such ") || message.contains("syntax error")
             || message.contains("has no column named")

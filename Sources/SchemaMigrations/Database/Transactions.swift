@@ -75,7 +75,7 @@ extension Database {
 
 extension Database {
     /// Runs several queries on one state of the database.
-    func readSnapshot<Value>(_ body: () throws -> Value) throws -> Value {
+    package func readSnapshot<Value>(_ body: () throws -> Value) throws -> Value {
         if isInsideTransaction { return try body() }
         var value: Value?
         try inTransaction(.deferred) {

@@ -98,7 +98,8 @@ public struct SchemaAdoption: Sendable {
         })
     }
 
-    static func version<Key: Hashable>(
+    /// Returns the version that a key means.
+    package static func version<Key: Hashable>(
         _ key: Key, in versions: [Key: SchemaVersion], of source: String
     ) throws -> SchemaVersion {
         guard let version = versions[key] else {

@@ -1,11 +1,11 @@
 import AppMigrations
-import GRDB
+package import GRDB
 
 /// An observer that keeps a migration from ending its transaction, and records the tables that it changes.
 ///
 /// It refuses a commit before it happens (c3ref/commit_hook.html), so that no work stays without its record.
 /// It notices a rollback afterwards.
-final class TransactionWatch: TransactionObserver {
+package final class TransactionWatch: TransactionObserver {
     private struct CommitRefused: Error {}
 
     /// True if the migration ended the transaction.
@@ -16,19 +16,21 @@ final class TransactionWatch: TransactionObserver {
     /// The table of the last one, which is often that of the next one.
     private var lastName: String?
 
-    func databaseWillCommit() throws {
+    package init() {}
+
+    package func databaseWillCommit() throws {
         sawEnd = true
         throw CommitRefused()
     }
 
-    func databaseDidRollback(_ db: Database) {
+    package func databaseDidRollback(_ db: Database) {
         sawEnd = true
     }
 
     /// Records the table that a statement is about to change, and declines to observe its rows.
     ///
     /// As a result, SQLite may truncate tables, and nothing is buffered.
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+    package func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
         let name = eventKind.tableName
         // By bytes, as SQLite compares: equal characters may be written in several ways.
         if lastName.map({ !$0.utf8.elementsEqual(name.utf8) }) ?? true {
@@ -38,8 +40,8 @@ final class TransactionWatch: TransactionObserver {
         return false
     }
 
-    func databaseDidChange(with event: DatabaseEvent) {}
-    func databaseDidCommit(_ db: Database) {}
+    package func databaseDidChange(with event: DatabaseEvent) {}
+    package func databaseDidCommit(_ db: Database) {}
 }
 
 extension TransactionWatch {
@@ -54,14 +56,14 @@ extension TransactionWatch {
     }
 
     /// Runs a body while the watch observes the connection.
-    func observe<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
+    package func observe<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
         db.add(transactionObserver: self)
         defer { db.remove(transactionObserver: self) }
         return try body()
     }
 
     /// Runs a body as ``keepOpen(_:orThrow:_:)`` does, on a connection that the watch observes already.
-    func refuseEnd(
+    package func refuseEnd(
         of db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void
     ) throws {
         do {

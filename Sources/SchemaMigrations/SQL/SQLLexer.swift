@@ -24,7 +24,7 @@ package struct SQLLexer: Sequence, IteratorProtocol {
     }
 
     /// A part of the text.
-    package struct Token: Hashable {
+    package struct Token: Equatable {
         /// The token's kind.
         package let kind: Kind
         /// The token's place in the bytes.

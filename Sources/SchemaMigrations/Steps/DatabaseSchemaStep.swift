@@ -1,9 +1,9 @@
-import AppMigrations
+package import AppMigrations
 import Foundation
-import GRDB
+package import GRDB
 
 /// A schema step that a database place can plan and check.
-protocol DatabaseSchemaStep: SchemaStepWork {
+package protocol DatabaseSchemaStep: SchemaStepWork {
     /// The longest time that the schema step waits for another connection.
     var busyTimeout: Duration { get }
 

@@ -1,4 +1,4 @@
-import AppMigrations
+package import AppMigrations
 import GRDB
 import MigrationDiagnostics
 
@@ -48,7 +48,7 @@ struct DatabaseStep: TransactionWork {
 
 extension SQLiteStore {
     /// The error of a step that has ended the transaction that it ran in.
-    var stepEndedTransaction: MigrationError {
+    package var stepEndedTransaction: MigrationError {
         MigrationError(
             .stepFailed,
             Diagnostic(

@@ -1,7 +1,7 @@
-import AppMigrations
+package import AppMigrations
 
 /// Finds mistakes in the registration of one database's schema steps.
-struct SchemaStepReview<Key: Hashable> {
+package struct SchemaStepReview<Key: Hashable> {
     /// The migrations of the first schema step, in order.
     let set: [Key]
     /// Returns the database's name in messages.
@@ -9,10 +9,16 @@ struct SchemaStepReview<Key: Hashable> {
     /// Returns the name of a migration in messages.
     let title: (Key) -> String
 
+    package init(set: [Key], database: @escaping () -> String, title: @escaping (Key) -> String) {
+        self.set = set
+        self.database = database
+        self.title = title
+    }
+
     /// Returns the mistakes.
     ///
     /// - Parameter schemaSteps: each schema step's migrations and target; nil for a schema step of another kind.
-    func mistakes(in schemaSteps: [(set: [Key], target: Key?)?]) -> [SchemaStepMistake] {
+    package func mistakes(in schemaSteps: [(set: [Key], target: Key?)?]) -> [SchemaStepMistake] {
         var mistakes: [SchemaStepMistake] = []
         func note(_ index: Int, _ problem: String, remedy: String) {
             mistakes.append(SchemaStepMistake(index: index, problem: problem, remedy: remedy))

@@ -182,7 +182,7 @@ extension SQLiteStore: WaitingStore {
 
 // These methods work inside an access to the database that the caller has opened.
 extension SQLiteStore {
-    func state(of manager: String, _ db: Database) throws -> StoreState {
+    package func state(of manager: String, _ db: Database) throws -> StoreState {
         try StoreAccess.read.of(name) { try table(db).state(of: manager) }
     }
 
@@ -205,7 +205,8 @@ extension SQLiteStore {
     }
 
     /// Changes the state of one manager, in the open transaction.
-    func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws {
+    package func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws
+    {
         try StoreAccess.write.of(name) {
             var state = try state(of: manager, db)
             try change(&state)
@@ -273,7 +274,7 @@ extension SQLiteStore {
         }
     }
 
-    static func insideTransaction(_ name: String) -> MigrationError {
+    package static func insideTransaction(_ name: String) -> MigrationError {
         MigrationError(
             .invalidCall,
             Diagnostic(

@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
 import SchemaMigrations

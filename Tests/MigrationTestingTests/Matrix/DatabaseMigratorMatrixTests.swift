@@ -1,6 +1,8 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
+import GRDBMigrations
 import MigrationTesting
 import SchemaMigrations
 import TestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBMigrations
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
@@ -63,6 +64,9 @@ struct MigrationExportTests {
         #expect(throws: (any Error).self) { try export.write(to: folder.file("Migrations")) }
         #expect(
             export.description == """
+                import GRDBMigrations
+                import SchemaMigrations
+
                 let schema = try SchemaMigrator(
                     directory: folder,
                     adopting: .grdbMigrations(
@@ -87,6 +91,9 @@ struct MigrationExportTests {
         let export = try MigrationExport(of: migrator, startingAt: 10, ignoring: ["draft"])
         #expect(
             export.description == """
+                import GRDBMigrations
+                import SchemaMigrations
+
                 let schema = try SchemaMigrator(
                     directory: folder,
                     migrations: [

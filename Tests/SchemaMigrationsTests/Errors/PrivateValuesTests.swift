@@ -1,8 +1,11 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
+import GRDBMigrations
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// Errors go to logs, and the values of rows do not: a database may be encrypted for their sake.
@@ -70,7 +73,7 @@ struct PrivateValuesTests {
             case .codeMigration:
                 let schema = try SchemaMigrator(
                     migrations: [
-                        SQL(version: 1, sql: PrivateValuesTests.tables),
+                        ExecutedSQL(version: 1, sql: PrivateValuesTests.tables),
                         CodeMigration(2, "Two") { try mistake.make($0) },
                     ], adopting: SchemaAdoption { _ in 1 })
                 manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
@@ -155,7 +158,7 @@ struct PrivateValuesTests {
     func file(sql: String, message: String) throws {
         let schema = try SchemaMigrator(
             migrations: [
-                SQL(version: 1, sql: Self.tables), SQLMigration(version: 2, name: "b", sql: sql),
+                ExecutedSQL(version: 1, sql: Self.tables), SQLMigration(version: 2, name: "b", sql: sql),
             ], adopting: SchemaAdoption { _ in 1 })
         let error = try failure { try schema.migrate(database) }
         #expect(error.message == message)

@@ -1,6 +1,8 @@
 import GRDB
+import GRDBMigrations
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("Adoption of a database", .timed)

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import SchemaMigrations

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("Events and progress of moves", .timed)
@@ -42,7 +43,7 @@ struct BridgeEventTests {
         let options = MigrationOptions(onEvent: { lines.append("\($0)") })
         let database = try app.open()
         let manager = try app.manager("1.0", options: options)
-        let broken = try SchemaMigrator(migrations: [SQL(version: 10, sql: "CREATE TABEL book(id)")])
+        let broken = try SchemaMigrator(migrations: [ExecutedSQL(version: 10, sql: "CREATE TABEL book(id)")])
         manager.whenMigratingToVersion(
             "1.0", migrate: broken, in: database, fileID: "App/Migrations.swift", line: 7)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }

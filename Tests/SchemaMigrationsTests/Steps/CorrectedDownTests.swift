@@ -2,6 +2,7 @@ import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A down migration that was corrected, in a manager with nothing pending", .timed)

@@ -2,6 +2,7 @@ import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A schema step of a database newer than the app", .timed)

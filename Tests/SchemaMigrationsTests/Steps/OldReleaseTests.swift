@@ -2,6 +2,7 @@ import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// The section of OlderBuilds.md about the last release before an app had a manager.

@@ -1,8 +1,10 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A deferred step of a newer build, when an older build undoes its migration", .timed)

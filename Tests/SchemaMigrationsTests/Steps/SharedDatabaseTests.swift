@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("Managers that share databases", .timed)
@@ -43,7 +44,9 @@ struct SharedDatabaseTests {
         try makeTables(in: database)
         // In 2.0, the one migrates the schema, and the other has a step there.
         let schema = try SchemaMigrator(
-            migrations: [SQL(version: 10, sql: "SELECT 1"), SQL(version: 20, sql: "SELECT 1")],
+            migrations: [
+                ExecutedSQL(version: 10, sql: "SELECT 1"), ExecutedSQL(version: 20, sql: "SELECT 1"),
+            ],
             adopting: SchemaAdoption { _ in 10 })
         let library = try manager("Library", "2.0")
         library.whenMigratingToVersion("2.0", migrate: schema, in: database)

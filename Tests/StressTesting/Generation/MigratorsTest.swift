@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import GRDBMigrations
 import MigrationTesting
 import MigrationTools
 import SchemaMigrations

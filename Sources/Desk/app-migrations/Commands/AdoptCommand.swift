@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import GRDBMigrations
 import MigrationDiagnostics
 import MigrationTools
 import SchemaMigrations

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// Batches of the rows of a table, in the order of its primary key.
 struct RowBatches: StepBatches {

@@ -1,33 +1,34 @@
-import AppMigrations
-import Foundation
-import GRDB
-import SchemaMigrations
-import TestSupport
+package import AppMigrations
+package import Foundation
+package import GRDB
+package import SchemaMigrations
+package import TestSupport
 import Testing
 
 /// An app with one database, with the steps and schema steps of its versions.
-struct App {
-    let folder: TemporaryFolder
-    let log = BridgeLog()
+package struct App {
+    package let folder: TemporaryFolder
+    package let log = BridgeLog()
 
-    init() throws { folder = try TemporaryFolder() }
+    package init() throws { folder = try TemporaryFolder() }
 
-    var databaseURL: URL { folder.url.appendingPathComponent("library.sqlite") }
-    var storeURL: URL { folder.url.appendingPathComponent("migrations.json") }
+    package var databaseURL: URL { folder.url.appendingPathComponent("library.sqlite") }
+    package var storeURL: URL { folder.url.appendingPathComponent("migrations.json") }
 
-    static let sql: [SchemaVersion: String] = [
+    package static let sql: [SchemaVersion: String] = [
         10: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL)",
         12: "ALTER TABLE book ADD COLUMN author TEXT",
         20: "ALTER TABLE book ADD COLUMN year INTEGER",
     ]
 
-    func schema(_ versions: [SchemaVersion] = [10, 12, 20]) throws -> SchemaMigrator {
-        try SchemaMigrator(migrations: versions.map { SQL(version: $0, sql: Self.sql[$0] ?? "SELECT 1") })
+    package func schema(_ versions: [SchemaVersion] = [10, 12, 20]) throws -> SchemaMigrator {
+        try SchemaMigrator(
+            migrations: versions.map { ExecutedSQL(version: $0, sql: Self.sql[$0] ?? "SELECT 1") })
     }
 
-    func open() throws -> DatabaseQueue { try DatabaseQueue(path: databaseURL.path) }
+    package func open() throws -> DatabaseQueue { try DatabaseQueue(path: databaseURL.path) }
 
-    func manager(
+    package func manager(
         _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,
         options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationManager {
@@ -39,7 +40,7 @@ struct App {
 
     /// Launches a version of the app with all steps and schema steps up to it.
     @discardableResult
-    func launch(
+    package func launch(
         _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,
         options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationReport {
@@ -67,7 +68,7 @@ struct App {
     }
 
     /// Runs deferred steps to their end, one batch in each of many managers, as after a kill between any two batches.
-    func runInPieces(
+    package func runInPieces(
         between: (Int) throws -> Void = { _ in }, _ makeManager: () throws -> MigrationManager
     ) throws {
         for piece in 1...500 {
@@ -84,26 +85,35 @@ struct App {
         Issue.record("the step does not come to an end")
     }
 
-    func titles() throws -> [String] {
+    package func titles() throws -> [String] {
         try open().read { try String.fetchAll($0, sql: "SELECT title FROM book ORDER BY id") }
     }
 
-    func columns() throws -> [String] {
+    package func columns() throws -> [String] {
         try open().read { try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('book')") }
     }
 }
 
-struct SQL: SchemaMigration {
-    let version: SchemaVersion
+/// A migration in Swift that executes SQL.
+package struct ExecutedSQL: SchemaMigration {
+    package let version: SchemaVersion
+    package let name = "SQL"
     let sql: String
 
-    func migrate(_ db: Database) throws { try db.execute(sql: sql) }
+    package init(version: SchemaVersion, sql: String) {
+        self.version = version
+        self.sql = sql
+    }
+
+    package func migrate(_ db: Database) throws { try db.execute(sql: sql) }
 }
 
 /// Lines that steps write when they run, on any thread.
-final class BridgeLog: Sendable {
+package final class BridgeLog: Sendable {
     private let storage = Locked<[String]>([])
 
-    func add(_ line: String) { storage.withLock { $0.append(line) } }
-    var lines: [String] { storage.withLock { $0 } }
+    package init() {}
+
+    package func add(_ line: String) { storage.withLock { $0.append(line) } }
+    package var lines: [String] { storage.withLock { $0 } }
 }

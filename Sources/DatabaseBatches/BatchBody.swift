@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// The body of one batch, as it runs: in a transaction that it must not end, for a limited time.
 final class BatchBody {

@@ -1,8 +1,10 @@
 import AppMigrations
 import Foundation
 import GRDB
+import GRDBMigrations
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A schema step by GRDB's migrator, in a database with unknown migrations", .timed)

@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import DatabaseFiles
 import Foundation
 import GRDB

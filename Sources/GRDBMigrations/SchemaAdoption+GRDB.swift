@@ -1,4 +1,5 @@
 import GRDB
+public import SchemaMigrations
 
 extension SchemaAdoption {
     /// Reads the identifiers in the table `grdb_migrations` of GRDB's `DatabaseMigrator`.

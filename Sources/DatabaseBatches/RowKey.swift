@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import SchemaMigrations
 
 /// The primary key of one row.
 struct RowKey: Sendable {

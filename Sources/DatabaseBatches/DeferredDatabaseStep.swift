@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// The body of a deferred step that works in one database, batch by batch.
 struct DeferredDatabaseStep: BatchWork {
@@ -61,7 +62,3 @@ struct DeferredDatabaseStep: BatchWork {
         return isAtEnd ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
     }
 }
-
-// MARK: Rows
-
-// MARK: Cursors

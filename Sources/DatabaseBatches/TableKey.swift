@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import SchemaMigrations
 
 /// The primary key of a table, in whose order a deferred step goes through the rows.
 struct TableKey {

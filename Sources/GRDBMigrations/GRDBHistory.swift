@@ -1,4 +1,5 @@
 import GRDB
+import SchemaMigrations
 
 /// The migrations of GRDB's `DatabaseMigrator` that a database has had.
 struct GRDBHistory {

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBMigrations
 import SchemaMigrations
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import SchemaMigrations
 
 /// Brings a database to a migration, run by GRDB's `DatabaseMigrator`.
 struct GRDBSchemaStep: DatabaseSchemaStep {

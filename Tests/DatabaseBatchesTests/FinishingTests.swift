@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -16,12 +17,14 @@ struct FinishingTests {
         app = try App()
         try app.launch("1.0")
         database = try app.open()
-        try database.execute(
-            """
-            CREATE TABLE photo(id INTEGER PRIMARY KEY, old TEXT, new TEXT);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
-            INSERT INTO photo(id, old) SELECT i, 'photo ' || i FROM n;
-            """)
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, old TEXT, new TEXT);
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+                    INSERT INTO photo(id, old) SELECT i, 'photo ' || i FROM n;
+                    """)
+        }
     }
 
     /// A manager of 3.0, whose last step drops the column that the deferred one reads.
@@ -150,7 +153,7 @@ struct BestEffortInDatabaseTests {
         func migrate(failingMove: Bool) throws -> MigrationReport {
             let manager = try app.manager("2.0")
             let schema = try SchemaMigrator(migrations: [
-                SQL(version: 10, sql: App.sql[10] ?? ""),
+                ExecutedSQL(version: 10, sql: App.sql[10] ?? ""),
                 CodeMigration(12, "authors") { _ in if failingMove { throw Mishap() } },
             ])
             manager.whenMigratingToVersion("2.0", migrate: schema, in: database)

@@ -1,0 +1,77 @@
+public import AppMigrations
+public import GRDB
+import SchemaMigrations
+
+extension MigrationManager {
+    /// Registers a step that works on the rows of a table after the launch, in batches.
+    ///
+    /// ```swift
+    /// manager.afterMigratingToVersion("2.1", in: dbQueue, overRowsOf: "photo") { db, rows in
+    ///     try db.execute(literal: "UPDATE photo SET hash = sha(data) WHERE hash IS NULL AND \(rows.condition)")
+    /// }
+    /// ```
+    ///
+    /// `migrate()` only notes which rows there are; `runDeferred(for:while:retrying:)` runs the step, batch by batch, in the
+    /// order of the primary key. The rows of a batch and the place where the next one begins are committed together, so
+    /// none is left out, and none is done twice. Rows that the app inserts behind the last key are never visited: write
+    /// them in the new form. Those that it inserts or writes in between may be, so let the statement say which rows are
+    /// old: `hash IS NULL`. A fresh install does not need the step.
+    ///
+    /// A row that fails is set aside, and each run retries it.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before for the database.
+    ///   - database: the database.
+    ///   - table: a table with a primary key, also of text or of several columns. `migrate()` refuses others: SQLite may
+    ///     renumber the rows of a table without a key. For these, for views and for virtual tables, use a cursor.
+    ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - onError: whether the manager gives up on the step after some runs in which rows were left.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does the rows of a batch, in a transaction. If it throws, or takes longer than 250 ms, the batch is
+    ///     rolled back, and a smaller one is tried.
+    public func afterMigratingToVersion(
+        _ version: AppVersion, in database: any DatabaseWriter, overRowsOf table: String,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (Database, DeferredRows) throws -> Void
+    ) {
+        register(
+            RowBatches(table: SQLName(table), body: body), version, database, onFreshInstall, onError,
+            SourceLocation(fileID: fileID, line: line))
+    }
+
+    /// Registers a step that works in a database after the launch, in batches of calls that say where the next one
+    /// begins.
+    ///
+    /// For tables without a primary key, views and virtual tables, and whatever else can be cut into pieces; see
+    /// ``DeferredCursor``. A cursor must come back from JSON exactly as it was; otherwise, the first call is an error.
+    ///
+    /// - Parameters:
+    ///   - version: above that of every step registered before for the database.
+    ///   - database: the database.
+    ///   - start: where the first call begins.
+    ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - onError: whether the manager gives up on the step after some runs in which it threw.
+    ///   - fileID: the file of the registration, for messages.
+    ///   - line: the line in it.
+    ///   - body: does a small piece of work. A transaction has as many calls as fit into about 50 ms.
+    public func afterMigratingToVersion<Cursor: Codable & Sendable>(
+        _ version: AppVersion, in database: any DatabaseWriter, startingAt start: Cursor,
+        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, fileID: StaticString = #fileID,
+        line: UInt = #line, run body: @escaping @Sendable (Database, Cursor) throws -> DeferredCursor<Cursor>
+    ) {
+        register(
+            CursorBatches(start: start, body: body), version, database, onFreshInstall, onError,
+            SourceLocation(fileID: fileID, line: line))
+    }
+
+    private func register(
+        _ batches: any StepBatches, _ version: AppVersion, _ database: any DatabaseWriter,
+        _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation
+    ) {
+        let place = place(of: database)
+        register(
+            version, .batches(DeferredDatabaseStep(place: place, batches: batches)), in: place,
+            onFreshInstall: onFreshInstall, onError: onError, source: source)
+    }
+}

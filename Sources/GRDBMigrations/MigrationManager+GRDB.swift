@@ -1,0 +1,36 @@
+public import AppMigrations
+public import GRDB
+public import SchemaMigrations
+
+extension MigrationManager {
+    /// Registers a schema step by GRDB's own `DatabaseMigrator`, so that an app keeps its existing migrations.
+    ///
+    /// - Parameters:
+    ///   - version: the app version; at most one schema step for each database and version.
+    ///   - migrator: the database's one migrator.
+    ///   - target: the identifier of the last migration to apply; nil for the latest.
+    ///   - newerDatabases: what to do if the database has had migrations that the migrator does not have. By default, it is
+    ///     an error. `.rollBack` is a mistake in the registration, because GRDB's migrator cannot undo. Migrations that were
+    ///     applied before one that the migrator has do not count: they were left out since.
+    ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. Name the one that was
+    ///     the last of a release; others need no name.
+    ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
+    ///   - database: the database.
+    ///   - fileID: the file that registers it, for messages.
+    ///   - line: the line in that file.
+    public func whenMigratingToVersion(
+        _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
+        newerDatabases: SchemaOptions.NewerDatabaseRule = .refuse, ignoring removed: Set<String> = [],
+        finishing deferred: [AppVersion] = [],
+        in database: any DatabaseWriter,
+        fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        register(
+            GRDBSchemaStep(
+                migrator: migrator, target: target, newerDatabases: newerDatabases, removed: removed,
+                database: database),
+            for: version, in: database, finishing: deferred,
+            source: SourceLocation(fileID: fileID, line: line))
+    }
+}
