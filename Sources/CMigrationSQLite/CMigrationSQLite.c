@@ -17,10 +17,12 @@ int sqlite3_bind_text64(
     sqlite3_stmt *, int, const char *, unsigned long long, void (*)(void *), unsigned char);
 int sqlite3_bind_blob64(sqlite3_stmt *, int, const void *, unsigned long long, void (*)(void *));
 int sqlite3_bind_zeroblob(sqlite3_stmt *, int, int);
+int sqlite3_clear_bindings(sqlite3_stmt *);
 int sqlite3_step(sqlite3_stmt *);
 int sqlite3_reset(sqlite3_stmt *);
 sqlite3_stmt *sqlite3_next_stmt(sqlite3 *, sqlite3_stmt *);
 int sqlite3_stmt_busy(sqlite3_stmt *);
+int sqlite3_changes(sqlite3 *);
 const char *sqlite3_errmsg(sqlite3 *);
 const char *sqlite3_errstr(int);
 sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
@@ -78,23 +80,30 @@ int app_migrations_bind_text(app_migrations_statement *statement, int place, con
 
 int app_migrations_bind_text_bytes(
     app_migrations_statement *statement, int place, const void *bytes, int64_t count, int encoding) {
-    // c3ref/bind_blob.html: a null pointer would bind a null.
+    // c3ref/bind_blob.html: a null pointer would bind a null. SQLITE_STATIC: SQLite does not copy the text.
     return sqlite3_bind_text64(
-        (sqlite3_stmt *)statement, place, bytes ? bytes : "", (unsigned long long)count, (void (*)(void *)) - 1,
+        (sqlite3_stmt *)statement, place, bytes ? bytes : "", (unsigned long long)count, NULL,
         (unsigned char)encoding);
 }
 
 int app_migrations_bind_blob_bytes(
     app_migrations_statement *statement, int place, const void *bytes, int64_t count) {
     if (count == 0) return sqlite3_bind_zeroblob((sqlite3_stmt *)statement, place, 0);
-    return sqlite3_bind_blob64(
-        (sqlite3_stmt *)statement, place, bytes, (unsigned long long)count, (void (*)(void *)) - 1);
+    return sqlite3_bind_blob64((sqlite3_stmt *)statement, place, bytes, (unsigned long long)count, NULL);
+}
+
+void app_migrations_clear_arguments(app_migrations_statement *statement) {
+    sqlite3_clear_bindings((sqlite3_stmt *)statement);
 }
 
 int app_migrations_run(app_migrations_statement *statement) {
     sqlite3_step((sqlite3_stmt *)statement);
     // c3ref/reset.html: the error of the step, if it failed.
     return sqlite3_reset((sqlite3_stmt *)statement);
+}
+
+int app_migrations_changes(app_migrations_statement *statement) {
+    return sqlite3_changes(sqlite3_db_handle((sqlite3_stmt *)statement));
 }
 
 const char *app_migrations_words(int code) {

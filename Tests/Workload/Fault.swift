@@ -74,6 +74,11 @@ extension tracer_call {
         return path.hasPrefix("/") && !path.hasPrefix("/proc/") ? path : nil
     }
 
+    /// True if it makes a salvaged database durable, before that gets its name.
+    var isSyncOfSalvagedDatabase: Bool {
+        number == Int64(SYS_fsync) && file?.hasSuffix(".salvaging") == true
+    }
+
     /// True if a call has an effect also when it returns an error.
     ///
     /// close(2): the descriptor is released early, before what can fail.

@@ -39,7 +39,16 @@ struct FaultSweep: Sweep {
     /// - Returns: what was wrong.
     func complaints(_ fault: Fault) throws -> [String] {
         try laboratory.reset()
-        return try laboratory.complaints(afterTrouble: laboratory.launch(watching: failing(by: fault)))
+        let watch = failing(by: fault)
+        var hasFailedSync = false
+        let end = try laboratory.launch { call in
+            let verdict = watch(call)
+            hasFailedSync = hasFailedSync || verdict.order == tracer_fail && call.isSyncOfSalvagedDatabase
+            return verdict
+        }
+        let isHidden = hasFailedSync && end.lines.last?.hasPrefix("ended") == true
+        return try laboratory.complaints(afterTrouble: end)
+            + (isHidden ? ["a salvaged database was not synced, and no error says so"] : [])
     }
 
     private func failing(by fault: Fault) -> (tracer_call) -> tracer_verdict {

@@ -38,6 +38,8 @@ void app_migrations_bind_integer(app_migrations_statement *statement, int place,
 void app_migrations_bind_double(app_migrations_statement *statement, int place, double number);
 int app_migrations_bind_text(app_migrations_statement *statement, int place, const char *text);
 
+// Set an argument to bytes that are not copied: they have to stay where they are until the arguments are cleared.
+
 /// Sets an argument to a text of so many bytes. The encoding is the number that a database's header has for it: 1 for UTF-8,
 /// 2 for UTF-16 little endian, 3 for big endian.
 int app_migrations_bind_text_bytes(
@@ -47,8 +49,14 @@ int app_migrations_bind_text_bytes(
 int app_migrations_bind_blob_bytes(
     app_migrations_statement *statement, int place, const void *bytes, int64_t count);
 
+/// Sets all arguments to null.
+void app_migrations_clear_arguments(app_migrations_statement *statement);
+
 /// Runs a statement that returns no row. Returns an error code of SQLite's, or 0.
 int app_migrations_run(app_migrations_statement *statement);
+
+/// The number of rows that the last INSERT, UPDATE or DELETE of the statement's connection has changed.
+int app_migrations_changes(app_migrations_statement *statement);
 
 /// The words for a result code. They live for ever.
 const char *app_migrations_words(int code);

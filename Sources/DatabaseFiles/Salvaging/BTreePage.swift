@@ -121,9 +121,8 @@ extension PageSource {
             return SavedRecord(page.bytes, in: cell.local, encoding: encoding)
         }
         guard cell.size / pageSize <= pageCount,
-            let rest = try overflow(from: first, count: cell.size - cell.local.count, &chain)
+            let bytes = try overflow(from: first, after: page.bytes[cell.local], count: cell.size, &chain)
         else { return nil }
-        let bytes = page.bytes[cell.local] + rest
-        return SavedRecord(Array(bytes), in: 0..<bytes.count, encoding: encoding)
+        return SavedRecord(bytes, in: 0..<bytes.count, encoding: encoding)
     }
 }

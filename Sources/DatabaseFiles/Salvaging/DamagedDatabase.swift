@@ -70,26 +70,16 @@ struct DamagedDatabase {
             faults += tree.faults
         }
         walk.releaseContested(&trees)
-        let free = try pages.freePages(header, except: walk.seen)
-        if !free.isWhole { faults += 1 }
-        hasUnknownFreePages = header.hasMagic && free.pages.count < header.freelist.count
-        walk.note(free.pages)
-        try readLoosePages(&walk)
+        let unknown = try UnknownPages(pages, header, except: walk.seen)
+        if !unknown.hasWholeList { faults += 1 }
+        hasUnknownFreePages = header.hasMagic && unknown.free.count < header.freelist.count
+        walk.note(unknown.free)
+        try readLooseTrees(unknown, &walk)
     }
 
-    private mutating func readLoosePages(_ walk: inout TreeWalk) throws {
-        var children: Set<Int> = []
-        var roots: [Int] = []
-        // SQLite never uses the page with the bytes of its locks.
-        let lockPage = 0x4000_0000 / pages.pageSize + 1
-        for number in pages.numbers.dropFirst() where !walk.seen.contains(number) && number != lockPage {
-            guard let page = try pages.tree(number), !page.cells.isEmpty else { continue }
-            roots.append(number)
-            if !page.isLeaf {
-                children.formUnion(page.cells.compactMap(\.child))
-                if let last = page.lastChild { children.insert(last) }
-            }
-        }
+    private mutating func readLooseTrees(_ unknown: UnknownPages, _ walk: inout TreeWalk) throws {
+        let roots = unknown.roots.map(\.number)
+        let children = Set(unknown.roots.lazy.flatMap(\.children))
         // First the trees from their tops, then what is left of them.
         for root in roots.filter({ !children.contains($0) }) + roots {
             guard var tree = try walk.walk(root), !tree.leaves.isEmpty else { continue }

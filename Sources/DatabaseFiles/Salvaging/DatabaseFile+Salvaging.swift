@@ -86,10 +86,12 @@ extension DatabaseFile {
         let isHere = try place.path == newPlace().path
         return try withUnfinishedFile(for: place) { new in
             var report = try build.make(
-                at: new, like: place, configuration, marked: isHere && !oldPaths.isEmpty)
-            try protect(new, asIn: place.deletingLastPathComponent())
-            // Nothing of it was synced so far.
-            try DurableFile(at: new).syncContents()
+                at: new, like: place, configuration, marked: isHere && !oldPaths.isEmpty
+            ) {
+                try protect(new, asIn: place.deletingLastPathComponent())
+                // Closing the file takes SQLite's locks away (howtocorrupt.html, 2.2), which guard it against nobody.
+                try DurableFile(at: new).syncContents()
+            }
             try DurableFile(at: new).syncName()
             try interrupter.check()
             let aside = try replace(place, by: new)

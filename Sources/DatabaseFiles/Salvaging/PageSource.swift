@@ -38,21 +38,44 @@ final class PageSource {
     func page(_ number: Int) throws -> [UInt8]? {
         guard number >= 1, number <= pageCount else { return nil }
         if let page = recent[number] { return page }
-        let page: [UInt8]
+        if recent.count > 64 { recent.removeAll(keepingCapacity: true) }
         if let offset = overlay.pages[number] {
-            page = try overlay.file?.read(at: offset, count: pageSize) ?? []
+            recent[number] = try overlay.file?.read(at: offset, count: pageSize) ?? []
         } else {
             guard number <= fileCount else { return nil }
-            page = try file.read(at: (number - 1) * pageSize, count: pageSize)
+            // Whoever goes on from a page to the next one mostly goes on.
+            try readPages(from: number, count: recent[number - 1] == nil ? 1 : Self.pagesAhead)
         }
-        if recent.count > 64 { recent.removeAll(keepingCapacity: true) }
-        recent[number] = page
-        return page
+        return recent[number]
     }
 
-    /// Returns the bytes of a chain of overflow pages (fileformat2.html, 1.6); nil if it is broken.
-    func overflow(from first: Int, count: Int, _ chain: inout [Int]) throws -> [UInt8]? {
+    /// The number of pages that are read at once.
+    private static let pagesAhead = 16
+
+    /// Reads pages of the file.
+    private func readPages(from first: Int, count: Int) throws {
+        let start = (first - 1) * pageSize
+        let bytes = try file.read(at: start, count: count * pageSize)
+        guard count > 1, bytes.count > pageSize else {
+            recent[first] = bytes
+            return
+        }
+        // A page that the disk cannot read, or that the file ends in, is left to the next time, when it is the first one.
+        for index in 0..<bytes.count / pageSize where overlay.pages[first + index] == nil {
+            recent[first + index] = Array(bytes[index * pageSize..<(index + 1) * pageSize])
+        }
+    }
+
+    /// Returns bytes with those of a chain of overflow pages after them (fileformat2.html, 1.6); nil if it is broken.
+    ///
+    /// - Parameter count: the number of all of them.
+    func overflow(
+        from first: Int, after start: ArraySlice<UInt8>, count: Int, _ chain: inout [Int]
+    ) throws -> [UInt8]? {
         var bytes: [UInt8] = []
+        // A damaged number may be a large one.
+        bytes.reserveCapacity(min(count, 0x1_0000))
+        bytes += start
         var next = first
         // A chain that leads back to itself meets, sooner or later, the page in the middle of what was read.
         while bytes.count < count {

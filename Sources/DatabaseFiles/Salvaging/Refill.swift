@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -25,7 +26,9 @@ struct Refill {
     }
 
     /// Inserts every row that belongs to a table, and removes those whose parents are lost.
-    mutating func run() throws {
+    ///
+    /// - Parameter sync: puts the rows on the disk, on another thread while indexes are made.
+    mutating func run(syncing sync: @escaping @Sendable () throws -> Void) throws {
         try createOtherTables()
         try damaged.exchangeSwappedPages(layouts)
         // Triggers would make rows that were not there; indexes are made faster when the rows are.
@@ -52,7 +55,7 @@ struct Refill {
         for table in virtual where table.isExternal { try table.rebuild(db) }
         try raiseSequences()
         try removeOrphans()
-        for object in objects { try db.execute(sql: object["sql"]) }
+        try alongside(sync) { for object in objects { try db.execute(sql: object["sql"]) } }
     }
 
     /// The result without the tables of records, the largest tables first.

@@ -31,6 +31,31 @@ final class RowInsertion {
     func insert(_ record: SavedRecord, rowid id: Int64?) throws -> Bool {
         let statement = try statement(for: record.values.count)
         let pointer = statement.sqliteStatement
+        // SQLite reads texts and blobs where they are, in the bytes of the page.
+        let code = record.bytes.withUnsafeBytes { bytes in
+            defer { app_migrations_clear_arguments(pointer) }
+            let code = bind(record, id, in: bytes, to: pointer)
+            return code == 0 ? app_migrations_run(pointer) : code
+        }
+        switch ResultCode(rawValue: code & 0xff) {
+        case .SQLITE_OK:
+            // GRDB's own count looks for the right thread each time.
+            return app_migrations_changes(pointer) > 0
+        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return false
+        default:
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code),
+                message: String(cString: app_migrations_message(pointer)), sql: statement.sql)
+        }
+    }
+
+    /// Sets the arguments of a statement.
+    ///
+    /// - Parameter bytes: those of the record; they are not copied.
+    /// - Returns: an error code of SQLite's, or 0.
+    private func bind(
+        _ record: SavedRecord, _ id: Int64?, in bytes: UnsafeRawBufferPointer, to pointer: SQLiteStatement
+    ) -> Int32 {
         var place: Int32 = 1
         if rowid != nil {
             app_migrations_bind_integer(pointer, place, id ?? 0)
@@ -46,29 +71,20 @@ final class RowInsertion {
                 case .integer(let integer): app_migrations_bind_integer(pointer, place, integer)
                 case .real(let number): app_migrations_bind_double(pointer, place, number)
                 case .text(let range):
-                    let bound = record.bytes[range].withUnsafeBytes {
-                        app_migrations_bind_text_bytes(
-                            pointer, place, $0.baseAddress, Int64($0.count), Int32(record.encoding))
-                    }
+                    let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+                    let bound = app_migrations_bind_text_bytes(
+                        pointer, place, text.baseAddress, Int64(text.count), Int32(record.encoding))
                     code = max(code, bound)
                 case .blob(let range):
-                    let bound = record.bytes[range].withUnsafeBytes {
-                        app_migrations_bind_blob_bytes(pointer, place, $0.baseAddress, Int64($0.count))
-                    }
+                    let blob = UnsafeRawBufferPointer(rebasing: bytes[range])
+                    let bound = app_migrations_bind_blob_bytes(
+                        pointer, place, blob.baseAddress, Int64(blob.count))
                     code = max(code, bound)
                 }
             }
             place += 1
         }
-        if code == 0 { code = app_migrations_run(pointer) }
-        switch ResultCode(rawValue: code & 0xff) {
-        case .SQLITE_OK: return db.changesCount > 0
-        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return false
-        default:
-            throw DatabaseError(
-                resultCode: ResultCode(rawValue: code),
-                message: String(cString: app_migrations_message(pointer)), sql: statement.sql)
-        }
+        return code
     }
 
     private func statement(for count: Int) throws -> Statement {

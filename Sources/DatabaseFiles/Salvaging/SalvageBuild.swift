@@ -12,13 +12,16 @@ struct SalvageBuild {
     let interrupter: Interrupter
     let progress: Progress?
 
-    /// Makes the database, complete and checked; nothing of it need be on the disk yet.
+    /// Makes the database, complete and checked.
     ///
     /// - Parameters:
     ///   - original: the file whose permissions the new one gets.
     ///   - marked: true to note in it that it is where it belongs, if the damaged one's note cannot be read.
+    ///   - sync: puts on the disk what the file has so far. It runs on another thread, while indexes are made and then while
+    ///     the complete file is checked.
     func make(
-        at url: URL, like original: URL, _ configuration: Configuration, marked: Bool
+        at url: URL, like original: URL, _ configuration: Configuration, marked: Bool,
+        syncing sync: @escaping @Sendable () throws -> Void = {}
     ) throws -> SalvageReport {
         var configuration = configuration
         configuration.foreignKeysEnabled = false
@@ -39,7 +42,7 @@ struct SalvageBuild {
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
                 var refill = Refill(db, from: damaged, version.layouts, interrupter, progress)
-                try refill.run()
+                try refill.run(syncing: sync)
                 if try marked && MoveMark(db) == nil { try MoveMark.write(db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 return .commit
@@ -48,15 +51,17 @@ struct SalvageBuild {
         try interrupter.check()
         try migrator.migrate(queue)
         try queue.inDatabase { db in
-            try check(db)
-            try db.execute(sql: "PRAGMA main.journal_mode = DELETE")
+            try db.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA foreign_keys = OFF")
+            // SQLite only reads from here on.
+            try alongside(sync) { try check(db) }
         }
         return report
     }
 
+    /// Checks the database; that indexes match their tables only if migrations have changed them since SQLite made both.
     private func check(_ db: Database) throws {
-        try db.execute(sql: "PRAGMA foreign_keys = OFF")
-        if let problem = try IntegrityCheck(db, .full, limit: 1).problems.first {
+        let isMigrated = history.entries.last.map { $0.version != version.version } ?? true
+        if let problem = try IntegrityCheck(db, isMigrated ? .full : .quick, limit: 1).problems.first {
             throw SchemaMigrationError(
                 .databaseFailed, "the new database is damaged: \(problem)",
                 remedy: "Check the disk, then try again. Nothing was changed.")

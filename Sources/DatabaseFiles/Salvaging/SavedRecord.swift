@@ -73,6 +73,7 @@ struct SavedRecord {
     ///
     /// Nobody writes three NULs into one, but a lost sector is full of them, and so is a page of numbers.
     private func isText(_ range: Range<Int>) -> Bool {
+        if encoding == 1, isPlain(range) { return true }
         var (zeros, longest) = (0, 0)
         var all: UInt8 = 0
         bytes.withUnsafeBufferPointer { bytes in
@@ -85,6 +86,27 @@ struct SavedRecord {
         guard longest < 3 else { return false }
         guard encoding == 1 else { return range.count % 2 == 0 }
         return all < 0x80 || bytes[range].isUTF8
+    }
+
+    /// Returns true if all bytes are ASCII's, and none is a NUL, as far as that shows in words of eight: nearly always.
+    private func isPlain(_ range: Range<Int>) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var place = range.lowerBound
+            let (ones, highBits): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+            var found: UInt64 = 0
+            while place + 8 <= range.upperBound {
+                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                // Taking one from each byte sets the high bit of one that is 0; another bit may be set by the carry.
+                found |= word | (word &- ones)
+                place += 8
+            }
+            while place < range.upperBound {
+                let byte = UInt64(bytes[place])
+                found |= byte | (byte &- 1)
+                place += 1
+            }
+            return found & highBits == 0
+        }
     }
 
     /// The text of a value; nil if it is none.
