@@ -304,6 +304,8 @@ struct MovedDatabaseTests {
         let isOver = DispatchSemaphore(value: 0)
         let committed = Locked(0)
         let old = old
+        // A writer that went on after a failure would slow down all other tests.
+        defer { isDone.withLock { $0 = true } }
         Thread.detachNewThread {
             defer { isOver.signal() }
             var configuration = Configuration()
