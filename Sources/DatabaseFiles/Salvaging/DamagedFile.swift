@@ -46,7 +46,8 @@ final class DamagedFile {
     /// instance, that may not be this database's.
     ///
     /// - Throws: `DatabaseError`, which is busy if the database is in use; `POSIXError`.
-    static func locked(at url: URL) throws -> DamagedFile {
+    static func locked(at url: URL, waitingFor limit: Duration = .zero) throws -> DamagedFile {
+        let deadline = ContinuousClock.now + limit
         let file = try DamagedFile(at: url, flags: O_RDWR)
         guard let descriptor = file.handle?.fileDescriptor else { return file }
         var lock = flock()
@@ -59,16 +60,21 @@ final class DamagedFile {
         #else
             let command: Int32 = 37  // F_OFD_SETLK, which needs _GNU_SOURCE.
         #endif
-        var result = fcntl(descriptor, command, &lock)
-        // A system without these locks has those of processes, which only other processes respect.
-        if result != 0, errno == EINVAL { result = fcntl(descriptor, F_SETLK, &lock) }
-        guard result == 0 else {
+        while true {
+            var result = fcntl(descriptor, command, &lock)
+            // A system without these locks has those of processes, which only other processes respect.
+            if result != 0, errno == EINVAL { result = fcntl(descriptor, F_SETLK, &lock) }
+            if result == 0 { break }
             // File systems without these locks have none of SQLite's either.
             guard errno == EAGAIN || errno == EACCES else { return file }
-            // Closing the file would give up the locks that this process has on it (howtocorrupt.html, 2.2), so it stays
-            // open: a descriptor is lost, and no row.
-            _ = Unmanaged.passRetained(file)
-            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection has the database open")
+            guard ContinuousClock.now < deadline else {
+                // Closing the file would give up the locks that this process has on it (howtocorrupt.html, 2.2), so it stays
+                // open: a descriptor is lost, and no row.
+                _ = Unmanaged.passRetained(file)
+                throw DatabaseError(
+                    resultCode: .SQLITE_BUSY, message: "another connection has the database open")
+            }
+            Thread.sleep(forTimeInterval: 0.005)
         }
         return file
     }

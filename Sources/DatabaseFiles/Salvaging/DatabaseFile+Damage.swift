@@ -51,7 +51,14 @@ extension DatabaseFile {
             return try openingCurrent { try throwingDamage(open) }
         } catch let error as SchemaMigrationError where error.code == .damagedDatabase {
             guard case .salvage(let schema) = damagedRule else { throw error }
-            if let report = try salvageIfDamaged(into: schema) { onEvent?(.salvaged(report)) }
+            let damaged = try? URL(fileURLWithPath: path).status()
+            do {
+                if let report = try salvageIfDamaged(into: schema) { onEvent?(.salvaged(report)) }
+            } catch let error as SchemaMigrationError where error.code == .locked {
+                // Another process has salvaged it since, and uses the new file.
+                let now = try? URL(fileURLWithPath: path).status()
+                guard let damaged, let now, now.st_ino != damaged.st_ino else { throw error }
+            }
             return try openingCurrent(open)
         }
     }
@@ -62,12 +69,12 @@ extension DatabaseFile {
             try undoUnfinishedSalvage()
             let url = URL(fileURLWithPath: path)
             let before = try? url.status()
-            let database = try open()
-            // A connection that waits for the lock of a salvage gets the damaged file in the end.
+            let database = Result { try open() }
+            // A connection that waits for the lock of a salvage gets the damaged file in the end, or fails to read it.
             guard let before, let after = try? url.status(), before.st_ino != after.st_ino else {
-                return database
+                return try database.get()
             }
-            try database.close()
+            if case .success(let database) = database { try database.close() }
         }
     }
 
@@ -102,8 +109,14 @@ extension DatabaseFile {
             guard [.databaseFailed, .damagedDatabase].contains(error.code),
                 let cause = error.underlyingError as? DatabaseError,
                 [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(cause.resultCode),
-                let place = try? damagedPlace(), let file = try? DamagedFile.locked(at: place)
+                let place = try? damagedPlace()
             else { throw error }
+            // Another process may be looking at it, too, or salvaging it: once that has ended, `openingCurrent` finds the new file.
+            guard let file = try? DamagedFile.locked(at: place, waitingFor: min(limit, .milliseconds(500)))
+            else {
+                try? moveLock().withLock(waitingFor: limit) {}
+                throw error
+            }
             let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
             if header.isOfNewerFormat { throw newerFormat(place) }
             if try mappingErrors({ try PageFormat.guess(file, header) }) != nil {
