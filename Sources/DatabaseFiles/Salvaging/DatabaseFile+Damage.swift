@@ -51,13 +51,12 @@ extension DatabaseFile {
             return try openingCurrent { try throwingDamage(open) }
         } catch let error as SchemaMigrationError where error.code == .damagedDatabase {
             guard case .salvage(let schema) = damagedRule else { throw error }
-            let damaged = try? URL(fileURLWithPath: path).status()
+            let damaged = fileNumber
             do {
                 if let report = try salvageIfDamaged(into: schema) { onEvent?(.salvaged(report)) }
             } catch let error as SchemaMigrationError where error.code == .locked {
                 // Another process has salvaged it since, and uses the new file.
-                let now = try? URL(fileURLWithPath: path).status()
-                guard let damaged, let now, now.st_ino != damaged.st_ino else { throw error }
+                guard let damaged, let now = fileNumber, now != damaged else { throw error }
             }
             return try openingCurrent(open)
         }
@@ -67,16 +66,19 @@ extension DatabaseFile {
     private func openingCurrent<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
         while true {
             try undoUnfinishedSalvage()
-            let url = URL(fileURLWithPath: path)
-            let before = try? url.status()
+            let before = fileNumber
             let database = Result { try open() }
             // A connection that waits for the lock of a salvage gets the damaged file in the end, or fails to read it.
-            guard let before, let after = try? url.status(), before.st_ino != after.st_ino else {
-                return try database.get()
-            }
+            guard let before, let after = fileNumber, before != after else { return try database.get() }
             if case .success(let database) = database { try database.close() }
         }
     }
+
+    /// The number of the file that has the name: another one once a process has put a new file there.
+    private var fileNumber: ino_t? { try? URL(fileURLWithPath: path).status().st_ino }
+
+    /// How long to wait for a process that only looks at the damaged file.
+    var patienceForLooks: Duration { min(limit, .milliseconds(500)) }
 
     /// Gives a damaged file its journals back that an interrupted salvage has taken from it.
     ///
@@ -112,8 +114,7 @@ extension DatabaseFile {
                 let place = try? damagedPlace()
             else { throw error }
             // Another process may be looking at it, too, or salvaging it: once that has ended, `openingCurrent` finds the new file.
-            guard let file = try? DamagedFile.locked(at: place, waitingFor: min(limit, .milliseconds(500)))
-            else {
+            guard let file = try? DamagedFile.locked(at: place, waitingFor: patienceForLooks) else {
                 try? moveLock().withLock(waitingFor: limit) {}
                 throw error
             }

@@ -72,7 +72,7 @@ extension DatabaseFile {
     private func salvage(
         _ place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter, _ progress: Progress?
     ) throws -> (SalvageReport, aside: URL)? {
-        let file = try DamagedFile.locked(at: place, waitingFor: min(limit, .milliseconds(500)))
+        let file = try DamagedFile.locked(at: place, waitingFor: patienceForLooks)
         // The lock lasts until the new file has its name.
         defer { withExtendedLifetime(file) {} }
         guard let (damaged, history, version) = try readDamaged(file, at: place, schema, interrupter) else {
