@@ -188,9 +188,9 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// Removes the file for good.
+    /// Removes the file for good, unless another process has done so meanwhile.
     package func remove() throws {
-        guard unlink(url.path) == 0 else { throw POSIXError.current }
+        guard unlink(url.path) == 0 || errno == ENOENT else { throw POSIXError.current }
         try syncName()
     }
 

@@ -77,11 +77,13 @@ extension JSONStore {
         }
         moved?.origin = origin
         try file.replace(with: moved?.json() ?? contents, permissions: old.permissions)
-        try file.syncName()
         try remove(old)
     }
 
     private func remove(_ old: DurableFile) throws {
+        // Whoever gave the record its new name may not have put that on the disk: a process that has died, or one that is
+        // moving it now.
+        try file.syncName()
         // In this order: without its record, nothing looks for a history.
         if try old.history.existsInItsFolder() { try old.history.remove() }
         try old.remove()
