@@ -9,7 +9,6 @@ import Testing
 
 @Suite("A step that finishes a deferred one", .timed)
 struct FinishingTests {
-    private struct Mishap: Error {}
     private let app: App
     private let database: DatabaseQueue
 
@@ -146,7 +145,6 @@ struct BestEffortInDatabaseTests {
 
     @Test("is not given up for the failures of the schema step before it")
     func moveOfSameVersion() throws {
-        struct Mishap: Error {}
         let app = try App()
         try app.launch("1.0")
         let database = try app.open()

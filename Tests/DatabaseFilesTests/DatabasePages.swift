@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestTraits
 import Testing
 
 /// The pages of a database's file, to be damaged.

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 
 /// A small app's database in a folder of its own, which tests damage.
 struct NotesDatabase {

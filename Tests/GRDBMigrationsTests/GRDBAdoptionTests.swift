@@ -2,6 +2,7 @@ import GRDB
 import GRDBMigrations
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("An adoption from GRDB's migrator", .timed)

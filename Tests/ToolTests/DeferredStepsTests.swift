@@ -9,8 +9,6 @@ import Testing
 
 @Suite("app-migrations status and history, with deferred steps", .timed)
 struct DeferredStepsTests {
-    private struct Mishap: Error {}
-
     /// Launches an app of which 2.1 fails at a book, 2.2 is cut short, and 2.3 has not begun.
     private func launch(_ tool: Tool, _ version: String, copyingTo copy: URL? = nil) throws {
         let queue = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)

@@ -9,8 +9,6 @@ import Testing
 
 @Suite("Deferred steps on a simulated device", .timed)
 struct DeferredDeviceTests {
-    private struct Mishap: Error, CustomStringConvertible { let description = "a mishap" }
-
     /// An app that hashes its photos after the launch of 2.1, and drops what they were made from in 3.0.
     private static func app(
         isRight: Bool = true, poison: Int64? = nil, onError: ErrorRule = .stop

@@ -8,8 +8,6 @@ import Testing
 
 @Suite("An upgrade matrix with an app's deferred steps", .timed)
 struct DeferredMatrixTests {
-    private struct Mishap: Error, CustomStringConvertible { let description = "a mishap" }
-
     private static let migrations = [
         SQLMigration(
             version: 1, name: "photos", sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, old INTEGER);"),

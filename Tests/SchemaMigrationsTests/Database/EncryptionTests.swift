@@ -1,5 +1,6 @@
 import GRDB
 import SchemaMigrations
+import TestTraits
 import Testing
 
 @Suite("A passphrase", .timed)

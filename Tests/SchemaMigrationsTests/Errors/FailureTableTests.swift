@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import SchemaMigrations
+import TestTraits
 import Testing
 
 @Suite("The table of codes in the documentation", .timed)

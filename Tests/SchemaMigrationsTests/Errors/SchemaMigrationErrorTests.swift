@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestTraits
 import Testing
 
 @Suite("A schema migration error", .timed)

@@ -1,6 +1,7 @@
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("The check of views and triggers", .timed)

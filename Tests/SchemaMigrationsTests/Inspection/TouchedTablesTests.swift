@@ -1,6 +1,7 @@
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// An existing orphan causes a warning if and only if its table is checked, which shows these tests what

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A database that began with a snapshot or was adopted, when its lowest migration is undone", .timed)

@@ -1,4 +1,5 @@
 import MigrationDiagnostics
+import TestTraits
 import Testing
 
 @testable import SchemaMigrations

@@ -3,6 +3,7 @@ import GRDB
 import MigrationTools
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("The sample migrations", .timed)

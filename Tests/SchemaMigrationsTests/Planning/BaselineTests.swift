@@ -4,6 +4,7 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A set of migrations with a baseline", .timed)

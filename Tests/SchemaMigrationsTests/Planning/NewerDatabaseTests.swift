@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A database newer than the app", .timed)

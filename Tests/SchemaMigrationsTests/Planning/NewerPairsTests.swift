@@ -5,6 +5,7 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// Where what is unknown, or squashed, meets the other features.

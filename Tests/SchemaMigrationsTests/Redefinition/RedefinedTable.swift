@@ -1,6 +1,7 @@
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// A database with one table to redefine.

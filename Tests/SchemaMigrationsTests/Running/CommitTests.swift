@@ -2,6 +2,7 @@ import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("Commits", .timed)

@@ -1,6 +1,7 @@
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A database of 200,000 rows", .timed)

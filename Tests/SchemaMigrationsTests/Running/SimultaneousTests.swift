@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("Eight simultaneous runs", .timed, .serialized)

@@ -1,6 +1,7 @@
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// Databases of other libraries have strings in double quotes, which SQLite accepts by default and GRDB refuses.

@@ -10,7 +10,6 @@ import Testing
 /// Where two rules meet: each test was a loss before work had an identity and a manager began where nothing of it had run.
 @Suite("Work of one version in several places", .timed)
 struct JunctionTests {
-    private struct Mishap: Error {}
     private let app: App
     private let log = BridgeLog()
 
@@ -173,7 +172,7 @@ struct JunctionTests {
         #expect(error.code == .undecided)
         #expect(
             error.description
-                == "Library: `adopting` has thrown: Mishap(). Nothing was run. Fix what `adopting` reports, and launch again."
+                == "Library: `adopting` has thrown: a mishap. Nothing was run. Fix what `adopting` reports, and launch again."
         )
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// What GRDB's observations see of a launch that migrates, as the article about them says.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 /// Applies a set of migrations, and compares the database with one that plain SQLite makes from the same files.

@@ -1,8 +1,8 @@
-import SchemaMigrations
-import Testing
+package import SchemaMigrations
+package import Testing
 
 /// Returns the error of a body that must fail.
-func failure<Value>(
+package func failure<Value>(
     sourceLocation: Testing.SourceLocation = #_sourceLocation, _ body: () throws -> Value
 ) throws -> SchemaMigrationError {
     try #require(throws: SchemaMigrationError.self, sourceLocation: sourceLocation) { _ = try body() }

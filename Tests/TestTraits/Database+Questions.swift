@@ -1,8 +1,8 @@
-import GRDB
+package import GRDB
 
 extension DatabaseReader {
     /// The names of the tables, without the ledger's.
-    func tables() throws -> [String] {
+    package func tables() throws -> [String] {
         try read { db in
             try String.fetchAll(
                 db,
@@ -14,7 +14,7 @@ extension DatabaseReader {
     }
 
     /// SQLite's description of the schema, without the ledger's tables.
-    func schema() throws -> [String] {
+    package func schema() throws -> [String] {
         try read { db in
             try String.fetchAll(
                 db,
@@ -26,25 +26,25 @@ extension DatabaseReader {
     }
 
     /// The versions in the ledger.
-    func ledger() throws -> [Int64] {
+    package func ledger() throws -> [Int64] {
         try integers("SELECT version FROM schema_migrations ORDER BY version")
     }
 
-    func integers(_ sql: String) throws -> [Int64] {
+    package func integers(_ sql: String) throws -> [Int64] {
         try unsafeRead { db in try Int64.fetchAll(db, sql: sql) }
     }
 
-    func integer(_ sql: String) throws -> Int64? {
+    package func integer(_ sql: String) throws -> Int64? {
         try integers(sql).first
     }
 
-    func strings(_ sql: String) throws -> [String] {
+    package func strings(_ sql: String) throws -> [String] {
         try unsafeRead { db in try String.fetchAll(db, sql: sql) }
     }
 }
 
 extension DatabaseWriter {
-    func execute(_ sql: String) throws {
+    package func execute(_ sql: String) throws {
         try writeWithoutTransaction { db in try db.execute(sql: sql) }
     }
 }
