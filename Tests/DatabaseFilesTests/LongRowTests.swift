@@ -1,0 +1,80 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A damaged database with long rows", .timed)
+struct LongRowTests {
+    let folder: TemporaryFolder
+    let path: String
+    let schema: SchemaMigrator
+
+    /// Makes a database of six megabytes: among 3,000 short notes, one in a hundred has an image on 50 pages.
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+        schema = try SchemaMigrator(
+            tables: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL, image BLOB);")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            for id in 1...3_000 {
+                try db.execute(
+                    sql: "INSERT INTO note VALUES (?, ?, ?)",
+                    arguments: [id, "note \(id)", id % 100 == 0 ? Self.image(id) : nil])
+            }
+        }
+        try queue.close()
+    }
+
+    private static func image(_ id: Int) -> Data { Data(repeating: UInt8(id / 100), count: 200_000 + id) }
+
+    private func damage(_ body: (inout Data) -> Void) throws {
+        let url = URL(fileURLWithPath: path)
+        var data = try Data(contentsOf: url)
+        body(&data)
+        try data.write(to: url)
+    }
+
+    /// The ids of the notes, after checking that each one is as it was.
+    private func ids() throws -> [Int] {
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
+        let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM note ORDER BY id") }
+        try queue.close()
+        for row in rows {
+            let id: Int = row["id"]
+            #expect(row["text"] as String == "note \(id)")
+            #expect(row["image"] as Data? == (id % 100 == 0 ? Self.image(id) : nil))
+        }
+        return rows.map { $0["id"] }
+    }
+
+    @Test("is saved with each of them")
+    func savesAll() throws {
+        try damage { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.saved == 3_000)
+        #expect(report.tables.map(\.unreadable) == [0])
+        #expect(try ids() == Array(1...3_000))
+    }
+
+    @Test("loses the one whose pages are damaged, and no other")
+    func losesOne() throws {
+        try damage { data in
+            data.replaceSubrange(0..<16, with: Data(count: 16))
+            // A page that is full of the image of note 1,700: the number of the next page comes first.
+            let page = stride(from: 0, to: data.count, by: 4_096).filter { start in
+                data[start + 4..<start + 4_096].allSatisfy { $0 == 17 }
+            }[20]
+            data.replaceSubrange(page..<page + 4, with: Data(count: 4))
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.saved == 2_999)
+        #expect(report.tables.map(\.unreadable) == [1])
+        #expect(try ids() == Array(1...3_000).filter { $0 != 1_700 })
+    }
+}
