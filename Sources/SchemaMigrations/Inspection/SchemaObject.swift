@@ -45,20 +45,20 @@ package struct SchemaObject: Equatable, Sendable {
         let bytes = Array(sql.utf8)
         let tokens = Array(SQLLexer(bytes))
         var previous = SQLName("")
-        return tokens.indices.map { index in
+        return tokens.indices.map { (index: Int) -> [UInt8] in
             let token = tokens[index]
             let text = String(decoding: bytes[token.range], as: UTF8.self)
             defer { previous = SQLName(text) }
             switch token.kind {
             case .quotedName:
                 let name = SQLName(token: text)
-                let isQualifier =
-                    index + 1 < tokens.count && bytes[tokens[index + 1].range] == [UInt8(ascii: ".")]
+                let next = index + 1 < tokens.count ? bytes[tokens[index + 1].range] : []
+                let isQualifier = next.elementsEqual(".".utf8)
                 let isName =
-                    bytes[token.range.lowerBound] != UInt8(ascii: "\"") || isQualifier || names.contains(name)
+                    !text.hasPrefix("\"") || isQualifier || names.contains(name)
                     || Self.precedesName.contains(previous)
-                return isName && previous != "default"
-                    ? Array(name.folded.utf8) : Array("\"\(name.text)\"".utf8)
+                let comparable = isName && previous != "default" ? name.folded : "\"\(name.text)\""
+                return Array(comparable.utf8)
             case .word where previous == "default" && !Self.isKeywordOrNumber(text): return Array(text.utf8)
             case .word: return Array(SQLName(text).folded.utf8)
             default: return Array(text.utf8)

@@ -53,9 +53,9 @@ package enum MigrationFolder {
                     guard errno == 0 else { throw POSIXError.current }
                     return names
                 }
-                let name = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)
-                let isDot = name[0] == 0x2e && (name[1] == 0 || name[1] == 0x2e && name[2] == 0)
-                if !isDot { names.append(String(cString: name)) }
+                let text = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+                let name = String(cString: text)
+                if name != "." && name != ".." { names.append(name) }
             }
         #else
             return nil
