@@ -194,7 +194,10 @@ extension Promises {
             places[place] = place == .files ? memory?.withoutRecord : Memory()
             if place == store { places[.files] = places[.files]?.withoutRecord }
         case .restore(let place, let event):
-            for part in parts(place) { places[part] = past[event - 1][part] }
+            for part in parts(place) {
+                places[part] = past[event - 1][part]
+                places[part]?.hasComeBack = true
+            }
         case .replace(let place):
             places[place] = found[place].map { Memory(old: $0) }
             if place == store { places[.files] = places[.files]?.withoutRecord }

@@ -6,6 +6,8 @@ extension Promises {
         var data = SmallData()
         /// True if release 1.0 has left data here from before the app had this package.
         var isOld = false
+        /// True if the place has come back from a backup.
+        var hasComeBack = false
         /// True if a manager has made tables here in this launch.
         var hasTables = false
         /// True if what is known here cannot be understood.

@@ -15,8 +15,8 @@
 /// - An install that the app itself takes for a new one, though it has data, keeps that data in its form.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
-/// - Files that come back from a backup are not imported into a database that has imported them, in which a newer release had
-///   nothing to import, or whose record the app has removed with its data.
+/// - Files that come back from a backup are not imported into a database that has imported them, that was made anew since, or
+///   whose record the app has removed with its data; nor, where an older release is launched, if a newer one made the database.
 /// - A build that registers a step in another place than the build before takes it to have run there, if it has run.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it.
 /// - A death in a database is not counted if a release without that database is launched next: the step runs once more.
@@ -140,7 +140,8 @@ package struct Promises: Sendable {
             let life = places[step.place]?.managers[step.manager]
             let isUnneeded =
                 life?.unneeded.contains(step.id) == true
-                && (life?.isRemoved == true || isDowngrade(step.place, step.manager))
+                && (life?.isRemoved == true || isDowngrade(step.place, step.manager)
+                    || places[.files]?.hasComeBack == true)
             // Nor is what the app has skipped.
             let isSkipped =
                 places[step.place].map {

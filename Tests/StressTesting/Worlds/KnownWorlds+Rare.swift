@@ -190,6 +190,23 @@ extension KnownWorld {
                 .launch(1), .write(.append), .launch(3, .whole, .postponesAlways(30)),
                 .runDeferred(batches: nil, .cancels(before: 1)),
             ], endsWith: nil),
+        KnownWorld(
+            "files that come back are not imported into a database that was made anew",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], move: .init(30), managers: [.init(adopting: .file), .init(adopting: .tables)]),
+            [.oldInstall, .twice(2, .lose(1)), .restore(.files, after: 1), .launch(2)]),
+        KnownWorld(
+            "files that come back are not imported into a database that a later launch has made anew",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(adopting: .file), .init(adopting: .tables)]),
+            [
+                .oldInstall, .launch(2), .lose(.database(1)), .launch(2), .restore(.files, after: 1),
+                .launch(2),
+            ]),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
