@@ -518,16 +518,19 @@ package struct Promises: Sendable {
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
-                case "damagedStore":
-                    used.contains { places[recordPlace($0)]?.isDamaged == true }
-                        || app.managers[manager].adopting == .tables
-                            && places[.database(0)]?.isDamaged == true
+                case "damagedStore": meetsDamage(manager)
                 case "cancelled": outcome.wasCancelled
                 default: false
                 }
             if !isExplained { return "stops with \(code), and nothing is the matter" }
         }
         return nil
+    }
+
+    /// True if records that a manager reads cannot be understood: its own, or those beside the tables that it is adopted by.
+    private func meetsDamage(_ manager: Int) -> Bool {
+        placesUsed(by: manager).contains { places[recordPlace($0)]?.isDamaged == true }
+            || app.managers[manager].adopting == .tables && places[.database(0)]?.isDamaged == true
     }
 
     /// True if the process may have died in a work as often as to give up on it.
@@ -609,7 +612,6 @@ package struct Promises: Sendable {
             if let healthy { return "the record of \(healthy) was replaced, and nothing is wrong with it" }
         }
         guard let result = outcome.results[manager] else { return nil }
-        let isDamaged = used.contains { places[recordPlace($0)]?.isDamaged == true }
         switch (call, result) {
         // The app's code relies on its tables.
         case (.skip(.move), .finished): return "a schema step was skipped"
@@ -619,7 +621,7 @@ package struct Promises: Sendable {
         where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
             return "\(work) was skipped, and nothing was written"
         case (_, .stopped("invalidCall")), (_, .finished): return nil
-        case (_, .stopped("damagedStore")) where isDamaged: return nil
+        case (_, .stopped("damagedStore")) where meetsDamage(manager): return nil
         case (.skip, .stopped("undecided"))
         where used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }:
             return nil

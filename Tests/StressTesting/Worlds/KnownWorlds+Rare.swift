@@ -207,6 +207,18 @@ extension KnownWorld {
                 .oldInstall, .launch(2), .lose(.database(1)), .launch(2), .restore(.files, after: 1),
                 .launch(2),
             ]),
+        KnownWorld(
+            "a call stops at damaged records beside the tables that tell the version of old data",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(30, .transaction, in: .database(1), since: .secondBuild(of: 3)),
+                ], managers: [.init(adopting: .tables), .init(adopting: .version)]),
+            [
+                .twice(2, .lose(1)), .launch(.secondBuild(of: 3)), .launch(3, .through(10)),
+                .restore(.database(1), after: 1), .damage(.database(0)),
+                .launch(.secondBuild(of: 3), .without(manager: 1)), .call(.skip(.step(30))),
+            ], endsWith: nil),
     ]
 
     private static let two = [SmallApp.Manager(), SmallApp.Manager()]
