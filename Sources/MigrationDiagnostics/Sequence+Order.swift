@@ -6,7 +6,10 @@ extension Sequence {
     /// - Parameter precedes: returns true if the first element belongs before the second.
     package func inOrder(by precedes: (Element, Element) -> Bool) -> [Element] {
         let elements = Array(self)
-        return sortedPlaces(elements.count) { precedes(elements[$0], elements[$1]) }.map { elements[$0] }
+        // An array would copy both elements for each comparison.
+        return elements.withUnsafeBufferPointer { elements in
+            sortedPlaces(elements.count) { precedes(elements[$0], elements[$1]) }.map { elements[$0] }
+        }
     }
 }
 
