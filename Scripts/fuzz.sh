@@ -35,9 +35,11 @@ compile() {
 for module in Sources/MigrationDiagnostics Sources/AppMigrations Sources/MigrationEmbedding \
     Sources/SchemaMigrations Sources/DatabaseFiles Tests/FuzzTargets; do
     name=$(basename $module)
-    # shellcheck disable=SC2046
+    # What the build embeds of the module's resources.
+    resources=$(find "$products/$name.build" -name embedded_resources.swift)
+    # shellcheck disable=SC2046,SC2086
     compile -emit-object -emit-module -emit-module-path $scratch/"$name".swiftmodule -module-name "$name" \
-        -o $scratch/"$name".o $(find $module -name '*.swift' | sort)
+        -o $scratch/"$name".o $(find $module -name '*.swift' | sort) $resources
 done
 rm -f $scratch/fuzz
 compile Tests/Fuzz/LibFuzzer.swift $scratch/*.o "$products"/GRDB.build/*.o "$products"/CMigration*.build/*.o \
