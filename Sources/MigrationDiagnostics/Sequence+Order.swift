@@ -6,10 +6,7 @@ extension Sequence {
     /// - Parameter precedes: returns true if the first element belongs before the second.
     package func inOrder(by precedes: (Element, Element) -> Bool) -> [Element] {
         let elements = Array(self)
-        // An array would copy both elements for each comparison.
-        return elements.withUnsafeBufferPointer { elements in
-            sortedPlaces(elements.count) { precedes(elements[$0], elements[$1]) }.map { elements[$0] }
-        }
+        return sortedPlaces(elements.count) { precedes(elements[$0], elements[$1]) }.map { elements[$0] }
     }
 }
 
