@@ -11,6 +11,7 @@ struct LongRowTests {
     let folder: TemporaryFolder
     let path: String
     let schema: SchemaMigrator
+    private var pages: DatabasePages { DatabasePages(path: path) }
 
     /// Makes a database of six megabytes: among 3,000 short notes, one in a hundred has an image on 50 pages.
     init() throws {
@@ -32,13 +33,6 @@ struct LongRowTests {
 
     private static func image(_ id: Int) -> Data { Data(repeating: UInt8(id / 100), count: 200_000 + id) }
 
-    private func damage(_ body: (inout Data) -> Void) throws {
-        let url = URL(fileURLWithPath: path)
-        var data = try Data(contentsOf: url)
-        body(&data)
-        try data.write(to: url)
-    }
-
     /// The ids of the notes, after checking that each one is as it was.
     private func ids() throws -> [Int] {
         let queue = try DatabaseQueue(path: path)
@@ -55,7 +49,7 @@ struct LongRowTests {
 
     @Test("is saved with each of them")
     func savesAll() throws {
-        try damage { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         let report = try DatabaseFile(path: path).salvage(into: schema)
         #expect(report.saved == 3_000)
         #expect(report.tables.map(\.unreadable) == [0])
@@ -64,7 +58,7 @@ struct LongRowTests {
 
     @Test("loses the one whose pages are damaged, and no other")
     func losesOne() throws {
-        try damage { data in
+        try pages.change { data in
             data.replaceSubrange(0..<16, with: Data(count: 16))
             // A page that is full of the image of note 1,700: the number of the next page comes first.
             let page = stride(from: 0, to: data.count, by: 4_096).filter { start in

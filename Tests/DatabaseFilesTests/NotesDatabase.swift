@@ -44,11 +44,7 @@ struct NotesDatabase {
     }
 
     /// Changes the file's bytes.
-    func change(_ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: url)
-        body(&data)
-        try data.write(to: url)
-    }
+    func change(_ body: (inout Data) -> Void) throws { try DatabasePages(path: path).change(body) }
 
     /// The names of the files beside the database, without locks.
     func names() throws -> [String] {

@@ -57,9 +57,7 @@ struct SalvageTests {
     }
 
     private func change(_ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        body(&data)
-        try data.write(to: URL(fileURLWithPath: path))
+        try DatabasePages(path: path).change(body)
     }
 
     /// The number of rows, after checking that each one is a row of the original.
