@@ -214,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTests",
             dependencies: [
-                "AppMigrations", "MigrationTesting", "MigrationTools", "TestSupport", "TestTraits",
+                "AppMigrations", "MigrationDiagnostics", "MigrationTesting", "MigrationTools", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: settings),
         // Isolated as Xcode isolates a new app: everything is on the main actor unless it says otherwise.

@@ -15,7 +15,7 @@ struct TableKey {
 
     /// Reads the key of a table; nil if there is no such table.
     ///
-    /// - Throws: ``MigrationError``, when the table has no key that stays.
+    /// - Throws: `MigrationError`, when the table has no key that stays.
     init?(of table: SQLName, _ db: Database) throws {
         self.table = table
         let found = try Row.fetchOne(

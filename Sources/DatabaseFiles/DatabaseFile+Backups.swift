@@ -16,7 +16,7 @@ extension DatabaseFile {
     /// ```
     ///
     /// - Parameter folder: the migrator's `SchemaOptions.backupFolder`.
-    /// - Throws: `SchemaMigrationError`, when one of them is locked by another process, for instance. A copy that cannot be
+    /// - Throws: `MigrationError`, when one of them is locked by another process, for instance. A copy that cannot be
     ///   read is among them, with its ``FoundDatabase/problem``.
     public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
         try mappingErrors {
@@ -40,7 +40,7 @@ extension DatabaseFile {
     ///
     /// - Parameter backup: the path of one of the ``foundBackups(in:)``.
     /// - Returns: the damaged file.
-    /// - Throws: `SchemaMigrationError`, when the copy is damaged, or the database is in use. Nothing is changed then.
+    /// - Throws: `MigrationError`, when the copy is damaged, or the database is in use. Nothing is changed then.
     @discardableResult
     public func restore(fromBackup backup: String) throws -> URL {
         var aside: URL?
@@ -68,7 +68,7 @@ extension DatabaseFile {
         }
         try copy.inDatabase { db in
             guard let problem = try IntegrityCheck(db, .full, limit: 1).problems.first else { return }
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .databaseFailed, "the copy is damaged: \(problem)",
                 remedy: "Restore another one. Nothing was changed.")
         }

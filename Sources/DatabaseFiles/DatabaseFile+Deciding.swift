@@ -9,7 +9,7 @@ extension DatabaseFile {
     /// For the app's recovery screen, after the error `MigrationError.Code.twoDatabases`. Changes nothing. A file that
     /// cannot be read is among them, with its ``FoundDatabase/problem``.
     ///
-    /// - Throws: `SchemaMigrationError`, when one of them is locked by another process, for instance.
+    /// - Throws: `MigrationError`, when one of them is locked by another process, for instance.
     public func foundDatabases() throws -> [FoundDatabase] {
         try mappingErrors { try places().map { try found($0) } }
     }
@@ -20,14 +20,14 @@ extension DatabaseFile {
     /// ``openPool()`` opens the one that is kept, and moves it here if it is at an old path.
     ///
     /// - Parameter kept: the path of one of the ``foundDatabases()``.
-    /// - Throws: `SchemaMigrationError`, when there is no such database, or another one cannot be set aside.
+    /// - Throws: `MigrationError`, when there is no such database, or another one cannot be set aside.
     public func keep(_ kept: String) throws {
         try moving { interrupter in
             let places = places()
             guard let kept = DatabasePlace(kept), places.contains(where: { $0.url.path == kept.url.path })
             else {
-                throw SchemaMigrationError(
-                    .invalidRequest, "\(kept) is no place of this database with a file",
+                throw MigrationError(
+                    .invalidCall, "\(kept) is no place of this database with a file",
                     remedy: "Pass the path of one of the foundDatabases().")
             }
             for other in places where other.url.path != kept.url.path {

@@ -41,9 +41,9 @@ extension DatabaseFile {
         let problem: String
         var remedy = "Nothing was lost: the database is where it was, and the next launch tries again."
         switch error {
-        case is SchemaMigrationError, is CancellationError: return error
+        case is MigrationError, is CancellationError: return error
         case let error as LockTimeout:
-            return SchemaMigrationError(
+            return MigrationError(
                 .locked, at: .file(path),
                 "\(error.holder) is moving the database for more than \(error.limit)",
                 remedy: "Launch again when that process has resumed or exited.")
@@ -56,13 +56,13 @@ extension DatabaseFile {
                 .compactMap(\.self).joined(separator: " ")
         default: return error
         }
-        return SchemaMigrationError(
-            .init(Obstacle(error)) ?? .databaseFailed, at: .file(path), problem, remedy: remedy,
+        return MigrationError(
+            Obstacle(error)?.code ?? .databaseFailed, at: .file(path), problem, remedy: remedy,
             underlyingError: error)
     }
 
-    func twoDatabases(_ found: [FoundDatabase]) -> SchemaMigrationError {
-        SchemaMigrationError(
+    func twoDatabases(_ found: [FoundDatabase]) -> MigrationError {
+        MigrationError(
             .twoDatabases,
             "The app's database is in two places, and both hold data: "
                 + found.map(\.description).joined(separator: " and "),
@@ -80,7 +80,7 @@ extension DatabaseFile {
         let error = failure(problem ?? POSIXError(.EIO), at: place.url.path)
         guard places.count > 1 else { return error }
         let others = try places.filter { $0.url != place.url }.map { try found($0).description }
-        return SchemaMigrationError(
+        return MigrationError(
             .twoDatabases, at: .file(place.url.path),
             """
             \((problem as? any SystemError)?.reason ?? "cannot be read"), and the database may also be at \

@@ -104,7 +104,7 @@ extension DatabaseFile {
         }
         let found = try problems(copy)
         guard let problem = found.first, try found != problems(original) else { return }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .databaseFailed, "the copy of the database is damaged: \(problem)",
             remedy: "The database is where it was. Check the disk, then try again.")
     }

@@ -66,7 +66,7 @@ extension DatabaseFile {
         if let place = DatabasePlace(path), place.obstruction == nil { return place.url }
         let url = URL(fileURLWithPath: path)
         guard let folder = DatabasePlace(url.deletingLastPathComponent().path)?.url else {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .databaseFailed, at: .file(url.lastPathComponent),
                 "the folder \(url.deletingLastPathComponent().path) does not exist",
                 remedy: "Create the folder before opening the database. Nothing was changed.")

@@ -29,7 +29,7 @@ public struct DatabaseFile: Sendable {
     public enum MissingFileRule: Sendable {
         /// Creates it, after looking for it at its old paths.
         case create
-        /// Throws `MigrationError.Code.missingDatabase`, also for a file without a table, and moves nothing.
+        /// Throws `MigrationError.Code.notYetMigrated`, also for a file without a table, and moves nothing.
         ///
         /// For app extensions, which the system may launch before the app has created or moved its database.
         case refuse
@@ -105,8 +105,8 @@ public struct DatabaseFile: Sendable {
 
     /// Opens the file, or creates it.
     ///
-    /// - Throws: `SchemaMigrationError`, when it cannot be opened, is missing, damaged, or cannot be moved here. Nothing is
-    ///   lost then, and the next call tries again. GRDB's error is its `SchemaMigrationError.underlyingError`.
+    /// - Throws: `MigrationError`, when it cannot be opened, is missing, damaged, or cannot be moved here. Nothing is
+    ///   lost then, and the next call tries again. GRDB's error is its `MigrationError.underlyingError`.
     public func openQueue() throws -> DatabaseQueue {
         try openingDamaged { try opening { try $0.openQueue() } }
     }
@@ -147,9 +147,9 @@ public struct DatabaseFile: Sendable {
         }
     }
 
-    private var missing: SchemaMigrationError {
-        SchemaMigrationError(
-            .missingDatabase, at: .file(URL(fileURLWithPath: path).lastPathComponent),
+    private var missing: MigrationError {
+        MigrationError(
+            .notYetMigrated, at: .file(URL(fileURLWithPath: path).lastPathComponent),
             "the app has not created the database yet, or has not moved it here",
             remedy: "Leave the data alone until the app has been launched.")
     }

@@ -96,13 +96,13 @@ extension DatabasePlace {
 
     /// Reads the contents through a connection of its own.
     ///
-    /// - Throws: `POSIXError`, `DatabaseError`; ``SchemaMigrationError`` if it is a store of Core Data or SwiftData, in which
+    /// - Throws: `POSIXError`, `DatabaseError`; `MigrationError` if it is a store of Core Data or SwiftData, in which
     ///   a move must not write a mark.
     func contents(_ configuration: Configuration, waitingFor limit: Duration) throws -> Contents {
         try reading(configuration, waitingFor: limit) { db in
             guard try !db.hasTable("Z_METADATA") else {
-                throw SchemaMigrationError(
-                    .invalidRequest, at: .file(url.lastPathComponent),
+                throw MigrationError(
+                    .invalidCall, at: .file(url.lastPathComponent),
                     "is a store of Core Data or SwiftData, which DatabaseFile does not move",
                     remedy: "Move it with NSPersistentStoreCoordinator. Nothing was changed.")
             }

@@ -24,8 +24,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         let newer = history.newer(
             among: try unknownIdentifiers(among: applied).subtracting(removed), than: migrator.migrations)
         if !newer.isEmpty, newerDatabases != .allow {
-            throw SchemaMigrationError(
-                .newerDatabase,
+            throw MigrationError(
+                .newerThanThisProcess,
                 "The database has had \(newer.joined(separator: ", ")), which GRDB's migrator does not know.",
                 remedy: """
                     If a newer version of the app has migrated it, update the app. If this version left migrations out, \

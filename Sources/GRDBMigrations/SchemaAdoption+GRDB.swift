@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 public import SchemaMigrations
 
@@ -64,9 +65,9 @@ extension SchemaAdoption {
         return found
     }
 
-    private static func incomplete(_ problem: String) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .unmanagedDatabase, "The table grdb_migrations \(problem)",
+    private static func incomplete(_ problem: String) -> MigrationError {
+        MigrationError(
+            .undecided, "The table grdb_migrations \(problem)",
             remedy: """
                 Migrate the database with GRDB's migrator first; or, if another migration has merged the missing one, pass that \
                 as merging: to the adoption. Nothing was changed.

@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Foundation
 import GRDB
@@ -41,7 +42,7 @@ struct BackupRecoveryTests {
         try Data("no database, but some text that fills a page".utf8).write(to: backups.file(name))
         let found = try file.foundBackups(in: backups.url)
         #expect(found.first?.problem == "file is not a database (SQLite 26)")
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try file.restore(fromBackup: backups.file(name).path)
         }
         #expect(error.code == .databaseFailed)

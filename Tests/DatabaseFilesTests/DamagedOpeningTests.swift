@@ -13,9 +13,9 @@ struct DamagedOpeningTests {
 
     init() throws { notes = try NotesDatabase() }
 
-    private func refusal(_ file: DatabaseFile) throws -> SchemaMigrationError {
+    private func refusal(_ file: DatabaseFile) throws -> MigrationError {
         let before = try Data(contentsOf: notes.url)
-        let error = try #require(throws: SchemaMigrationError.self) { try file.openQueue() }
+        let error = try #require(throws: MigrationError.self) { try file.openQueue() }
         #expect(try Data(contentsOf: notes.url) == before)
         return error
     }
@@ -72,7 +72,7 @@ struct DamagedOpeningTests {
     func newerFormat() throws {
         try notes.change { $0.replaceSubrange(18..<20, with: [3, 3]) }
         let error = try refusal(DatabaseFile(path: notes.path, ifDamaged: .salvage(into: notes.schema)))
-        #expect(error.code == .newerDatabase)
+        #expect(error.code == .newerThanThisProcess)
         #expect(error.advice == .updateApp)
         #expect(try notes.names() == ["app.sqlite"])
     }
@@ -81,7 +81,7 @@ struct DamagedOpeningTests {
     func folder() throws {
         try FileManager.default.removeItem(atPath: notes.path)
         try FileManager.default.createDirectory(atPath: notes.path, withIntermediateDirectories: false)
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try DatabaseFile(path: notes.path, ifDamaged: .salvage(into: notes.schema)).openQueue()
         }
         #expect(error.code == .databaseFailed)
@@ -171,7 +171,7 @@ struct DamagedOpeningTests {
         try file.check()
         try notes.change { $0.replaceSubrange(($0.count - 4_096)..., with: Data(count: 4_096)) }
         let queue = try file.openQueue()
-        let error = try #require(throws: SchemaMigrationError.self) { try file.check() }
+        let error = try #require(throws: MigrationError.self) { try file.check() }
         #expect(error.code == .damagedDatabase)
         #expect(error.message.contains("btreeInitPage() returns error code 11"))
         #expect(try queue.integers("SELECT count(*) FROM folder") == [4])

@@ -27,7 +27,7 @@ struct DatabaseFileTests {
         let blocker = try DatabaseQueue(path: folder.path("app.sqlite"))
         try blocker.inDatabase { db in
             try db.execute(sql: "BEGIN EXCLUSIVE")
-            let error = try #require(throws: SchemaMigrationError.self) {
+            let error = try #require(throws: MigrationError.self) {
                 try DatabaseFile(
                     path: folder.path("app.sqlite"), configuration: Configuration(),
                     waitingFor: .milliseconds(30)

@@ -147,7 +147,7 @@ struct MarkedDatabaseTests {
         // Half a copy that was made by hand.
         let bytes = try Data(contentsOf: URL(fileURLWithPath: old))
         try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: new))
-        let error = try #require(throws: SchemaMigrationError.self) { try file().openQueue() }
+        let error = try #require(throws: MigrationError.self) { try file().openQueue() }
         #expect(error.code == .twoDatabases)
         #expect(
             error.message.hasPrefix(
@@ -175,7 +175,7 @@ struct MarkedDatabaseTests {
             try FileManager.default.createSymbolicLink(
                 atPath: old, withDestinationPath: folder.path("none/x"))
         }
-        let error = try #require(throws: SchemaMigrationError.self) { try file().openQueue() }
+        let error = try #require(throws: MigrationError.self) { try file().openQueue() }
         #expect(error.code == .twoDatabases)
         #expect(try file().foundDatabases().map { $0.problem == nil } == [true, false])
         try file().keep(new)
@@ -209,7 +209,7 @@ struct MarkedDatabaseTests {
         }
         try extensions.close()
         if isMigrated {
-            let error = try #require(throws: SchemaMigrationError.self) { try file().openQueue() }
+            let error = try #require(throws: MigrationError.self) { try file().openQueue() }
             #expect(error.code == .twoDatabases)
             try file().keep(old)
         }
@@ -242,7 +242,7 @@ struct MarkedDatabaseTests {
             try db.execute(sql: "COMMIT")
         }
         isDone.wait()
-        let error = try #require(throws: SchemaMigrationError.self) { try result.withLock { $0 }?.get() }
+        let error = try #require(throws: MigrationError.self) { try result.withLock { $0 }?.get() }
         #expect(error.code == .twoDatabases)
         #expect(try notes(queue) == ["new"])
         #expect(log.events == [])
@@ -261,7 +261,7 @@ struct MarkedDatabaseTests {
             isMade.withLock { $0 = true }
             try make(new, "new")
         }
-        let error = try #require(throws: SchemaMigrationError.self) { try file.openQueue() }
+        let error = try #require(throws: MigrationError.self) { try file.openQueue() }
         #expect(error.code == .twoDatabases)
         #expect(try notes(DatabaseQueue(path: new)) == ["new"])
         #expect(try notes(DatabaseQueue(path: old)) == ["a"])

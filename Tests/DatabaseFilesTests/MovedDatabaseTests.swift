@@ -53,8 +53,8 @@ struct MovedDatabaseTests {
             .filter { !$0.hasSuffix(".lock") }
     }
 
-    private func refusal(_ file: DatabaseFile) throws -> SchemaMigrationError {
-        try #require(throws: SchemaMigrationError.self) { try file.openQueue() }
+    private func refusal(_ file: DatabaseFile) throws -> MigrationError {
+        try #require(throws: MigrationError.self) { try file.openQueue() }
     }
 
     // MARK: Moving
@@ -376,12 +376,12 @@ struct MovedDatabaseTests {
 
         try makeOld(rows: 1)
         let pool = try DatabasePool(path: old)
-        let locked = try #require(throws: SchemaMigrationError.self) {
+        let locked = try #require(throws: MigrationError.self) {
             try file(waitingFor: .milliseconds(50)).keep(new)
         }
         #expect(locked.code == .locked)
         try pool.close()
-        let missing = try #require(throws: SchemaMigrationError.self) { try file().keep(folder.path("none")) }
+        let missing = try #require(throws: MigrationError.self) { try file().keep(folder.path("none")) }
         #expect(missing.message == "\(folder.path("none")) is no place of this database with a file.")
     }
 
@@ -497,7 +497,7 @@ struct MovedDatabaseTests {
         file.copiesAlways = copies
         let before = try Data(contentsOf: URL(fileURLWithPath: old))
         let error = try refusal(file)
-        #expect(error.code == .invalidRequest)
+        #expect(error.code == .invalidCall)
         #expect(
             error.description == """
                 app.sqlite: is a store of Core Data or SwiftData, which DatabaseFile does not move. Move it with \
@@ -576,7 +576,7 @@ struct MovedDatabaseTests {
         try makeOld()
         for _ in 0..<2 {
             let error = try refusal(file(ifMissing: .refuse))
-            #expect(error.code == .missingDatabase)
+            #expect(error.code == .notYetMigrated)
             #expect(
                 error.message
                     == "app.sqlite: the app has not created the database yet, or has not moved it here.")

@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Foundation
 import GRDB
@@ -68,10 +69,10 @@ struct SalvageMergeTests {
     func olderDatabase() throws {
         let (queue, setAside) = try salvage(losing: "id > 30")
         try queue.execute("DELETE FROM schema_migrations WHERE version = 2")
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try file.salvage(from: setAside, into: notes.schema, of: queue)
         }
-        #expect(error.code == .invalidRequest)
+        #expect(error.code == .invalidCall)
         #expect(try queue.integers("SELECT count(*) FROM note") == [30])
         try queue.close()
     }

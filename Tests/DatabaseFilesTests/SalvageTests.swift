@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Foundation
 import GRDB
@@ -161,7 +162,7 @@ struct SalvageTests {
     func refusals() throws {
         func message() throws -> String {
             let before = try folder.contents(besides: "migrations")
-            let error = try #require(throws: SchemaMigrationError.self) { try file.salvage(into: schema) }
+            let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
             #expect(try folder.contents(besides: "migrations") == before)
             return error.description
         }
@@ -182,7 +183,7 @@ struct SalvageTests {
         try pool.execute("DELETE FROM note WHERE id = 1")
         // The second attempt shows that the first one has left the locks where they were.
         for _ in 0..<2 {
-            let error = try #require(throws: SchemaMigrationError.self) { try file.salvage(into: schema) }
+            let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
             #expect(error.message.contains("another connection has the database open"))
         }
         #expect(try pool.integers("SELECT count(*) FROM note") == [2_999])

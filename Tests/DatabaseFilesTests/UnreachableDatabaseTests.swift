@@ -34,7 +34,7 @@ struct UnreachableDatabaseTests {
     private func expectRefusals(of calls: [Call] = Call.allCases, saying reason: String) throws {
         let before = try Data(contentsOf: notes.url)
         for call in calls {
-            let error = try #require(throws: SchemaMigrationError.self, "\(call)") {
+            let error = try #require(throws: MigrationError.self, "\(call)") {
                 try notes.folder.withoutRoot { try call.run(notes) }
             }
             #expect(error.code == .databaseFailed, "\(call)")
@@ -86,7 +86,7 @@ struct UnreachableDatabaseTests {
         try damage()
         let before = try Data(contentsOf: notes.url)
         try ImmutableFile.with(notes.path) {
-            let error = try #require(throws: SchemaMigrationError.self) { try call.run(notes) }
+            let error = try #require(throws: MigrationError.self) { try call.run(notes) }
             // SQLite opens it for reading alone, and sees the damage.
             guard [.salvage, .openBySalvaging].contains(call) else { return }
             #expect(error.code == .databaseFailed)
@@ -108,7 +108,7 @@ struct UnreachableDatabaseTests {
                 waitingFor: .zero)
             let errors = try [{ try file.check() }, { _ = try file.salvage(into: notes.schema) }].map {
                 call in
-                try #require(throws: SchemaMigrationError.self) { try call() }
+                try #require(throws: MigrationError.self) { try call() }
             }
             #expect(errors.map(\.code) == [.locked, .locked])
             #expect(errors.map(\.advice) == [.wait, .wait])
@@ -123,12 +123,12 @@ struct UnreachableDatabaseTests {
         let codes = (1...101).flatMap { code in (0...40).map { Int32(code | $0 << 8) } }
         let damaging = codes.filter { code in
             do {
-                try SchemaMigrationError.mapErrors {
+                try MigrationError.mapErrors {
                     throw DatabaseError(resultCode: ResultCode(rawValue: code))
                 }
                 return false
             } catch {
-                let error = error as? SchemaMigrationError
+                let error = error as? MigrationError
                 #expect((error?.code == .damagedDatabase) == (error?.advice == .repair))
                 return error?.code == .damagedDatabase
             }

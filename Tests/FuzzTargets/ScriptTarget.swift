@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import SchemaMigrations
 
@@ -45,7 +46,7 @@ extension FuzzTarget {
     private static func reading(_ bytes: [UInt8]) throws -> SQLScript? {
         do {
             return try SQLScript(Data(bytes), fileName: "1.sql")
-        } catch is SchemaMigrationError {
+        } catch is MigrationError {
             return nil
         }
     }

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import GRDBMigrations
 import SchemaMigrations

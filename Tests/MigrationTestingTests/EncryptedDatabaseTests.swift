@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -85,7 +86,7 @@ struct EncryptedDatabaseTests {
     func byPath() throws {
         let database = try database()
         try database.close()
-        let error = try #require(throws: SchemaMigrationError.self) { try migrator().migrate(path: path) }
+        let error = try #require(throws: MigrationError.self) { try migrator().migrate(path: path) }
         #expect(
             error.description == """
                 file is not a database (SQLite 26). If it is encrypted, pass its passphrase; if not, restore the database \

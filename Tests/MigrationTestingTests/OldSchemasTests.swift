@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -24,7 +25,7 @@ struct OldSchemasTests {
         let folder = try TemporaryFolder()
         let oldSchemas = OldSchemas(
             at: folder.file("OldSchemas.swift"), name: "Old", mapping: ["book.title": "Title"])
-        #expect(throws: SchemaMigrationError.self) { try oldSchemas.verify(for: Self.migrator()) }
+        #expect(throws: MigrationError.self) { try oldSchemas.verify(for: Self.migrator()) }
         try oldSchemas.write(for: Self.migrator(), at: ["v1"])
         try oldSchemas.write(for: Self.migrator())
         try oldSchemas.verify(for: Self.migrator())
@@ -44,7 +45,7 @@ struct OldSchemasTests {
         let folder = try TemporaryFolder()
         let oldSchemas = OldSchemas(at: folder.file("OldSchemas.swift"))
         try oldSchemas.write(for: Self.migrator())
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try oldSchemas.verify(for: Self.migrator(title: "TEXT"))
         }
         #expect(

@@ -9,7 +9,7 @@ private let rooms = [
         "Manager",
     ],
     "SchemaMigrations": [
-        "Errors", "Database", "SQL", "Migrations", "Ledger", "Store", "Inspection", "Redefinition", "Backup",
+        "Database", "SQL", "Migrations", "Ledger", "Store", "Inspection", "Redefinition", "Backup",
         "Planning", "Running", "Migrator", "Steps",
     ],
 ]

@@ -52,8 +52,6 @@ struct Launch {
             }
         } catch  where isDueRefusal(error) {
             report("ended")
-        } catch let error as SchemaMigrationError {
-            report("failed \(error.code): \(error)")
         } catch let error as MigrationError where isTyped(error) {
             report("failed \(error.code): \(error)")
         } catch let error as OpeningError {
@@ -66,7 +64,7 @@ struct Launch {
     /// True if an error is the package's through and through: the error of a failed move is typed as well.
     private func isTyped(_ error: MigrationError) -> Bool {
         !hasFailedMove.withLock { $0 } || error.code != .stepFailed
-            || error.underlyingError is SchemaMigrationError
+            || error.underlyingError is MigrationError
     }
 
     /// GRDB's error about a file that it cannot open: the package has not been asked for anything yet.
@@ -77,7 +75,7 @@ struct Launch {
     private func opening<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             throw error
         } catch {
             throw OpeningError(reason: error)
@@ -214,7 +212,7 @@ struct Launch {
     private func salvage() throws {
         do {
             _ = try file("library.sqlite").salvage(into: schema())
-        } catch let error as SchemaMigrationError where error.code == .invalidRequest {
+        } catch let error as MigrationError where error.code == .invalidCall {
             // An earlier launch has done it.
         }
     }

@@ -60,6 +60,6 @@ extension Launch {
     /// True if a database is refused as too old, and is to be: it lacks migrations that were squashed.
     func isDueRefusal(_ error: any Error) -> Bool {
         let cause = (error as? MigrationError)?.underlyingError ?? error
-        return scenario.start == .outdated && (cause as? SchemaMigrationError)?.code == .tooOld
+        return scenario.start == .outdated && (cause as? MigrationError)?.code == .tooOld
     }
 }

@@ -21,7 +21,7 @@ struct Entries {
         do {
             database = try file.openQueue()
             salvaged = nil
-        } catch let error as SchemaMigrationError where error.advice == .repair {
+        } catch let error as MigrationError where error.advice == .repair {
             // A real app asks first, and offers its backups beside this.
             salvaged = try file.salvage(into: schema)
             database = try file.openQueue()

@@ -28,7 +28,7 @@ struct LaunchCommand: AsyncParsableCommand {
         let printer = LaunchPrinter(isSlow: slow, killAfter: killAfter)
         do {
             try await printer.play(JournalApp(folder: options.folder, release: release))
-        } catch let error as any MigrationFailure {
+        } catch let error as MigrationError {
             // For the person first, and then for the developer.
             let text = """
                 \(error.localizedDescription) \(error.advice.localizedDescription)

@@ -3,7 +3,7 @@ import Foundation
 /// A reason for which work cannot run now, whatever the work is: a condition of the device or of the moment.
 ///
 /// An app answers it by waiting or by making room, never by repairing its data.
-package enum Obstacle: Sendable {
+package enum Obstacle: CaseIterable, Sendable {
     case deviceLocked
     case diskFull
     case suspended

@@ -1,4 +1,5 @@
 package import Foundation
+import MigrationDiagnostics
 
 /// An error of the system or of SQLite.
 package protocol SystemError: Error {
@@ -16,6 +17,9 @@ package protocol SystemError: Error {
 
     /// True if a database is damaged, so that the app can offer to save its rows.
     var saysThatDatabaseIsDamaged: Bool { get }
+
+    /// True if the system refuses the file, so nothing says that its data is lost.
+    var saysThatFileIsRefused: Bool { get }
 }
 
 extension SystemError {
@@ -23,6 +27,7 @@ extension SystemError {
     package var obstacle: Obstacle? { nil }
     package var ownRemedy: String? { nil }
     package var saysThatDatabaseIsDamaged: Bool { false }
+    package var saysThatFileIsRefused: Bool { false }
 }
 
 extension POSIXError: SystemError {
@@ -38,6 +43,8 @@ extension POSIXError: SystemError {
     }
 
     package var obstacle: Obstacle? { obstacle(isDeviceLockable: Self.isDeviceLockable) }
+
+    package var saysThatFileIsRefused: Bool { [.EACCES, .EPERM, .EROFS].contains(code) }
 
     /// Returns true on systems that refuse an app its files until the device is unlocked for the first time.
     package static var isDeviceLockable: Bool {
@@ -61,17 +68,16 @@ extension POSIXError: SystemError {
 }
 
 extension MigrationError: SystemError {
-    package var reason: String { message }
+    package var reason: String { diagnostic.clause }
 
     package var obstacle: Obstacle? {
+        if let known = Obstacle.allCases.first(where: { $0.code == code }) { return known }
         switch code {
-        case .deviceLocked: .deviceLocked
-        case .diskFull: .diskFull
-        case .suspended: .suspended
-        case .locked: .inUse
-        case .readOnly: .readOnly
-        case .postponed: .postponed
-        default: nil
+        // That a store cannot be written has a code of its own.
+        case .unreadableStore, .unwritableStore: return nil
+        default: return underlyingError.flatMap(Obstacle.init)
         }
     }
+
+    package var saysThatDatabaseIsDamaged: Bool { code == .damagedDatabase }
 }

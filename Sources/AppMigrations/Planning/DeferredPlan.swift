@@ -11,7 +11,7 @@ struct DeferredPlan {
             self.error =
                 known
                 ?? MigrationError(
-                    .unusableDatabase, "\(steps.name) cannot be read: \(error.quotation)",
+                    .databaseFailed, "\(steps.name) cannot be read: \(error.quotation)",
                     remedy: "Run the deferred steps again when it can be.", manager: manager,
                     underlyingError: error)
         }

@@ -15,13 +15,13 @@ extension DatabaseFile {
     /// ```swift
     /// do {
     ///     try DatabaseFile(path: url.path).check()
-    /// } catch let error as SchemaMigrationError where error.advice == .repair {
+    /// } catch let error as MigrationError where error.advice == .repair {
     ///     print("Close the database, and salvage it.")
     /// }
     /// ```
     ///
     /// - Parameter progress: cancelling it stops the check.
-    /// - Throws: `SchemaMigrationError` with the code `damagedDatabase` and SQLite's first finding, when the database is
+    /// - Throws: `MigrationError` with the code `damagedDatabase` and SQLite's first finding, when the database is
     ///   damaged; `CancellationError`.
     public func check(progress: Progress? = nil) throws {
         // Opening would create a missing file.
@@ -49,12 +49,12 @@ extension DatabaseFile {
     func openingDamaged<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
         do {
             return try openingCurrent { try throwingDamage(open) }
-        } catch let error as SchemaMigrationError where error.code == .damagedDatabase {
+        } catch let error as MigrationError where error.code == .damagedDatabase {
             guard case .salvage(let schema) = damagedRule else { throw error }
             let damaged = fileNumber
             do {
                 if let report = try salvageIfDamaged(into: schema) { onEvent?(.salvaged(report)) }
-            } catch let error as SchemaMigrationError where error.code == .locked {
+            } catch let error as MigrationError where error.code == .locked {
                 // Another process has salvaged it since, and uses the new file.
                 guard let damaged, let now = fileNumber, now != damaged else { throw error }
             }
@@ -106,7 +106,7 @@ extension DatabaseFile {
     private func throwingDamage<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             if let refusal = systemRefusal(behind: error) { throw refusal }
             guard [.databaseFailed, .damagedDatabase].contains(error.code),
                 let cause = error.underlyingError as? DatabaseError,
@@ -124,7 +124,7 @@ extension DatabaseFile {
                 throw damage(cause.problem, at: place, cause)
             }
             guard error.code == .damagedDatabase else { throw error }
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .databaseFailed, at: .file(place.lastPathComponent),
                 "\(cause.problem), and no row can be read",
                 remedy: "Restore a backup. Nothing was changed.", underlyingError: cause)
@@ -133,7 +133,7 @@ extension DatabaseFile {
 
     /// Returns the system's own reason for which the file can be neither opened nor salvaged, such as missing rights or a
     /// device that is locked.
-    private func systemRefusal(behind error: SchemaMigrationError) -> SchemaMigrationError? {
+    private func systemRefusal(behind error: MigrationError) -> MigrationError? {
         guard let cause = error.underlyingError as? DatabaseError,
             [
                 .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_IOERR, .SQLITE_NOTADB, .SQLITE_CORRUPT,
@@ -143,8 +143,8 @@ extension DatabaseFile {
             _ = try DamagedFile.locked(at: place)
         } catch let problem as POSIXError where [.EACCES, .EPERM].contains(problem.code) {
             let obstacle = Obstacle(problem)
-            return SchemaMigrationError(
-                .init(obstacle) ?? .databaseFailed, at: .file(place.lastPathComponent),
+            return MigrationError(
+                obstacle?.code ?? .databaseFailed, at: .file(place.lastPathComponent),
                 "\(problem.reason) (SQLite \(cause.extendedResultCode.rawValue))",
                 remedy: obstacle?.remedy
                     ?? "Nothing was changed. Make the file and its folder readable and writable.",
@@ -154,9 +154,9 @@ extension DatabaseFile {
     }
 
     private func damage(_ problem: String, at place: URL, _ cause: DatabaseError? = nil)
-        -> SchemaMigrationError
+        -> MigrationError
     {
-        SchemaMigrationError(
+        MigrationError(
             .damagedDatabase, at: .file(place.lastPathComponent), problem,
             remedy: """
                 Nothing was changed. Close every connection to it, and call salvage(into:), which saves each row that can be \
@@ -164,9 +164,9 @@ extension DatabaseFile {
                 """, underlyingError: cause)
     }
 
-    func newerFormat(_ place: URL) -> SchemaMigrationError {
+    func newerFormat(_ place: URL) -> MigrationError {
         refusal(
-            .newerDatabase, place, "is in a format that only a newer version of SQLite reads",
+            .newerThanThisProcess, place, "is in a format that only a newer version of SQLite reads",
             "Update the app.")
     }
 }

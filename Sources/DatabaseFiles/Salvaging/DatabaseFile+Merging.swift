@@ -23,7 +23,7 @@ extension DatabaseFile {
     ///   - database: the app's database, migrated to the latest version.
     ///   - progress: cancelling it stops, and changes nothing.
     /// - Returns: the rows that were added, as `saved`, and those that cannot be read.
-    /// - Throws: `SchemaMigrationError`, `CancellationError`. Nothing is changed then.
+    /// - Throws: `MigrationError`, `CancellationError`. Nothing is changed then.
     public func salvage(
         from setAside: URL, into schema: SchemaMigrator, of database: any DatabaseWriter,
         progress: Progress? = nil
@@ -46,7 +46,7 @@ extension DatabaseFile {
         guard let (damaged, history, version) = try readDamaged(file, at: setAside, schema, interrupter)
         else {
             throw refusal(
-                .invalidRequest, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
+                .invalidCall, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
         }
         let build = SalvageBuild(
             damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
@@ -72,8 +72,8 @@ extension DatabaseFile {
     ) throws -> [SQLName: Int] {
         try database.writeWithoutTransaction { db in
             guard try schema.status(db).pendingVersions.isEmpty else {
-                throw SchemaMigrationError(
-                    .invalidRequest,
+                throw MigrationError(
+                    .invalidCall,
                     "the database is not at the latest version, to which rows are to be added",
                     remedy: "Migrate it first. Nothing was changed.")
             }

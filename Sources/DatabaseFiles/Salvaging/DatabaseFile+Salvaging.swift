@@ -33,14 +33,14 @@ extension DatabaseFile {
     ///   - count: the number of damaged files to keep; the oldest are removed.
     ///   - progress: counts the pages that were read. Cancelling it stops salvaging, and nothing is changed.
     /// - Returns: what was saved, and what was not.
-    /// - Throws: `SchemaMigrationError`, when the file is intact, encrypted, or of a newer version of the app,
+    /// - Throws: `MigrationError`, when the file is intact, encrypted, or of a newer version of the app,
     ///   or when the disk is full. Nothing is changed then. `CancellationError`.
     public func salvage(
         into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
     ) throws -> SalvageReport {
         let report = try salvageIfDamaged(into: schema, keepingDamagedFiles: count, progress: progress)
         guard let report else {
-            throw refusal(.invalidRequest, try damagedPlace(), "is not damaged", "Open it instead.")
+            throw refusal(.invalidCall, try damagedPlace(), "is not damaged", "Open it instead.")
         }
         return report
     }
@@ -110,7 +110,7 @@ extension DatabaseFile {
     ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
         guard file.size > 0 || hasLog(place) else {
             throw refusal(
-                .invalidRequest, place, "is empty, so there is nothing to salvage", "Open it instead.")
+                .invalidCall, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         let header = DatabaseHeader(try file.read(at: 0, count: 100))
         if header.isOfNewerFormat { throw newerFormat(place) }
@@ -126,7 +126,7 @@ extension DatabaseFile {
         }
         let history = try SchemaHistory(schema, configuration, interrupter)
         guard let version = try history.version(of: damaged) else {
-            throw refusal(.invalidRequest, place, "has no schema that is known", "Pass the app's migrations.")
+            throw refusal(.invalidCall, place, "has no schema that is known", "Pass the app's migrations.")
         }
         // SQLite takes an empty file for a new database, and removes its log.
         if damaged.faults == 0, file.size > 0, isIntact(place) { return nil }
@@ -149,8 +149,8 @@ extension DatabaseFile {
 
     func refusal(
         _ code: MigrationError.Code, _ place: URL, _ problem: String, _ remedy: String
-    ) -> SchemaMigrationError {
-        SchemaMigrationError(
+    ) -> MigrationError {
+        MigrationError(
             code, at: .file(place.lastPathComponent), problem, remedy: "\(remedy) Nothing was changed.")
     }
 }

@@ -62,12 +62,12 @@ struct SalvageBuild {
     private func check(_ db: Database) throws {
         let isMigrated = history.entries.last.map { $0.version != version.version } ?? true
         if let problem = try IntegrityCheck(db, isMigrated ? .full : .quick, limit: 1).problems.first {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .databaseFailed, "the new database is damaged: \(problem)",
                 remedy: "Check the disk, then try again. Nothing was changed.")
         }
         if let row = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check") {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .migrationFailed, "the migrations leave a row of \(row[0] as String) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
         }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -41,13 +42,13 @@ struct SchemaHistory {
     /// Returns the version that a damaged database had: by its ledger, or else the one whose tables fit best, the latest of
     /// several.
     ///
-    /// - Throws: `SchemaMigrationError`, if a newer version of the app has migrated it.
+    /// - Throws: `MigrationError`, if a newer version of the app has migrated it.
     func version(of damaged: DamagedDatabase) throws -> Entry? {
         let known = Set(entries.map(\.version))
         if let ledger = try damaged.ledgerVersions(), let last = ledger.intersection(known).max() {
             if let newest = known.max(), let newer = ledger.filter({ $0 > newest }).min() {
-                throw SchemaMigrationError(
-                    .newerDatabase, "a newer version of the app has migrated the database to \(newer)",
+                throw MigrationError(
+                    .newerThanThisProcess, "a newer version of the app has migrated the database to \(newer)",
                     remedy: "Update the app, and salvage the database then. Nothing was changed.")
             }
             return entries.last { $0.version == last }

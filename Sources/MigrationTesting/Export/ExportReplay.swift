@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import MigrationDiagnostics
 import MigrationTools
@@ -16,7 +17,7 @@ struct ExportReplay {
 
     /// Compares what the files make with what the migrator makes: of a new database, and of old ones.
     ///
-    /// - Throws: `SchemaMigrationError`, if they differ.
+    /// - Throws: `MigrationError`, if they differ.
     func check(_ configuration: Configuration) throws {
         let ladder = try DatabaseQueue(configuration: configuration)
         try compare(ladder, from: 0, "a new database")
@@ -43,7 +44,7 @@ struct ExportReplay {
         try replay(replayed, from: index)
         let differences = try ExportComparison.differences(of: replayed, from: expected, again: migrated)
         guard !differences.isEmpty else { return }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .differentSchema, "The exported files do not bring \(name) where the migrator does",
             remedy: "\(differences.asList). Keep the migrator, and report this.")
     }

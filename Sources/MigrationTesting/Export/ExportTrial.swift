@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -93,7 +94,7 @@ struct ExportTrial {
                 migrations: [CodeMigration(before, "before") { _ in }, exported.migration],
                 adopting: SchemaAdoption { _ in before })
             _ = try (exported.migration as? any SQLSource)?.script()
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             return "does what a file cannot: \(error.diagnostic.problem)"
         }
         for (count, seed) in [(0, 1)] + Self.seeds.map({ (Self.rowsPerTable, $0) }) {

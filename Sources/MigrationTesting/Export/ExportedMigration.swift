@@ -1,3 +1,4 @@
+import AppMigrations
 import MigrationTools
 import SchemaMigrations
 
@@ -36,8 +37,8 @@ struct ExportedMigration: Sendable {
     var migration: any SchemaMigration {
         if let text { return SQLMigration(version: version, name: name, sql: text) }
         return CodeMigration(version, title.name) { _ in
-            throw SchemaMigrationError(
-                .invalidRequest, "\(title.name) is only stood in for.", remedy: "Run GRDB's migration.")
+            throw MigrationError(
+                .invalidCall, "\(title.name) is only stood in for.", remedy: "Run GRDB's migration.")
         }
     }
 }

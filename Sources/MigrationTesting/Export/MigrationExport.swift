@@ -1,3 +1,4 @@
+import AppMigrations
 public import Foundation
 public import GRDB
 import GRDBMigrations
@@ -43,7 +44,7 @@ public struct MigrationExport: Sendable {
     ///   - version: the version of the first file; nil for that of today. Those of the others follow it.
     ///   - removed: the identifiers of migrations that were taken out of the migrator after they had shipped.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
-    /// - Throws: the error of a migration that fails on a new database, or `SchemaMigrationError` if the files do not make
+    /// - Throws: the error of a migration that fails on a new database, or `MigrationError` if the files do not make
     ///   the same database.
     public init(
         of migrator: DatabaseMigrator, startingAt version: SchemaVersion? = nil,
@@ -54,8 +55,8 @@ public struct MigrationExport: Sendable {
         let trial = ExportTrial(runner: runner, database: database)
         let first = version ?? Self.version(of: Date())
         guard first > 0 else {
-            throw SchemaMigrationError(
-                .invalidRequest, "The first file cannot have version \(first).",
+            throw MigrationError(
+                .invalidCall, "The first file cannot have version \(first).",
                 remedy: "Pass a date as startingAt:, such as 20240601000000000.")
         }
         migrations = try runner.titles.map { title in

@@ -1,3 +1,4 @@
+import AppMigrations
 public import Foundation
 public import GRDB
 import MigrationDiagnostics
@@ -46,7 +47,7 @@ public struct MigrationLock: Sendable {
     /// - Parameters:
     ///   - source: the migrations, which run on databases in memory.
     ///   - recording: whether only new migrations are written.
-    /// - Throws: `SchemaMigrationError`, if shipped migrations have changed and only new ones are to be written.
+    /// - Throws: `MigrationError`, if shipped migrations have changed and only new ones are to be written.
     public func record(_ source: some MigrationSource, _ recording: Recording = .additions) throws {
         let now = try LockedMigration.all(of: source, configuration)
         if case .additions = recording {
@@ -58,12 +59,12 @@ public struct MigrationLock: Sendable {
     /// Verifies that every migration does what the file says.
     ///
     /// - Parameter source: the migrations, which run on databases in memory.
-    /// - Throws: `SchemaMigrationError`, which names each migration that was edited, removed, moved or not recorded, with
+    /// - Throws: `MigrationError`, which names each migration that was edited, removed, moved or not recorded, with
     ///   the difference.
     public func verify(_ source: some MigrationSource) throws {
         guard let locked = try locked() else {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent), "is missing",
+            throw MigrationError(
+                .invalidCall, at: .file(url.lastPathComponent), "is missing",
                 remedy: "Write it with MigrationLock.record(_:), and commit it.")
         }
         try check(LockDifference.all(from: locked, to: LockedMigration.all(of: source, configuration)))
@@ -83,7 +84,7 @@ public struct MigrationLock: Sendable {
             Undo that, since people have the migrations as they were, and write a new one. What has not shipped, or is \
             meant, MigrationLock.record(_:_:) takes with .everything.
             """ : "Record new migrations with MigrationLock.record(_:), and commit the file."
-        throw SchemaMigrationError(
+        throw MigrationError(
             .editedMigration, at: .file(url.lastPathComponent),
             differences.map(\.description).joined(separator: "; "),
             remedy: remedy + differences.map(\.details).joined())

@@ -1,3 +1,4 @@
+import AppMigrations
 public import Foundation
 public import GRDB
 import MigrationTools
@@ -21,7 +22,7 @@ extension DatabaseMigrator {
     ///   - folder: the folder for the copy; nil for the temporary folder.
     ///   - values: whether the report holds examples of changed values.
     ///   - progress: counts the migrations, and cancels between two of them.
-    /// - Throws: `SchemaMigrationError`, or the error of the migration that fails.
+    /// - Throws: `MigrationError`, or the error of the migration that fails.
     public func rehearse(
         _ database: any DatabaseReader, upTo identifier: String? = nil, in folder: URL? = nil,
         showing values: Rehearsal.ShownValues = .none, progress: Progress? = nil
@@ -29,8 +30,8 @@ extension DatabaseMigrator {
         let runner = GRDBRunner(self)
         let target = identifier.flatMap { name in runner.titles.first { $0.name == name } }
         if let identifier, target == nil {
-            throw SchemaMigrationError(
-                .invalidRequest, "No migration is registered as \(identifier).",
+            throw MigrationError(
+                .invalidCall, "No migration is registered as \(identifier).",
                 remedy: "Pass an identifier of the migrator.")
         }
         return try Rehearsal.withCopy(of: database, in: folder, progress) { copy in

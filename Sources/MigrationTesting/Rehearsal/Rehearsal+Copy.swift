@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -5,12 +6,12 @@ import SchemaMigrations
 extension Rehearsal {
     /// Copies a database, has the body rehearse on the copy, and removes the copy.
     ///
-    /// - Throws: `SchemaMigrationError`, or the body's error.
+    /// - Throws: `MigrationError`, or the body's error.
     static func withCopy(
         of database: any DatabaseReader, in folder: URL?, _ progress: Progress?,
         _ body: (DatabaseQueue) throws -> Rehearsal
     ) throws -> Rehearsal {
-        try SchemaMigrationError.mapErrors {
+        try MigrationError.mapErrors {
             try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
                 try CopyFile.create(at: file, like: database.originalFile)
                 let configuration = database.configuration.forCopying()

@@ -1,3 +1,4 @@
+import AppMigrations
 public import Foundation
 public import GRDB
 public import SchemaMigrations
@@ -17,7 +18,7 @@ extension SchemaMigrator {
     ///   - values: whether the report holds examples of changed values.
     ///   - oldSchemas: types of old schemas; the report lists the rows that they cannot read.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
-    /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
+    /// - Throws: `MigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         _ database: any DatabaseReader, upTo version: SchemaVersion? = nil, in folder: URL? = nil,
         showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
@@ -44,13 +45,13 @@ extension SchemaMigrator {
     ///   - values: whether the report holds examples of changed values.
     ///   - oldSchemas: types of old schemas; the report lists the rows that they cannot read.
     ///   - progress: as for `migrate(_:upTo:progress:)`.
-    /// - Throws: `SchemaMigrationError`, as `migrate(_:upTo:progress:)` does.
+    /// - Throws: `MigrationError`, as `migrate(_:upTo:progress:)` does.
     public func rehearse(
         path: String, configuration: Configuration? = nil, upTo version: SchemaVersion? = nil,
         showing values: Rehearsal.ShownValues = .none, reading oldSchemas: OldSchemas? = nil,
         progress: Progress? = nil
     ) throws -> Rehearsal {
-        try SchemaMigrationError.mapErrors {
+        try MigrationError.mapErrors {
             let database = try SQLiteFile(path: path, configuration: configuration).openReadOnly()
             let result = Result {
                 try rehearse(
@@ -79,7 +80,7 @@ extension SchemaMigrator {
                 scripts: migrations.filter { applied.contains($0.version) }
                     .compactMap { try ($0 as? any SQLSource)?.script() },
                 warnings: report.warnings)
-        } catch var error as SchemaMigrationError where error.version != nil {
+        } catch var error as MigrationError where error.schemaVersion != nil {
             error.remedy = "The database itself was not changed. Fix the migration, and rehearse again."
             throw error
         }

@@ -14,7 +14,7 @@ extension SchemaMigrator {
     ///   - url: the file. The method replaces an earlier snapshot, and no other file.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
     ///   - progress: cancelling it stops the method, inside a statement too.
-    /// - Throws: `SchemaMigrationError`, for instance if the migrations make something that a snapshot cannot hold,
+    /// - Throws: `MigrationError`, for instance if the migrations make something that a snapshot cannot hold,
     ///   such as rows in a virtual table; or `CancellationError`. Then the earlier snapshot stays.
     public func writeSnapshot(
         to url: URL, configuration: Configuration = Configuration(), progress: Progress? = nil
@@ -33,7 +33,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - url: the snapshot.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
-    /// - Throws: `SchemaMigrationError`, which says where they differ.
+    /// - Throws: `MigrationError`, which says where they differ.
     public func verifySnapshot(at url: URL, configuration: Configuration = Configuration()) throws {
         try SnapshotWriter(self, configuration: configuration).verify(url)
     }

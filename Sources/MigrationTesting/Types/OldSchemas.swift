@@ -1,3 +1,4 @@
+import AppMigrations
 public import Foundation
 public import GRDB
 import MigrationDiagnostics
@@ -54,7 +55,7 @@ public struct OldSchemas: Sendable {
     /// - Parameters:
     ///   - migrator: the migrations, which run on an empty database in memory.
     ///   - versions: the versions that get types; nil for those that the file has, and the latest.
-    /// - Throws: `SchemaMigrationError`.
+    /// - Throws: `MigrationError`.
     public func write(for migrator: SchemaMigrator, at versions: [SchemaVersion]? = nil) throws {
         let file = try SchemaTypesFile(url)
         let known = Set(migrator.migrations.map(\.version))
@@ -70,7 +71,7 @@ public struct OldSchemas: Sendable {
     ///   - migrator: the migrations, which run on an empty database in memory.
     ///   - versions: the identifiers of the migrations after which the schema gets types; nil for those that the file
     ///     has, and the latest.
-    /// - Throws: `SchemaMigrationError`.
+    /// - Throws: `MigrationError`.
     public func write(for migrator: DatabaseMigrator, at versions: [String]? = nil) throws {
         let file = try SchemaTypesFile(url)
         let known = migrator.migrations
@@ -81,7 +82,7 @@ public struct OldSchemas: Sendable {
 
     /// Verifies that the file is what the migrations make.
     ///
-    /// - Throws: `SchemaMigrationError`, if it is missing or differs.
+    /// - Throws: `MigrationError`, if it is missing or differs.
     public func verify(for migrator: SchemaMigrator) throws {
         let file = try SchemaTypesFile(url)
         try compare(file, types(of: migrator, at: file.versions { SchemaVersion($0) }))
@@ -89,7 +90,7 @@ public struct OldSchemas: Sendable {
 
     /// Verifies that the file is what GRDB's migrations make.
     ///
-    /// - Throws: `SchemaMigrationError`, if it is missing or differs.
+    /// - Throws: `MigrationError`, if it is missing or differs.
     public func verify(for migrator: DatabaseMigrator) throws {
         let file = try SchemaTypesFile(url)
         try compare(file, types(of: migrator, at: file.versions { $0 }))
@@ -107,8 +108,8 @@ public struct OldSchemas: Sendable {
 
     private func compare(_ file: SchemaTypesFile, _ made: SchemaTypes) throws {
         guard file.text != made.text else { return }
-        throw SchemaMigrationError(
-            .invalidRequest, at: .file(url.lastPathComponent),
+        throw MigrationError(
+            .invalidCall, at: .file(url.lastPathComponent),
             file.text == nil ? "is missing" : "is not what the migrations make",
             remedy: "Write it with OldSchemas.write(for:), and commit it.")
     }

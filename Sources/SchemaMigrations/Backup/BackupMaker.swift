@@ -35,7 +35,7 @@ package struct BackupMaker {
             let first = try attempt?.begin(by: app, with: copy)
             prune(copiesOf: file, like: copy, except: first)
             return copy
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             throw error
         } catch {
             throw Self.failure(
@@ -156,9 +156,9 @@ package struct BackupMaker {
 
     private static func failure(
         _ problem: String, remedy: String, underlying: (any Error)? = nil
-    ) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .init(underlying.flatMap(Obstacle.init)) ?? .backupFailed, problem,
+    ) -> MigrationError {
+        MigrationError(
+            underlying.flatMap(Obstacle.init)?.code ?? .backupFailed, problem,
             remedy: "\(remedy) Nothing was changed.",
             underlyingError: underlying)
     }

@@ -1,3 +1,4 @@
+package import AppMigrations
 package import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -16,7 +17,7 @@ package struct Snapshot {
 
     /// Reads a snapshot.
     ///
-    /// - Throws: ``SchemaMigrationError``, if the file cannot be read or does not list its migrations.
+    /// - Throws: `MigrationError`, if the file cannot be read or does not list its migrations.
     package init(contentsOf url: URL) throws {
         let data: Data
         do {
@@ -50,8 +51,8 @@ package struct Snapshot {
     /// The remedy for a snapshot that cannot be used.
     package static let remedy = "Write it again with `app-migrations snapshot write`."
 
-    package static func invalid(_ url: URL, _ problem: String, remedy: String) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .invalidSnapshot, at: .file(url.lastPathComponent), problem, remedy: remedy)
+    package static func invalid(_ url: URL, _ problem: String, remedy: String) -> MigrationError {
+        MigrationError(
+            .invalidMigration, at: .file(url.lastPathComponent), problem, remedy: remedy)
     }
 }

@@ -4,18 +4,18 @@ import Foundation
 package import GRDB
 import MigrationDiagnostics
 
-extension SchemaMigrationError {
+extension MigrationError {
+    /// The remedy for a migration that failed by its own fault.
+    static let fixMigration = "It was rolled back; earlier migrations are applied. Fix it and migrate again."
+
     /// Runs the body, and turns SQLite's errors into errors that say what to do.
     package static func mapErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw SchemaMigrationError(error)
+            throw MigrationError(
+                .databaseFailed, error, remedy: error.remedy ?? "Nothing was left half-done.")
         }
-    }
-
-    private init(_ error: DatabaseError) {
-        self.init(.databaseFailed, error, remedy: error.remedy ?? "Nothing was left half-done.")
     }
 
     /// Creates an error from an error of SQLite's.
@@ -28,29 +28,10 @@ extension SchemaMigrationError {
         let isDamaged =
             error.saysThatDatabaseIsDamaged || code == .migrationFailed && error.resultCode == .SQLITE_NOTADB
         self.init(
-            Code(error.obstacle) ?? (isDamaged ? .damagedDatabase : code), at: place, error.problem,
+            error.obstacle?.code ?? (isDamaged ? .damagedDatabase : code), at: place, error.problem,
             remedy: remedy, underlyingError: error)
         sqliteCode = error.extendedResultCode.rawValue
     }
-}
-
-extension MigrationError.Code {
-    /// The code of what an obstacle has caused.
-    package init?(_ obstacle: Obstacle?) {
-        switch obstacle {
-        case .deviceLocked: self = .deviceLocked
-        case .diskFull: self = .diskFull
-        case .inUse: self = .locked
-        case .suspended: self = .suspended
-        case .readOnly, .postponed, nil: return nil
-        }
-    }
-}
-
-extension SchemaMigrationError: SystemError {
-    package var reason: String { diagnostic.clause }
-    package var obstacle: Obstacle? { underlyingError.flatMap(Obstacle.init) }
-    package var saysThatDatabaseIsDamaged: Bool { code == .damagedDatabase }
 }
 
 extension DatabaseError: SystemError {
@@ -90,6 +71,10 @@ extension DatabaseError: SystemError {
         resultCode == .SQLITE_CORRUPT && extendedResultCode != .SQLITE_CORRUPT_VTAB
     }
 
+    package var saysThatFileIsRefused: Bool {
+        [.SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY].contains(resultCode)
+    }
+
     /// SQLite's message, with its code.
     package var problem: String {
         // SQLite's own message for a connection that was closed is "out of memory".
@@ -122,7 +107,7 @@ extension DatabaseError: SystemError {
 extension Error {
     /// The error that SQLite reported, if that is the cause.
     var databaseError: DatabaseError? {
-        ((self as? SchemaMigrationError)?.underlyingError ?? self) as? DatabaseError
+        ((self as? MigrationError)?.underlyingError ?? self) as? DatabaseError
     }
 }
 

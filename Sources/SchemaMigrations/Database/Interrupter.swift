@@ -50,7 +50,7 @@ package final class Interrupter: Sendable {
         case .cancelled: CancellationError()
         case .timeOver: timeOver
         case .suspending:
-            SchemaMigrationError(
+            MigrationError(
                 .suspended, "The system is about to suspend the app", remedy: Obstacle.suspended.remedy)
         case nil: nil
         }

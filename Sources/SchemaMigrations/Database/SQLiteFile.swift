@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -33,7 +34,7 @@ package final class SQLiteFile: Sendable {
 
     /// Opens the file, or creates it.
     ///
-    /// - Throws: ``SchemaMigrationError``, which names the file.
+    /// - Throws: `MigrationError`, which names the file.
     package func openQueue() throws -> DatabaseQueue {
         try open { try DatabaseQueue(path: path, configuration: configuration) }
     }
@@ -54,7 +55,7 @@ package final class SQLiteFile: Sendable {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .databaseFailed, at: .file(URL(fileURLWithPath: path).lastPathComponent), error,
                 remedy: error.remedy ?? "Check the configuration with which it is opened.")
         }

@@ -66,7 +66,7 @@ public struct AppliedMigration: Sendable, Equatable {
             return try Row.fetchAll(
                 db, sql: "SELECT \(columns), \(added) FROM main.schema_migrations_details")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .damagedLedger,
                 "The table schema_migrations_details lacks a column: \(error.message ?? "unknown error")",
                 remedy: """

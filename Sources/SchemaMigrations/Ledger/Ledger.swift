@@ -51,7 +51,7 @@ package struct Ledger: Sendable {
 
     /// Reads the ledger, in statements that have to see one state of the database.
     ///
-    /// - Throws: ``SchemaMigrationError``, when it cannot be understood.
+    /// - Throws: `MigrationError`, when it cannot be understood.
     package init(_ db: Database) throws {
         let objects = try Row.fetchAll(
             db,
@@ -137,7 +137,7 @@ package struct Ledger: Sendable {
                 sql: "SELECT count(*) FROM main.schema_migrations_details WHERE origin <> '\(floorOrigin)'")
             ?? 0
         guard count > 0 else { return }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .damagedLedger,
             """
             The table schema_migrations is empty, although schema_migrations_details lists \(count) applied \
@@ -149,8 +149,8 @@ package struct Ledger: Sendable {
                 """)
     }
 
-    private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> SchemaMigrationError {
-        SchemaMigrationError(
+    private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> MigrationError {
+        MigrationError(
             .damagedLedger, "The table schema_migrations \(problem)",
             remedy: """
                 It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration.

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import MigrationDiagnostics
 
@@ -18,9 +19,9 @@ struct UnknownMigration: SQLSource {
         }
     }
 
-    private var isUnknown: SchemaMigrationError {
-        SchemaMigrationError(
-            .invalidRequest, at: .file(fileName), "is not known, and cannot be applied",
+    private var isUnknown: MigrationError {
+        MigrationError(
+            .invalidCall, at: .file(fileName), "is not known, and cannot be applied",
             remedy: "Undo it, or migrate with the app that has it.")
     }
 }

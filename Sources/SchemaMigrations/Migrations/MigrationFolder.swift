@@ -28,7 +28,7 @@ package enum MigrationFolder {
             return try list(path) ?? FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
             let exists = FileManager.default.fileExists(atPath: path)
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .noMigrations, at: .file(path),
                 exists ? "cannot be read: \(error.localizedDescription)" : "the folder does not exist",
                 remedy:
@@ -69,19 +69,19 @@ package enum MigrationFolder {
         let problems = set.problems.filter { $0.kind != .doubleVersion }
         // The error of a folder without migrations says more than that of a down migration without its file.
         if let problem = problems.first(where: { $0.kind == .malformedName }) {
-            throw SchemaMigrationError(problem)
+            throw MigrationError(problem)
         }
         guard !set.entries.isEmpty else {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .noMigrations, at: .file(folder.path), "the folder holds no migration",
                 remedy: "Name the files of migrations <version>_<name>.sql.")
         }
-        if let problem = problems.first { throw SchemaMigrationError(problem) }
+        if let problem = problems.first { throw MigrationError(problem) }
         return set.entries.map { SQLFile($0, in: folder) }
     }
 }
 
-extension SchemaMigrationError {
+extension MigrationError {
     /// Creates an error for a problem with a file's name.
     package init(_ problem: MigrationFileProblem) {
         self.init(.invalidMigration, problem.diagnostic)
@@ -125,7 +125,7 @@ struct SQLFile: SQLSource {
         do {
             data = try Data(contentsOf: folder.appendingPathComponent(fileName))
         } catch {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .invalidMigration, at: .file(fileName), "cannot be read: \(error.localizedDescription)",
                 remedy: "Check its permissions.",
                 underlyingError: error)

@@ -37,7 +37,7 @@ public struct SQLMigration: SchemaMigration {
     /// Runs the statements, in order.
     ///
     /// - Parameter db: the database, in the transaction that records the migration.
-    /// - Throws: ``SchemaMigrationError``, when a statement fails.
+    /// - Throws: `MigrationError`, when a statement fails.
     public func migrate(_ db: Database) throws {
         try script().run(db) {}
     }

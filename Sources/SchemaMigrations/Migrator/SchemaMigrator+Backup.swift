@@ -11,7 +11,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - backup: the copy, from ``SchemaReport/backup`` or from the folder of the copies.
     ///   - database: the database, open and not in use. Its contents are replaced.
-    /// - Throws: ``SchemaMigrationError``, when the copy is damaged, or holds neither a ledger nor a table.
+    /// - Throws: `MigrationError`, when the copy is damaged, or holds neither a ledger nor a table.
     public func restore(_ backup: URL, to database: any DatabaseWriter) throws {
         try withWriter(database) { db in
             try CopyFile.withPrivateName(for: "restore") { file in
@@ -50,9 +50,9 @@ extension SchemaMigrator {
 
     private static func unusable(
         _ backup: URL, _ problem: String, underlying: (any Error)? = nil
-    ) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .init(underlying.flatMap(Obstacle.init)) ?? .databaseFailed, at: .file(backup.lastPathComponent),
+    ) -> MigrationError {
+        MigrationError(
+            underlying.flatMap(Obstacle.init)?.code ?? .databaseFailed, at: .file(backup.lastPathComponent),
             problem,
             remedy: "Restore another copy. Nothing was changed.", underlyingError: underlying)
     }

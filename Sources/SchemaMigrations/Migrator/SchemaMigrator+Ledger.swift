@@ -1,3 +1,4 @@
+import AppMigrations
 public import GRDB
 import MigrationDiagnostics
 
@@ -15,7 +16,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - database: the database.
     ///   - version: the version of the last migration that the database has.
-    /// - Throws: ``SchemaMigrationError``, for instance when no migration has the version.
+    /// - Throws: `MigrationError`, for instance when no migration has the version.
     public func markApplied(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws {
         try check(version)
         try changeLedger(database) { db in
@@ -31,19 +32,19 @@ extension SchemaMigrator {
     /// Takes back an adoption, if nothing has been applied since.
     ///
     /// - Returns: the versions that were marked as applied.
-    /// - Throws: ``SchemaMigrationError``, if a migration was applied, or nothing was marked.
+    /// - Throws: `MigrationError`, if a migration was applied, or nothing was marked.
     package func undoAdoption(_ database: any DatabaseWriter) throws -> [SchemaVersion] {
         var versions: [SchemaVersion] = []
         try changeLedger(database) { db in
             let applied = try AppliedMigration.fetchAll(db)
             if let first = applied.first(where: { $0.origin != .marked }) {
-                throw SchemaMigrationError(
-                    .invalidRequest, "Migration \(first.version) was applied, and builds on the baseline",
+                throw MigrationError(
+                    .invalidCall, "Migration \(first.version) was applied, and builds on the baseline",
                     remedy: "Restore the database from a backup. Nothing was changed.")
             }
             guard !applied.isEmpty else {
-                throw SchemaMigrationError(
-                    .invalidRequest, "The database was not adopted",
+                throw MigrationError(
+                    .invalidCall, "The database was not adopted",
                     remedy: "Look at it with `app-migrations status`. Nothing was changed.")
             }
             versions = applied.map(\.version)
@@ -62,7 +63,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - database: the database.
     ///   - versions: the versions of the migrations whose files were edited.
-    /// - Throws: ``SchemaMigrationError``, for instance when no migration has one of the versions.
+    /// - Throws: `MigrationError`, for instance when no migration has one of the versions.
     public func acceptEdits(_ database: any DatabaseWriter, of versions: [SchemaVersion]) throws {
         try versions.forEach(check)
         try changeLedger(database) { db in

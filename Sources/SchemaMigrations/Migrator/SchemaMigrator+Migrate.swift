@@ -22,8 +22,8 @@ extension SchemaMigrator {
     ///     migration that was applied last, under `.migrationName`. Cancelling it stops the run, inside a
     ///     statement too where SQLite can be interrupted, and rolls back uncommitted migrations.
     /// - Returns: a report of the applied migrations.
-    /// - Throws: ``SchemaMigrationError``, or `CancellationError`. Migrations that were already committed
-    ///   stay; ``SchemaMigrationError/committed`` lists them.
+    /// - Throws: `MigrationError`, or `CancellationError`. Migrations that were already committed
+    ///   stay; `MigrationError.committed` lists them.
     @discardableResult
     public func migrate(
         _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil
@@ -76,7 +76,7 @@ extension SchemaMigrator {
         var waiting = Configuration()
         waiting.busyMode = .timeout(min(options.busyTimeout.inSeconds, 5))
         let configuration = configuration ?? waiting
-        let database = try SchemaMigrationError.mapErrors {
+        let database = try MigrationError.mapErrors {
             try SQLiteFile(path: path, configuration: configuration, waitingFor: options.busyTimeout)
                 .openQueue()
         }
@@ -122,7 +122,7 @@ extension SchemaMigrator {
     private func withReader<Value>(
         _ database: any DatabaseReader, _ body: (Database) throws -> Value
     ) throws -> Value {
-        try SchemaMigrationError.mapErrors {
+        try MigrationError.mapErrors {
             try waitWhileBusy(upTo: options.busyTimeout) {
                 try database.unsafeReentrantRead { db in
                     try checkIsOutsideTransaction(db)
@@ -136,7 +136,7 @@ extension SchemaMigrator {
     func withWriter<Value>(
         _ database: any DatabaseWriter, _ body: (Database) throws -> Value
     ) throws -> Value {
-        try SchemaMigrationError.mapErrors {
+        try MigrationError.mapErrors {
             try database.unsafeReentrantWrite { db in
                 try checkIsOutsideTransaction(db)
                 return try body(db)
@@ -146,8 +146,8 @@ extension SchemaMigrator {
 
     private func checkIsOutsideTransaction(_ db: Database) throws {
         guard db.isInsideTransaction else { return }
-        throw SchemaMigrationError(
-            .invalidRequest, "A database cannot be migrated inside a transaction",
+        throw MigrationError(
+            .invalidCall, "A database cannot be migrated inside a transaction",
             remedy: "Migrate before `db.write { … }` or `db.read { … }`, not inside.")
     }
 }
@@ -166,7 +166,7 @@ extension SchemaMigrator {
     ///   - database: the database.
     ///   - version: the version to go back to, which stays; 0 to roll back everything.
     /// - Returns: the versions that were rolled back, newest first.
-    /// - Throws: ``SchemaMigrationError``, for instance when one of the migrations is irreversible.
+    /// - Throws: `MigrationError`, for instance when one of the migrations is irreversible.
     @discardableResult
     public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
     {
@@ -203,16 +203,16 @@ extension SchemaMigrator {
             let job = try MigrationJob(migration, .down)
             if job.hasBody { jobs.append(job) } else { irreversible.append(migration.title) }
         }
-        guard irreversible.isEmpty else { throw SchemaMigrationError(irreversible: irreversible) }
+        guard irreversible.isEmpty else { throw MigrationError(irreversible: irreversible) }
         return jobs
     }
 }
 
-extension SchemaMigrationError {
+extension MigrationError {
     /// Creates an error for migrations that cannot be rolled back.
     init(irreversible titles: [String]) {
         self.init(
-            .invalidRequest, "There is no down migration for \(titles.joined(separator: ", "))",
+            .invalidCall, "There is no down migration for \(titles.joined(separator: ", "))",
             remedy: """
                 Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
                 ReversibleSchemaMigration. Nothing was changed.

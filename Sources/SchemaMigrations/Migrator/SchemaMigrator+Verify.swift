@@ -39,7 +39,7 @@ extension SchemaMigrator {
             report.warnings.append(problem)
             return
         }
-        var error = SchemaMigrationError(
+        var error = MigrationError(
             .differentSchema, problem,
             remedy: """
                 The migrations are applied. Find out what else changes the schema, or which migration was edited: \
@@ -67,7 +67,7 @@ extension SchemaMigrator {
             \(differences.joined(separator: "; "))
             """
         guard policy == .refuse else { return problem }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .differentSchema, problem,
             remedy: """
                 Return the version of the tables from `adopting`, or write a migration that makes up the difference. \
@@ -77,7 +77,7 @@ extension SchemaMigrator {
 
     /// Returns the latest version whose migrations make the schema of a database without a ledger.
     ///
-    /// - Throws: ``SchemaMigrationError``, with the differences from the nearest version, if none does.
+    /// - Throws: `MigrationError`, with the differences from the nearest version, if none does.
     package func version(fitting db: Database) throws -> SchemaVersion {
         let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
         defer { try? queue.close() }
@@ -91,8 +91,8 @@ extension SchemaMigrator {
             if sentences.count < nearest?.sentences.count ?? .max { nearest = (version, sentences) }
         }
         if let fitting { return fitting }
-        throw SchemaMigrationError(
-            .unmanagedDatabase,
+        throw MigrationError(
+            .undecided,
             """
             The schema of the database is that of no version\
             \(nearest.map { "; the nearest is \($0.version), from which it differs: \($0.sentences.joined(separator: "; "))" } ?? "")

@@ -1,3 +1,4 @@
+import AppMigrations
 public import GRDB
 
 /// A way to find the version of a database that has tables but no ledger, so that only later migrations run.
@@ -63,8 +64,8 @@ public struct SchemaAdoption: Sendable {
             guard try db.hasTable("schema_info") else { return nil }
             let numbers = try Int.fetchAll(db, sql: "SELECT version FROM main.schema_info")
             guard numbers.count < 2 else {
-                throw SchemaMigrationError(
-                    .unmanagedDatabase,
+                throw MigrationError(
+                    .undecided,
                     "The table schema_info holds \(numbers.count) rows instead of one version",
                     remedy: "Delete all but the version that the tables are at. Nothing was changed.")
             }
@@ -103,8 +104,8 @@ public struct SchemaAdoption: Sendable {
         _ key: Key, in versions: [Key: SchemaVersion], of source: String
     ) throws -> SchemaVersion {
         guard let version = versions[key] else {
-            throw SchemaMigrationError(
-                .unmanagedDatabase, "\(source) \(key), which has no version.",
+            throw MigrationError(
+                .undecided, "\(source) \(key), which has no version.",
                 remedy: "Pass the version that it means to the adoption. Nothing was changed.")
         }
         return version

@@ -34,8 +34,8 @@ extension SchemaMigrator {
         guard !strange.isEmpty else { return }
         let titles = strange.map(\.title).joined(separator: ", ")
         let irreversible = ledger.newer.filter { !$0.canBeUndone }.map(\.title).joined(separator: ", ")
-        throw SchemaMigrationError(
-            .newerDatabase,
+        throw MigrationError(
+            .newerThanThisProcess,
             """
             The database has had migrations that are unknown and not compatible: \(titles)\
             \(options.newerDatabases == .rollBack ? "; the ledger cannot undo \(irreversible)" : "")
@@ -91,7 +91,7 @@ extension SchemaMigrator {
             guard let name = names[migration.version] ?? nil, name != migration.name,
                 let source = migration as? any SQLSource, Baseline(try source.text()) != nil
             else { continue }
-            throw SchemaMigrationError(baselineIsNotLowest: migration.title, migrations[0].title)
+            throw MigrationError(baselineIsNotLowest: migration.title, migrations[0].title)
         }
     }
 
@@ -115,16 +115,16 @@ extension SchemaMigrator {
             .inOrder()
     }
 
-    func tooOld(_ state: String, _ baseline: Baseline) -> SchemaMigrationError {
+    func tooOld(_ state: String, _ baseline: Baseline) -> MigrationError {
         let title = migrations.first?.title ?? ""
         let release = baseline.lastRelease.map { "Version \($0)" } ?? "An earlier version"
-        return SchemaMigrationError(
+        return MigrationError(
             .tooOld, "The database is too old: it is \(state), which was squashed into \(title)",
             remedy: "\(release) of the app can still migrate it: launch that first. Nothing was changed.")
     }
 }
 
-extension SchemaMigrationError {
+extension MigrationError {
     /// Creates an error for a baseline that is not the lowest migration.
     init(baselineIsNotLowest title: String, _ lower: String) {
         self.init(

@@ -8,7 +8,7 @@ extension SchemaMigrator {
     ///
     /// On nearly every launch nothing is pending, and one statement is enough to find that out.
     ///
-    /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
+    /// - Throws: `MigrationError`, when this migrator must not migrate the database.
     func plan(for db: Database, upTo target: SchemaVersion?) throws -> SchemaPlan {
         let target = target.map(knownVersion)
         if options.editedMigrations == .allow, options.newerDatabases != .rollBack,
@@ -53,7 +53,7 @@ extension SchemaMigrator {
     /// For an adopted database, returns the ledger that the run will write. Uses several statements, which
     /// have to see one state of the database.
     ///
-    /// - Throws: ``SchemaMigrationError``, when this migrator must not migrate the database.
+    /// - Throws: `MigrationError`, when this migrator must not migrate the database.
     func ledger(of db: Database) throws -> Ledger {
         var ledger = try Ledger(db)
         let baseline = try baseline(for: ledger, db)
@@ -63,8 +63,8 @@ extension SchemaMigrator {
         if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
         guard let version = try adopting?.version(db, for: self) else {
-            throw SchemaMigrationError(
-                .unmanagedDatabase,
+            throw MigrationError(
+                .undecided,
                 "The database has tables, but there is no `schema_migrations` table",
                 remedy: """
                     Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. \
@@ -84,7 +84,7 @@ extension SchemaMigrator {
         let replaced = baseline?.versions ?? []
         if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: replaced.union(versions)) {
             let count = ledger.applied.count
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .differentSet,
                 """
                 The database has had \(count) \(count == 1 ? "migration" : "migrations"), none of which is known to \
@@ -105,7 +105,7 @@ extension SchemaMigrator {
         guard let version = try edited(in: history).first, let migration = migration(version: version) else {
             return
         }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .editedMigration, at: .file(migration.title),
             "was edited after it had been applied to this database",
             remedy: "Undo the edit and write a new migration, or accept the edit with acceptEdits(_:of:).")
@@ -116,9 +116,9 @@ extension SchemaMigrator {
         guard versions.contains(knownVersion(for: version)) else { throw unknown(version) }
     }
 
-    func unknown(_ version: SchemaVersion) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .invalidRequest, "No migration has version \(version)",
+    func unknown(_ version: SchemaVersion) -> MigrationError {
+        MigrationError(
+            .invalidCall, "No migration has version \(version)",
             remedy: migrations.last.map { "The latest is \($0.version)." } ?? "There are none.")
     }
 }

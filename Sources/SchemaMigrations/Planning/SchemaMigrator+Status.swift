@@ -11,7 +11,7 @@ extension SchemaMigrator {
     /// ```
     ///
     /// - Parameter db: the database.
-    /// - Throws: ``SchemaMigrationError``, when the ledger is malformed or a file cannot be read.
+    /// - Throws: `MigrationError`, when the ledger is malformed or a file cannot be read.
     public func status(_ db: Database) throws -> SchemaStatus {
         let ledger = try Ledger(db)
         let history = try AppliedMigration.fetchAll(db, in: ledger)
@@ -38,7 +38,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - db: the database.
     ///   - version: the version of the last migration to include; nil for the latest.
-    /// - Throws: ``SchemaMigrationError``, when migrating would be refused.
+    /// - Throws: `MigrationError`, when migrating would be refused.
     package func pending(_ db: Database, upTo version: SchemaVersion? = nil) throws -> [SchemaVersion] {
         if let version { try check(version) }
         return try plan(for: db, upTo: version).pending
@@ -52,7 +52,7 @@ extension SchemaMigrator {
     /// ```
     ///
     /// - Parameter db: the database.
-    /// - Throws: ``SchemaMigrationError``, when the ledger is malformed.
+    /// - Throws: `MigrationError`, when the ledger is malformed.
     public func history(_ db: Database) throws -> [AppliedMigration] {
         try AppliedMigration.fetchAll(db)
     }

@@ -1,3 +1,4 @@
+import AppMigrations
 public import Foundation
 import MigrationDiagnostics
 
@@ -37,7 +38,7 @@ public struct SchemaMigrator: Sendable {
     ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that
     ///     version are marked as applied and not run.
-    /// - Throws: ``SchemaMigrationError``, when the folder does not exist or holds no migration, when a
+    /// - Throws: `MigrationError`, when the folder does not exist or holds no migration, when a
     ///   file's name is malformed, and when two files have one version.
     public init(
         directory: URL, migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
@@ -60,7 +61,7 @@ public struct SchemaMigrator: Sendable {
     ///   - snapshot: a file written by `app-migrations snapshot write`, from which an empty database starts.
     ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: finds the version of a database that has tables but no ledger.
-    /// - Throws: ``SchemaMigrationError``, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
+    /// - Throws: `MigrationError`, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
     public init(
         directories: [URL], migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
         options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil
@@ -83,7 +84,7 @@ public struct SchemaMigrator: Sendable {
     ///   - snapshot: as for the other initializers.
     ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: as for the other initializers.
-    /// - Throws: ``SchemaMigrationError``, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
+    /// - Throws: `MigrationError`, as ``init(directory:migrations:snapshot:options:adopting:)`` does.
     public init(
         bundle: Bundle, subdirectory: String? = nil, migrations: [any SchemaMigration] = [],
         snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil
@@ -106,14 +107,14 @@ public struct SchemaMigrator: Sendable {
     ///   - snapshot: a file written by `app-migrations snapshot write`, from which an empty database starts.
     ///   - options: the options for commits, timeouts and backups.
     ///   - adopting: finds the version of a database that has tables but no ledger.
-    /// - Throws: ``SchemaMigrationError``, if there are none, if two have the same version, or if a version
+    /// - Throws: `MigrationError`, if there are none, if two have the same version, or if a version
     ///   is below 0.
     public init(
         migrations: [any SchemaMigration], snapshot: URL? = nil, options: SchemaOptions = SchemaOptions(),
         adopting: SchemaAdoption? = nil
     ) throws {
         guard !migrations.isEmpty else {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .noMigrations, "There are no migrations",
                 remedy: "Pass at least one, or a folder that holds some.")
         }
@@ -121,13 +122,13 @@ public struct SchemaMigrator: Sendable {
         let isOrdered = zip(migrations, migrations.dropFirst()).allSatisfy { $0.version < $1.version }
         let sorted = isOrdered ? migrations : migrations.inOrder { $0.version < $1.version }
         for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .invalidMigration, at: .file(second.title),
                 "has version \(second.version), which \(first.title) has too",
                 remedy: "Give the newer one a version of its own.")
         }
         if let first = sorted.first, first.version < 0 {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .invalidMigration, at: .file(first.title), "has the negative version \(first.version)",
                 remedy: "Use a version of at least 0, preferably a timestamp.")
         }

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 
 extension TableChange {
@@ -60,7 +61,7 @@ extension TableChange {
         do {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .migrationFailed,
                 """
                 SQLite cannot check the rows of table \(table) under its new definition: \(error.message ?? "no reason given")
@@ -95,8 +96,8 @@ extension TableChange {
     }
 
     /// The error for rows that break the new definition.
-    func broken(_ problem: String, count: Int?) -> SchemaMigrationError {
-        SchemaMigrationError(
+    func broken(_ problem: String, count: Int?) -> MigrationError {
+        MigrationError(
             .migrationFailed, "The rows of table \(table) break its new definition: \(problem)",
             remedy: "Correct \(count == 1 ? "the row" : "these rows") first, in the same transaction.")
     }

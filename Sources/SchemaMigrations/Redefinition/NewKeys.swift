@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 
 /// The foreign keys that a table has only under its new definition.
@@ -21,13 +22,13 @@ struct NewKeys {
         }
     }
 
-    /// - Throws: ``SchemaMigrationError``, if the columns that a new key refers to are not unique.
+    /// - Throws: `MigrationError`, if the columns that a new key refers to are not unique.
     init(_ old: TableShape, _ new: TableShape, _ db: Database) throws {
         table = old.name
         let before = try old.foreignKeys.map { try Target($0.key, db) }
         keys = try new.foreignKeys.filter { try !before.contains(Target($0.key, db)) }
         for (_, key) in keys where try db.hasTable(key.parent) && !key.isComplete(in: db) {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .refusedStatement,
                 "Table \(table) would refer to columns of \(key.parent) that are not unique: \(key.description)",
                 remedy: "Add a UNIQUE index on these columns of \(key.parent) first. Nothing was changed.")
@@ -70,7 +71,7 @@ struct NewKeys {
             while let row = try rows.next() { counts[row["fkid"], default: 0] += 1 }
             return counts
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .migrationFailed,
                 "SQLite cannot check the foreign keys of table \(table): \(error.message ?? "no reason given")",
                 remedy: "Correct that key, or add what it refers to. Nothing was changed.",

@@ -35,7 +35,7 @@ extension Database {
     /// - Parameters:
     ///   - table: a table of the main database.
     ///   - definition: one `CREATE TABLE` statement for this table.
-    /// - Throws: ``SchemaMigrationError``, or the error with which SQLite fails.
+    /// - Throws: `MigrationError`, or the error with which SQLite fails.
     public func redefine(table: String, as definition: String) throws {
         _ = try redefine(table: table, as: definition, editing: true)
     }

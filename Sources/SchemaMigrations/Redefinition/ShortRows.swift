@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 
@@ -97,7 +98,7 @@ extension TableChange {
             sql: "SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
             arguments: [table])
         guard let trigger else { return }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .refusedStatement,
             "The temporary trigger \(trigger) would see rows of table \(table) being written that do not change",
             remedy: "Drop it first. Nothing was changed.")

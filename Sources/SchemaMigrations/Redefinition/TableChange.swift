@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 
 /// A table's definition, and the one that it is to have.
@@ -11,7 +12,7 @@ final class TableChange {
 
     /// Compares the definitions.
     ///
-    /// - Throws: ``SchemaMigrationError``, if the new one is more than a change of constraints.
+    /// - Throws: `MigrationError`, if the new one is more than a change of constraints.
     init(_ name: SQLName, _ definition: String, _ db: Database) throws {
         try Self.refuseOther(name, db)
         old = try TableShape(name, db)
@@ -25,8 +26,8 @@ final class TableChange {
         let found = try Row.fetchAll(
             db, sql: "SELECT schema, type FROM pragma_table_list WHERE name = ? COLLATE NOCASE",
             arguments: [name])
-        func refusal(_ problem: String, _ remedy: String) -> SchemaMigrationError {
-            SchemaMigrationError(.refusedStatement, problem, remedy: "\(remedy) Nothing was changed.")
+        func refusal(_ problem: String, _ remedy: String) -> MigrationError {
+            MigrationError(.refusedStatement, problem, remedy: "\(remedy) Nothing was changed.")
         }
         guard let type = found.first(where: { $0["schema"] == "main" }).map({ $0["type"] as String }) else {
             if let schema = found.first.map({ $0["schema"] as String }) {

@@ -1,3 +1,4 @@
+import AppMigrations
 import MigrationDiagnostics
 
 extension TableShape {
@@ -62,7 +63,7 @@ extension TableShape {
         }
     }
 
-    private func refuseUnique(_ new: TableShape) -> SchemaMigrationError {
+    private func refuseUnique(_ new: TableShape) -> MigrationError {
         let old = indexes.filter { !new.indexes.contains($0) }
         let added = new.indexes.filter { !indexes.contains($0) }
         if let index = added.first, !indexes.contains(where: { $0.terms == index.terms }) {
@@ -120,8 +121,8 @@ extension TableShape {
         }
     }
 
-    private func refusal(_ problem: String, _ alternative: Alternative) -> SchemaMigrationError {
-        SchemaMigrationError(
+    private func refusal(_ problem: String, _ alternative: Alternative) -> MigrationError {
+        MigrationError(
             .refusedStatement, "Table \(name) \(problem)",
             remedy: "\(alternative.remedy) Nothing was changed.")
     }

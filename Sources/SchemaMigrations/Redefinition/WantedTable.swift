@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 
@@ -60,8 +61,8 @@ enum WantedTable {
 
     static func refusal(
         _ problem: String, _ table: SQLName, underlyingError: (any Error)? = nil
-    ) -> SchemaMigrationError {
-        SchemaMigrationError(
+    ) -> MigrationError {
+        MigrationError(
             .refusedStatement, "The new definition of table \(table) \(problem)",
             remedy: "Pass one CREATE TABLE \(table.sql)(…) statement. Nothing was changed.",
             underlyingError: underlyingError)

@@ -47,7 +47,7 @@ final class MigrationJob {
 
     /// Creates a job from a migration, and checks it.
     ///
-    /// - Throws: ``SchemaMigrationError``, when it must not run as it is.
+    /// - Throws: `MigrationError`, when it must not run as it is.
     init(_ migration: any SchemaMigration, _ direction: Direction = .up) throws {
         self.migration = migration
         self.direction = direction
@@ -96,7 +96,7 @@ final class MigrationJob {
             try migration.migrate(db)
         } else {
             guard let rollback = migration.codeRollback else {
-                throw SchemaMigrationError(irreversible: [title])
+                throw MigrationError(irreversible: [title])
             }
             try rollback(db)
         }
@@ -198,7 +198,7 @@ extension MigrationJob {
     func checkSettings(of db: Database) throws {
         guard let busyTimeoutLine, case .callback = db.configuration.busyMode else { return }
         // c3ref/busy_handler.html: a timeout replaces the callback, which nobody can read.
-        throw SchemaMigrationError(
+        throw MigrationError(
             .refusedStatement, at: .file(title, line: busyTimeoutLine),
             "PRAGMA busy_timeout would replace the callback with which the app waits",
             remedy: "Remove it. Nothing was changed.")
@@ -209,11 +209,11 @@ extension MigrationJob {
 
 extension MigrationJob {
     /// The error of a migration that has ended the transaction that it ran in.
-    var transactionEnded: SchemaMigrationError {
-        var error = SchemaMigrationError(
+    var transactionEnded: MigrationError {
+        var error = MigrationError(
             .migrationFailed, at: .file(title), "ended the transaction that it ran in",
             remedy: "Remove what commits or rolls back: a migration and its record are committed together.")
-        error.version = version
+        error.schemaVersion = version
         return error
     }
 
@@ -223,17 +223,17 @@ extension MigrationJob {
             try body()
         } catch let error as CancellationError {
             throw error
-        } catch var error as SchemaMigrationError {
-            error.version = version
+        } catch var error as MigrationError where error.manager == nil {
+            error.schemaVersion = version
             throw error
         } catch {
             let databaseError = error as? DatabaseError
-            var failure = SchemaMigrationError(
-                .init(Obstacle(error)) ?? .migrationFailed, at: .file(title), error.quotation,
-                remedy: databaseError.map { db.remedy(for: $0, fixing: SchemaMigrationError.fixMigration) }
-                    ?? SchemaMigrationError.fixMigration,
+            var failure = MigrationError(
+                Obstacle(error)?.code ?? .migrationFailed, at: .file(title), error.quotation,
+                remedy: databaseError.map { db.remedy(for: $0, fixing: MigrationError.fixMigration) }
+                    ?? MigrationError.fixMigration,
                 underlyingError: error)
-            failure.version = version
+            failure.schemaVersion = version
             failure.sqliteCode = databaseError?.extendedResultCode.rawValue
             throw failure
         }
@@ -247,13 +247,13 @@ extension ContinuousClock {
     }
 }
 
-extension SchemaMigrationError {
+extension MigrationError {
     /// Creates an error for a problem that a migration has caused.
     init(_ finding: Finding, leftBy job: MigrationJob) {
-        let remedies = [finding.hint, finding.remedy, SchemaMigrationError.fixMigration]
+        let remedies = [finding.hint, finding.remedy, MigrationError.fixMigration]
         self.init(
             .migrationFailed, at: .file(job.title), "leaves \(finding.description)",
             remedy: remedies.compactMap(\.self).joined(separator: " "))
-        version = job.version
+        schemaVersion = job.version
     }
 }

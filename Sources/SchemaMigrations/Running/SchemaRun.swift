@@ -95,13 +95,13 @@ final class SchemaRun {
     private func run(_ body: () throws -> Void) throws -> SchemaReport {
         do {
             try interrupter.check()
-            try SchemaMigrationError.mapErrors {
+            try MigrationError.mapErrors {
                 try db.withDurableCommits(waitingUpTo: limit, body)
             }
             if let backup = report.backup { BackupAttempt(of: backup)?.finish() }
             progress?.finish()
             return report
-        } catch var error as SchemaMigrationError {
+        } catch var error as MigrationError {
             error.committed = report.applied + report.undone
             throw error
         }
@@ -133,7 +133,7 @@ final class SchemaRun {
         guard commits == .allOrNothing, let first = jobs.first else { return }
         guard let odd = jobs.first(where: { $0.transaction == .none || $0.foreignKeys != first.foreignKeys })
         else { return }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .refusedStatement, at: .file(odd.title),
             odd.transaction == .none
                 ? "runs without a transaction, so it cannot share a commit with other migrations"
@@ -145,7 +145,7 @@ final class SchemaRun {
         guard let baseline = jobs.first(where: \.isBaseline), let lowest = migrator.migrations.first,
             lowest.version < baseline.version
         else { return }
-        throw SchemaMigrationError(baselineIsNotLowest: baseline.title, lowest.title)
+        throw MigrationError(baselineIsNotLowest: baseline.title, lowest.title)
     }
 
     // MARK: Groups
@@ -300,7 +300,7 @@ final class SchemaRun {
                 let work = try job.run(db, interrupter, restoring: settings)
                 try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
                 if let new = try inspection.firstNew(touched: work.tables, byCode: job.isCode) {
-                    throw SchemaMigrationError(new, leftBy: job)
+                    throw MigrationError(new, leftBy: job)
                 }
                 try savepoint.release(after: job)
                 group.succeed()

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import MigrationDiagnostics
 
@@ -44,7 +45,7 @@ package struct SQLFileSettings: Equatable, Sendable {
             return
         }
         guard let first = ignored.first, first.range != statements.last?.range else { return }
-        throw SchemaMigrationError(
+        throw MigrationError(
             .refusedStatement, at: .file(fileName, line: first.line),
             "PRAGMA foreign_keys does nothing in the middle of a transaction",
             remedy: "Put it at the very start of the file, or split the file there.")
@@ -55,8 +56,8 @@ package struct SQLFileSettings: Equatable, Sendable {
         let text = comment.text.dropFirst(2).filter { !$0.isWhitespace }
         guard text.hasPrefix("migrations:") else { return }
 
-        func refusal(_ problem: String, _ remedy: String) -> SchemaMigrationError {
-            SchemaMigrationError(
+        func refusal(_ problem: String, _ remedy: String) -> MigrationError {
+            MigrationError(
                 .refusedStatement, at: .file(fileName, line: comment.line), problem, remedy: remedy)
         }
         guard comment.precedesStatements else {

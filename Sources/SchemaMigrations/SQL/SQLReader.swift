@@ -1,3 +1,4 @@
+import AppMigrations
 import MigrationDiagnostics
 
 /// A reader that collects a file's statements, its comments and a checksum in one pass over the tokens.
@@ -37,7 +38,7 @@ struct SQLReader {
 
     mutating func read() throws {
         guard bytes.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .invalidMigration, at: .file(fileName), "is empty",
                 remedy: "If it is meant to do nothing, write a comment into it.")
         }
@@ -159,8 +160,8 @@ struct SQLReader {
         return lineNumber
     }
 
-    private mutating func refusal(_ problem: String, at offset: Int, remedy: String) -> SchemaMigrationError {
-        SchemaMigrationError(
+    private mutating func refusal(_ problem: String, at offset: Int, remedy: String) -> MigrationError {
+        MigrationError(
             .invalidMigration, at: .file(fileName, line: line(at: offset)), problem, remedy: remedy)
     }
 }

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import MigrationDiagnostics
 
@@ -5,13 +6,13 @@ extension SQLScript {
     /// Gives the tables the definitions that the file holds, one after the other.
     ///
     /// - Parameter afterEach: is called after each.
-    /// - Throws: ``SchemaMigrationError``, with the line and the statement that failed.
+    /// - Throws: `MigrationError`, with the line and the statement that failed.
     func redefine(_ db: Database, afterEach: () throws -> Void) throws {
         for statement in statements {
             guard let table = statement.redefinedTable else { continue }
             do {
                 try db.redefine(table: table.text, as: wholeText(of: statement))
-            } catch var error as SchemaMigrationError {
+            } catch var error as MigrationError {
                 error.diagnostic.place = .file(fileName, line: statement.line)
                 error.statement = text(of: statement)
                 // An error of SQLite's has a remedy of its own.

@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -53,17 +54,17 @@ package struct SQLScript {
 
     /// Checks a file's contents.
     ///
-    /// - Throws: ``SchemaMigrationError``, with file and line.
+    /// - Throws: `MigrationError`, with file and line.
     package init(_ data: Data, fileName: String) throws {
         try self.init(Self.text(data, fileName: fileName), fileName: fileName)
     }
 
     /// Returns the text of a file.
     ///
-    /// - Throws: ``SchemaMigrationError``, if it is not UTF-8.
+    /// - Throws: `MigrationError`, if it is not UTF-8.
     static func text(_ data: Data, fileName: String) throws -> String {
         guard let text = String(validUTF8: data) else {
-            throw SchemaMigrationError(
+            throw MigrationError(
                 .invalidMigration, at: .file(fileName), "is not UTF-8 text", remedy: "Save it as UTF-8.")
         }
         return text
@@ -71,7 +72,7 @@ package struct SQLScript {
 
     /// Checks statements.
     ///
-    /// - Throws: ``SchemaMigrationError``, with file and line.
+    /// - Throws: `MigrationError`, with file and line.
     init(_ text: String, fileName: String) throws {
         var sql = text
         if sql.unicodeScalars.first == "\u{FEFF}" { sql.unicodeScalars.removeFirst() }
@@ -235,8 +236,8 @@ package struct SQLScript {
         }
     }
 
-    private func refusal(_ problem: String, at statement: Statement, remedy: String) -> SchemaMigrationError {
-        SchemaMigrationError(
+    private func refusal(_ problem: String, at statement: Statement, remedy: String) -> MigrationError {
+        MigrationError(
             .refusedStatement, at: .file(fileName, line: statement.line), problem, remedy: remedy)
     }
 
@@ -247,13 +248,13 @@ package struct SQLScript {
     /// - Parameters:
     ///   - fix: the remedy when a statement is to blame for its failure.
     ///   - afterEach: is called after each statement.
-    /// - Throws: ``SchemaMigrationError``, with the line and the statement that failed.
+    /// - Throws: `MigrationError`, with the line and the statement that failed.
     func run(
-        _ db: Database, fixing fix: String = SchemaMigrationError.fixMigration, afterEach: () throws -> Void
+        _ db: Database, fixing fix: String = MigrationError.fixMigration, afterEach: () throws -> Void
     ) throws {
         func failure(_ error: any Error, in statement: Statement?) -> any Error {
             guard let error = error as? DatabaseError else { return error }
-            var failure = SchemaMigrationError(
+            var failure = MigrationError(
                 .migrationFailed, at: .file(fileName, line: statement?.line ?? 1), error,
                 remedy: db.remedy(for: error, fixing: fix))
             failure.statement = statement.map { text(of: $0) }

@@ -23,7 +23,7 @@ extension SQLiteStore: MigrationPlace {
             limit ?? schemaSteps.compactMap { ($0 as? any DatabaseSchemaStep)?.busyTimeout }.max()
             ?? .defaultBusyTimeout
         do {
-            return try SchemaMigrationError.mapErrors {
+            return try MigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in
                     let found = try look(at: schemaSteps, db)
                     return try PlaceState(
@@ -31,25 +31,12 @@ extension SQLiteStore: MigrationPlace {
                         pending: found.pending, newer: found.newer)
                 }
             }
-        } catch let error as SchemaMigrationError {
-            throw MigrationError(
-                Self.codes[error.code] ?? Obstacle(error)?.code ?? .unusableDatabase,
-                "\(name): \(error.message)", remedy: Self.remedy(for: error), manager: manager,
-                underlyingError: error)
+        } catch var error as MigrationError {
+            if error.code == .undecided {
+                error.remedy += " The manager's own `adopting` has to say which app version created them."
+            }
+            throw error.ofManager(manager, in: name)
         }
-    }
-
-    /// The codes of errors that an app answers in a way of their own.
-    private static let codes: [MigrationError.Code: MigrationError.Code] = [
-        .newerDatabase: .newerThanThisProcess, .tooOld: .tooOld,
-    ]
-
-    /// Returns the error's remedy; for tables without a ledger, with the manager's part in it.
-    private static func remedy(for error: SchemaMigrationError) -> String {
-        guard error.code == .unmanagedDatabase else { return error.remedy }
-        return """
-            \(error.remedy) The manager's own `adopting` has to say which app version created them.
-            """
     }
 
     /// Returns what each schema step still has to do, and the unknown migrations that stay.

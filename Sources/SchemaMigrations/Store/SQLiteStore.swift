@@ -56,7 +56,7 @@ public struct SQLiteStore: MigrationStore {
     /// Creates a store in a database file, and the file if it does not exist.
     ///
     /// - Parameter path: the file.
-    /// - Throws: ``SchemaMigrationError``, when it cannot open the file.
+    /// - Throws: `MigrationError`, when it cannot open the file.
     public init(path: String) throws {
         try self.init(SQLiteFile(path: path).openQueue())
     }

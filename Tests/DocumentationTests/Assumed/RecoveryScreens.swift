@@ -1,3 +1,5 @@
+import AppMigrations
+
 // What the snippets of RecoveryScreens.md assume, beside Assumed.swift. Only compiled, and private to them.
 
 private func show(_ error: MigrationError) {}

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -147,10 +148,10 @@ struct MigrationLockTests {
         let before = try text()
         let (migrations, culprit) = Self.edits[number]
         let edited = migrator(migrations)
-        let error = try #require(throws: SchemaMigrationError.self) { try lock.verify(edited) }
+        let error = try #require(throws: MigrationError.self) { try lock.verify(edited) }
         #expect(error.code == .editedMigration)
         #expect(error.description.contains(culprit), "\(error)")
-        #expect(throws: SchemaMigrationError.self) { try lock.record(edited) }
+        #expect(throws: MigrationError.self) { try lock.record(edited) }
         #expect(try text() == before)
         try lock.record(edited, .everything)
         try lock.verify(edited)
@@ -159,7 +160,7 @@ struct MigrationLockTests {
     @Test("shows the difference")
     func difference() throws {
         try lock.record(migrator(Self.shipped))
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try lock.verify(migrator(Self.replacing(1) { try $0.execute(sql: "DELETE FROM book") }))
         }
         #expect(
@@ -175,14 +176,14 @@ struct MigrationLockTests {
 
     @Test("takes new migrations when they are recorded, and not before")
     func addition() throws {
-        let missing = try #require(throws: SchemaMigrationError.self) {
+        let missing = try #require(throws: MigrationError.self) {
             try lock.verify(migrator(Self.shipped))
         }
         #expect(
             missing.description
                 == "Migrations.lock: is missing. Write it with MigrationLock.record(_:), and commit it.")
         try lock.record(migrator(Array(Self.shipped.dropLast())))
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try lock.verify(migrator(Self.shipped))
         }
         #expect(
@@ -231,7 +232,7 @@ struct MigrationLockTests {
         #expect(
             try text().hasSuffix(
                 "\ntrim\n  over rows: UPDATE book SET title = trim (title) WHERE id = ?\n"))
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try lock.verify(trimming("UPDATE book SET title = upper(title) WHERE id = ?"))
         }
         #expect(
@@ -261,10 +262,10 @@ struct MigrationLockTests {
 
                 """)
         try lock.verify(schema("CREATE TABLE a(x);", "INSERT INTO a VALUES (1)"))
-        #expect(throws: SchemaMigrationError.self) {
+        #expect(throws: MigrationError.self) {
             try lock.verify(schema("CREATE TABLE a(x, y)", "INSERT INTO a VALUES (1)"))
         }
-        #expect(throws: SchemaMigrationError.self) {
+        #expect(throws: MigrationError.self) {
             try lock.verify(schema("CREATE TABLE a(x)", "INSERT INTO a VALUES (2)"))
         }
     }

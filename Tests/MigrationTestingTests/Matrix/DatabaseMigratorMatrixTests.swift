@@ -158,7 +158,7 @@ struct DatabaseMigratorMatrixTests {
         #expect(rehearsal.rows.map(\.table) == ["book", "draft", "work"])
         #expect(try migrator.rehearse(queue, upTo: "moveDrafts").steps.map(\.version) == [3])
         #expect(try queue.read(migrator.appliedMigrations) == ["createBook", "createDraft"])
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try migrator.rehearse(queue, upTo: "gone")
         }
         #expect(
@@ -176,6 +176,6 @@ struct DatabaseMigratorMatrixTests {
         #expect(rehearsal.steps.map(\.name) == ["createDraft"])
         var migrator = Self.migrator
         migrator.registerMigration("wrong") { try $0.execute(sql: "DROP TABLE nothing") }
-        #expect(throws: SchemaMigrationError.self) { try migrator.rehearse(queue) }
+        #expect(throws: MigrationError.self) { try migrator.rehearse(queue) }
     }
 }

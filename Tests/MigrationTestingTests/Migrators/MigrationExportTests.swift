@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import GRDBMigrations
@@ -178,11 +179,11 @@ struct MigrationExportTests {
 
     @Test("fails as the migrations do on a new database, and refuses a version below 1")
     func failures() throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try MigrationExport(of: Self.migrator { try $0.drop(table: "nothing") })
         }
         #expect(error.description == "edit: no such table: nothing (SQLite 1). Fix the migration.")
-        let other = try #require(throws: SchemaMigrationError.self) {
+        let other = try #require(throws: MigrationError.self) {
             try MigrationExport(of: Self.migrator { _ in }, startingAt: 0)
         }
         #expect(

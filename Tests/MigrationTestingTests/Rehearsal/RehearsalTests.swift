@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -53,7 +54,7 @@ struct RehearsalTests {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "a", sql: "DROP TABLE a;")
         ])
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try schema.rehearse(DatabaseQueue(), in: folder.url)
         }
         #expect(error.code == .migrationFailed)
@@ -137,7 +138,7 @@ struct FileRehearsalTests {
     func missing() throws {
         let folder = try TemporaryFolder()
         let schema = try SchemaMigrator(migrations: Self.migrations)
-        #expect(throws: SchemaMigrationError.self) {
+        #expect(throws: MigrationError.self) {
             try schema.rehearse(path: folder.file("app.sqlite").path)
         }
         #expect(try folder.fileNames == [])

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTools
@@ -20,7 +21,7 @@ struct CodeFileTests {
         #expect(schema.migrations.map(\.title) == ["1_a.sql", "2_AddMoods.swift", "3_c.sql"])
         #expect(schema.migrations.map(\.name) == ["a", "AddMoods", "c"])
         let queue = try DatabaseQueue()
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.description == """
                 2_AddMoods.swift: is written in Swift, and only the app can run it. Let the app migrate the database, or \
@@ -32,13 +33,13 @@ struct CodeFileTests {
     @Test(
         "is refused when a name is malformed, or when two files have the same version",
         arguments: [
-            (["99999999999999999999_b.swift", "2_b.sql"], SchemaMigrationError.Code.invalidMigration),
+            (["99999999999999999999_b.swift", "2_b.sql"], MigrationError.Code.invalidMigration),
             (["1_a.swift", "1_b.swift"], .invalidMigration),
         ])
-    func refusals(names: [String], code: SchemaMigrationError.Code) throws {
+    func refusals(names: [String], code: MigrationError.Code) throws {
         let folder = try TemporaryFolder()
         for name in names { try Data("SELECT 1".utf8).write(to: folder.file(name)) }
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(sourcesIn: folder.url)
         }
         #expect(error.code == code)
@@ -47,7 +48,7 @@ struct CodeFileTests {
     @Test("must exist")
     func missing() throws {
         let folder = try TemporaryFolder()
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(sourcesIn: folder.file("nowhere"))
         }
         #expect(error.code == .noMigrations)

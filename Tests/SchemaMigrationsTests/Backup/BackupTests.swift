@@ -94,7 +94,7 @@ struct BackupTests {
                     backupFolder: copies, keptBackups: keep, appVersion: version))
         }
         for _ in 0..<4 {
-            #expect(throws: SchemaMigrationError.self) { try update(nil, failing: true).migrate(queue) }
+            #expect(throws: MigrationError.self) { try update(nil, failing: true).migrate(queue) }
         }
         let made = try names().filter { $0.hasSuffix(".backup") }
         #expect(made.count == 2)
@@ -244,7 +244,7 @@ struct BackupTests {
         let nested = try failure {
             try queue.write { _ in try migrator(1).restore(url, to: queue) }
         }
-        #expect(nested.code == .invalidRequest)
+        #expect(nested.code == .invalidCall)
     }
 
     @Test("is made before a migration that fails, and can be restored")

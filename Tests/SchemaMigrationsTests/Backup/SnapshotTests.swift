@@ -211,7 +211,7 @@ struct SnapshotTests {
         #expect(try migrator().migrate(queue).applied == [2, 3, 4])
         let other = try folder.queue("other.sqlite")
         try other.execute("CREATE TABLE theirs(x)")
-        #expect(try failure { try migrator().migrate(other) }.code == .unmanagedDatabase)
+        #expect(try failure { try migrator().migrate(other) }.code == .undecided)
     }
 
     @Test("does not prevent an out-of-order migration that it does not contain from running")
@@ -270,7 +270,7 @@ struct BadSnapshotTests {
         try schema.verifySnapshot(at: url)
         try folder.folder(files)
         let error = try failure { try schema.verifySnapshot(at: url) }
-        #expect(error.code == .invalidSnapshot)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description
                 == "snapshot.sql: is not what the migrations make: \(differences). \(Self.remedy)")
@@ -346,7 +346,7 @@ struct BadSnapshotTests {
     @Test("is reported if it is missing")
     func missing() throws {
         let error = try failure { try schema.migrate(folder.queue()) }
-        #expect(error.code == .invalidSnapshot)
+        #expect(error.code == .invalidMigration)
         #expect(error.message.hasPrefix("snapshot.sql: cannot be read: "))
         #expect(error.remedy == Self.remedy)
     }
@@ -457,7 +457,7 @@ struct BadSnapshotTests {
         let error = try failure {
             try schema.writeSnapshot(to: folder.url.appendingPathComponent("no/where.sql"))
         }
-        #expect(error.code == .invalidSnapshot)
+        #expect(error.code == .invalidMigration)
         #expect(error.message.hasPrefix("where.sql: cannot be written: "))
         #expect(error.remedy == "Make its folder writable.")
     }

@@ -33,7 +33,7 @@ struct BadDatabaseTests {
         var configuration = Configuration()
         configuration.readonly = true
         let error = try failure { try schema.migrate(folder.queue("app.sqlite", configuration)) }
-        #expect(error.code == .databaseFailed)
+        #expect(error.code == .readOnly)
         #expect(
             error.description == """
                 attempt to write a readonly database (SQLite 8). Make the file and its folder writable, then retry.

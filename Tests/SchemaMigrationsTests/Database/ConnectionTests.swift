@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -74,7 +75,7 @@ struct ConnectionTests {
         ]
         let schema = try folder.migrator(files)
         if fails {
-            #expect(try failure { try schema.migrate(queue) }.version == 2)
+            #expect(try failure { try schema.migrate(queue) }.schemaVersion == 2)
         } else {
             #expect(try schema.migrate(queue).applied == [1, 2, 3])
         }

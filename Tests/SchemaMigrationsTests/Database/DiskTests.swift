@@ -1,3 +1,5 @@
+import AppMigrations
+
 #if os(Linux)
     import AppMigrations
     import Foundation
@@ -43,7 +45,7 @@
         @Test("that is full loses no data, and the run continues when there is room")
         func full() throws {
             try schema.migrate(queue(), upTo: 1)
-            let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
+            let error = try #require(throws: MigrationError.self) { try schema.migrate(queue()) }
             #expect(error.code == .diskFull)
             #expect(
                 error.description
@@ -59,7 +61,7 @@
         func readOnly() throws {
             try schema.migrate(queue(), upTo: 1)
             try disk.mount(size: "20m", readOnly: true)
-            let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue()) }
+            let error = try #require(throws: MigrationError.self) { try schema.migrate(queue()) }
             #expect(error.remedy == "Make the file and its folder writable, then retry.")
             #expect(try schema.migrate(queue(), upTo: 1).applied == [], "nothing pending needs no writing")
 
@@ -76,7 +78,7 @@
                     SQLMigration(version: 3, name: "c", sql: "CREATE TABLE c(x)")
                 ])
             next.options.backupFolder = diskURL
-            let full = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
+            let full = try #require(throws: MigrationError.self) { try next.migrate(queue) }
             #expect(full.code == .diskFull)
             #expect(
                 full.description.contains(
@@ -84,8 +86,8 @@
                 ), "\(full)")
 
             try disk.mount(size: "20m", readOnly: true)
-            let readOnly = try #require(throws: SchemaMigrationError.self) { try next.migrate(queue) }
-            #expect(readOnly.code == .backupFailed)
+            let readOnly = try #require(throws: MigrationError.self) { try next.migrate(queue) }
+            #expect(readOnly.code == .readOnly)
             #expect(readOnly.message.hasPrefix("library.sqlite cannot be copied to \(diskURL.path): "))
             #expect(try queue.read(next.status).appliedVersions == [1, 2])
 

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -89,7 +90,7 @@ struct BrokenSchemaTests {
         #expect(error.code == .migrationFailed)
         #expect(error.description == "3_x.sql: leaves \(what). \(Self.remedy)")
         #expect(error.file == "3_x.sql")
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         #expect(error.committed == [1, 2])
         #expect(try queue.tables() == ["a", "b"])
         #expect(try queue.ledger() == [1, 2])

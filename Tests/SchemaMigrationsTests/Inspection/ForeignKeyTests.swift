@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -37,8 +38,8 @@ struct ForeignKeyTests {
             .applied
     }
 
-    private func expectFailure(_ files: [String: String]) throws -> SchemaMigrationError {
-        try #require(throws: SchemaMigrationError.self) { try migrate(files) }
+    private func expectFailure(_ files: [String: String]) throws -> MigrationError {
+        try #require(throws: MigrationError.self) { try migrate(files) }
     }
 
     private func addOldOrphan() throws {
@@ -148,7 +149,7 @@ struct ForeignKeyTests {
                 == "3_delete.sql: leaves 2 rows of table book whose author_id refer to no row of author. \(Self.remedy)"
         )
         #expect(error.file == "3_delete.sql")
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         #expect(error.committed == [1, 2])
         #expect(try queue.tables() == ["a", "author", "book"])
         #expect(try queue.ledger() == [1, 2])

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -43,7 +44,7 @@ struct OddNameTests {
         files["2_empty.sql"] =
             "DROP TABLE \(name.sql);\nCREATE TABLE \(name.sql)(\(name.sql) INTEGER PRIMARY KEY);"
         let error = try failure { try migrate(files) }
-        #expect(error.version == 2)
+        #expect(error.schemaVersion == 2)
         #expect(
             error.message.contains("leaves 1 row of table child whose parent refers to no row of \(name)"),
             "\(error)")
@@ -80,7 +81,7 @@ struct OddNameTests {
         let error = try failure {
             try folder.migrator(["3_break.sql": "ALTER TABLE \(name.sql) DROP COLUMN id;"]).migrate(queue)
         }
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         let report = try folder.migrator([
             "3_break.sql": "DROP VIEW \(other.sql); CREATE VIEW \(other.sql) AS SELECT 1 AS \(name.sql);"
         ]).migrate(queue)

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -194,7 +195,7 @@ struct TouchedTablesTests {
         #expect(
             error.message
                 == "3_b.sql: leaves 2 rows of table child whose parent_id refer to no row of parent.")
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         #expect(error.committed == [2])
         #expect(try queue.ledger() == [1, 2])
         #expect(try queue.integers("SELECT id FROM child ORDER BY id") == [1, 9])

@@ -89,7 +89,7 @@ struct LedgerFloorTests {
         try begin(.snapshot)
         #expect(try migrator([4]).rollback(database, to: 4) == [])
         #expect(try migrator([1, 4]).migrate(database).undone == [2])
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try migrator([], squashed: [2, 4]).migrate(database)
         }
         #expect(error.code == .tooOld)

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import TestSupport
@@ -158,7 +159,7 @@ struct LedgerTests {
     func damagedRow(value: String, description: String) throws {
         try queue.execute(
             "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (1), (\(value))")
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(2, sql: "")]).migrate(queue)
         }
         #expect(error.code == .damagedLedger)
@@ -172,7 +173,7 @@ struct LedgerTests {
     @Test("is refused if it has no column `version`")
     func damagedTable() throws {
         try queue.execute("CREATE TABLE schema_migrations(number INTEGER)")
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(2, sql: "")]).migrate(queue)
         }
         #expect(error.code == .damagedLedger)

@@ -151,7 +151,7 @@ struct SchemaStatusTests {
         var older = try SchemaMigrator(migrations: [
             CodeMigration(1, sql: ""), CodeMigration(2, sql: ""), CodeMigration(3, sql: "CREATE TABLE c(x)"),
         ])
-        #expect(try failure { try older.migrate(queue) }.code == .newerDatabase)
+        #expect(try failure { try older.migrate(queue) }.code == .newerThanThisProcess)
         older.options.newerDatabases = .allow
         #expect(try older.migrate(queue).applied == [3])
         #expect(try queue.ledger() == [1, 2, 3, 4])

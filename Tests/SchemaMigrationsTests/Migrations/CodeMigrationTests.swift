@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -45,24 +46,36 @@ struct CodeMigrationTests {
                 throw Mishap()
             },
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
                 Code2: a mishap. It was rolled back; earlier migrations are applied. Fix it and migrate again.
                 """)
         #expect(error.file == "Code2")
-        #expect(error.version == 2)
+        #expect(error.schemaVersion == 2)
         #expect(error.committed == [1])
         #expect(error.underlyingError is Mishap)
         #expect(try queue.tables() == ["a"])
         #expect(try queue.ledger() == [1])
     }
 
+    @Test("has failed if a manager that it calls fails, whatever that one's error is")
+    func failingManager() throws {
+        let failed = MigrationError(
+            .newerThanThisProcess, "the record is newer", remedy: "Update the app.", manager: "Photos")
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "Photos") { _ in throw failed }])
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .migrationFailed)
+        #expect(error.message == "Photos: \(failed.description)")
+        #expect((error.underlyingError as? MigrationError)?.code == .newerThanThisProcess)
+        #expect(error.manager == nil)
+    }
+
     @Test("reports SQLite's error code if its SQL fails")
     func failing() throws {
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "SELECT * FROM nowhere")])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.message
                 == "Code1: SQLite error 1: no such table: nowhere - while executing `SELECT * FROM nowhere`.")
@@ -91,14 +104,14 @@ struct CodeMigrationTests {
             },
             CodeMigration(4, sql: "CREATE TABLE e(x)"),
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
                 Code3: ended the transaction that it ran in. Remove what commits or rolls back: a migration and its \
                 record are committed together.
                 """)
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         #expect(error.committed == [1, 2])
         #expect(try queue.tables() == ["a", "b"])
         #expect(try queue.ledger() == [1, 2])

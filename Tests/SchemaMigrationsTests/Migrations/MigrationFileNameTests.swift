@@ -1,3 +1,4 @@
+import AppMigrations
 import MigrationDiagnostics
 import TestTraits
 import Testing
@@ -68,7 +69,7 @@ struct MigrationFileNameTests {
         ])
     func malformed(fileName: String, problem: String) throws {
         let thrown = try #require(throws: MigrationFileProblem.self) { try MigrationFileName(fileName) }
-        let error = SchemaMigrationError(thrown)
+        let error = MigrationError(thrown)
         #expect(error.code == .invalidMigration)
         #expect(error.file == fileName)
         #expect(error.description == "\(fileName): \(problem). \(Self.remedy)")

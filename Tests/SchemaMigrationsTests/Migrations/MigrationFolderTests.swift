@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -13,8 +14,8 @@ struct MigrationFolderTests {
         folder = try TemporaryFolder()
     }
 
-    private func refusal(of folders: [URL]) throws -> SchemaMigrationError {
-        try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(directories: folders) }
+    private func refusal(of folders: [URL]) throws -> MigrationError {
+        try #require(throws: MigrationError.self) { try SchemaMigrator(directories: folders) }
     }
 
     @Test("orders migrations by number, and ignores other files")
@@ -122,7 +123,7 @@ struct MigrationFolderTests {
         let second = try folder.folder(["1_b.sql": "", "2_c.sql": ""], named: "second")
         let error = try refusal(of: [first, second])
         #expect(error.message == "1_b.sql: has version 1, which 1_a.sql has too.")
-        let mixed = try #require(throws: SchemaMigrationError.self) {
+        let mixed = try #require(throws: MigrationError.self) {
             try SchemaMigrator(directories: [second], migrations: [CodeMigration(2, sql: "")])
         }
         #expect(mixed.message == "Code2: has version 2, which 2_c.sql has too.")
@@ -145,7 +146,7 @@ struct MigrationFolderTests {
         let files = try folder.folder(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": ""])
         try replaceByFolder(files.appendingPathComponent("2_b.sql"))
         let queue = try folder.queue()
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(directory: files).migrate(queue)
         }
         #expect(error.code == .invalidMigration)
@@ -161,7 +162,7 @@ struct MigrationFolderTests {
             "1_a.sql": Data("CREATE TABLE a(x);".utf8), "2_b.sql": Data([0x2d, 0x2d, 0x20, 0xe9, 0x0a]),
         ])
         let queue = try folder.queue()
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(directory: files).migrate(queue)
         }
         #expect(error.code == .invalidMigration)
@@ -186,7 +187,7 @@ struct MigrationFolderTests {
 
     @Test("is refused if it is a bundle without migrations")
     func bundle() throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(bundle: .main) }
+        let error = try #require(throws: MigrationError.self) { try SchemaMigrator(bundle: .main) }
         #expect(error.code == .noMigrations)
     }
 }

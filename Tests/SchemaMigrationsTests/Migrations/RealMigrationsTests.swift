@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTools
@@ -74,7 +75,7 @@ struct RealMigrationsTests {
 
     @Test("are refused if two files have the same version")
     func doubleVersion() throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(directory: RealMigrations.crypto.folder)
         }
         #expect(error.code == .invalidMigration)

@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -83,7 +84,7 @@ struct RollbackTests {
             ], [CodeMigration(3, sql: "CREATE TABLE c(x)")])
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.code == .invalidRequest)
+        #expect(error.code == .invalidCall)
         #expect(
             error.description == """
                 There is no down migration for Code3, 1_a.sql. Give each a .down.sql file, a `down:` or `rollback:` \
@@ -113,7 +114,7 @@ struct RollbackTests {
     func newer() throws {
         try migrator().migrate(queue)
         var older = try SchemaMigrator(directory: folder.folder(Self.files))
-        #expect(try failure { try older.rollback(queue, to: 1) }.code == .newerDatabase)
+        #expect(try failure { try older.rollback(queue, to: 1) }.code == .newerThanThisProcess)
         older.options.newerDatabases = .allow
         let error = try failure { try older.rollback(queue, to: 1) }
         #expect(error.message == "There is no down migration for 4 (unknown), 3 (unknown).")
@@ -126,7 +127,7 @@ struct RollbackTests {
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
         #expect(error.message == "2_b.down.sql:2: no such table: nowhere (SQLite 1).")
-        #expect(error.version == 2)
+        #expect(error.schemaVersion == 2)
         #expect(error.committed == [4, 3])
         #expect(try queue.ledger() == [1, 2])
         #expect(try queue.tables() == ["a", "b", "steps"])

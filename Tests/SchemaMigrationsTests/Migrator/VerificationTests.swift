@@ -35,7 +35,7 @@ struct VerificationTests {
     @Test("is an error if it is not what the migrations make, and they stay")
     func refuse() throws {
         let queue = try changedDatabase()
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try schema(.refuse).migrate(queue)
         }
         #expect(error.code == .differentSchema)

@@ -118,7 +118,7 @@ struct BaselineTests {
         let header = "-- replaces: 1 m1\n-- replaces: 3 m3\n-- replaces: 5 m5\n"
         let baseline = SQLMigration(version: 5, name: "baseline", sql: header + "CREATE TABLE a(x)")
         let error = try failure { try SchemaMigrator(migrations: [baseline]).migrate(queue) }
-        #expect(error.code == .newerDatabase)
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.message == "The database has had migrations that are unknown and not compatible: 4_m4.")
     }

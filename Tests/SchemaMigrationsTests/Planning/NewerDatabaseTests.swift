@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -66,7 +67,7 @@ struct NewerDatabaseTests {
     func oneIncompatible() throws {
         try migrateAsNewer(["3_author.sql": "ALTER TABLE book ADD COLUMN author TEXT"])
         let error = try failure { try older().migrate(queue) }
-        #expect(error.code == .newerDatabase)
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.message
                 == "The database has had migrations that are unknown and not compatible: 3_author.")
@@ -76,7 +77,7 @@ struct NewerDatabaseTests {
     func between() throws {
         let own = ["5_own.sql": "CREATE TABLE own(x)"]
         try migrateAsNewer(["3_author.sql": "ALTER TABLE book ADD COLUMN author TEXT"])
-        #expect(try failure { try older(own).migrate(queue) }.code == .newerDatabase)
+        #expect(try failure { try older(own).migrate(queue) }.code == .newerThanThisProcess)
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
 
@@ -175,7 +176,7 @@ struct NewerDatabaseTests {
             "3_author.sql": "ALTER TABLE book ADD COLUMN author TEXT", "4_tag.down.sql": "-- nothing",
         ])
         let error = try failure { try older([:], .rollBack).migrate(queue) }
-        #expect(error.code == .newerDatabase)
+        #expect(error.code == .newerThanThisProcess)
         #expect(error.message.hasSuffix("not compatible: 3_author; the ledger cannot undo 4_tag."))
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -79,8 +80,8 @@ struct NothingPendingTests {
         var configuration = Configuration()
         configuration.readonly = true
         let queue = try folder.queue("app.sqlite", configuration)
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .readOnly)
         #expect(
             error.description == """
                 2_b.sql:1: attempt to write a readonly database (SQLite 8). Make the file and its folder writable, \

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -40,16 +41,16 @@ struct SchemaMigratorTests {
     @Test("refuses an unknown version")
     func unknownVersion() throws {
         let schema = try folder.migrator(Self.files)
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try schema.migrate(folder.queue(), upTo: 4)
         }
-        #expect(error.code == .invalidRequest)
+        #expect(error.code == .invalidCall)
         #expect(error.description == "No migration has version 4. The latest is 3.")
     }
 
     @Test("needs at least one migration")
     func none() throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try SchemaMigrator(migrations: []) }
+        let error = try #require(throws: MigrationError.self) { try SchemaMigrator(migrations: []) }
         #expect(error.code == .noMigrations)
         #expect(
             error.description == "There are no migrations. Pass at least one, or a folder that holds some.")
@@ -57,7 +58,7 @@ struct SchemaMigratorTests {
 
     @Test("refuses a negative version")
     func negative() throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(-1, sql: "")])
         }
         #expect(error.code == .invalidMigration)
@@ -129,8 +130,8 @@ struct SchemaMigratorTests {
         let queue = try folder.queue()
         try schema.migrate(queue)
         let older = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: "")])
-        let error = try #require(throws: SchemaMigrationError.self) { try older.migrate(queue) }
-        #expect(error.code == .newerDatabase)
+        let error = try #require(throws: MigrationError.self) { try older.migrate(queue) }
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
                 The database has had migrations that are unknown and not compatible: 3_c. A newer version of the app has \
@@ -147,8 +148,8 @@ struct SchemaMigratorTests {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in nil })
         let queue = try folder.queue()
         try queue.execute("CREATE \(object)")
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .unmanagedDatabase)
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .undecided)
         #expect(
             error.description == """
                 The database has tables, but there is no `schema_migrations` table. Pass `adopting: \
@@ -194,7 +195,7 @@ struct SchemaMigratorTests {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 4 })
         let queue = try folder.queue()
         try queue.execute("CREATE TABLE a(x)")
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.description == "No migration has version 4. The latest is 3.")
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["a"])
     }

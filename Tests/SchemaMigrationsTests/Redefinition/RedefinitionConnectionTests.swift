@@ -22,7 +22,7 @@ struct RedefinitionConnectionTests {
                 if isGood {
                     #expect(try db.redefine(table: "t", as: Self.definition, editing: true) == .edited)
                 } else {
-                    #expect(throws: SchemaMigrationError.self) {
+                    #expect(throws: MigrationError.self) {
                         try db.redefine(table: "t", as: Self.definition)
                     }
                 }
@@ -137,7 +137,7 @@ struct RedefinitionConnectionTests {
         try table.database.write { db in
             try db.execute(sql: "INSERT INTO t VALUES (2, NULL)")
             try db.inSavepoint {
-                #expect(throws: SchemaMigrationError.self) {
+                #expect(throws: MigrationError.self) {
                     try db.redefine(table: "t", as: Self.definition)
                 }
                 #expect(db.isInsideTransaction)

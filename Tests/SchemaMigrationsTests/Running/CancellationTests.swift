@@ -167,7 +167,7 @@ struct CancellationTests {
             system.expire()
         }
         ExpiringActivity.$current.withValue(ExpiringActivity(requestingTime: system.request)) {
-            let error = #expect(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+            let error = #expect(throws: MigrationError.self) { try schema.migrate(queue) }
             #expect(error?.code == .suspended)
             #expect(error?.committed == [1])
         }

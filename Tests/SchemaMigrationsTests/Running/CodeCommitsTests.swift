@@ -62,7 +62,7 @@ struct CodeCommitsTests {
                 CodeMigration(3, "Delete") { [file] _ in try FileManager.default.removeItem(at: file) },
             ])
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.version == 4)
+        #expect(error.schemaVersion == 4)
         #expect(error.committed == [1, 2, 3])
         #expect(try queue.strings("SELECT text FROM message") == ["hello"])
     }

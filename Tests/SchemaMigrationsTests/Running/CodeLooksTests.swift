@@ -106,7 +106,7 @@ struct CodeLooksTests {
                 CodeMigration(3, "Orphan", migrate: insertOrphan(1)),
                 CodeMigration(4, sql: "CREATE TABLE third(x)"))
         }
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         #expect(error.committed == [2])
         #expect(try queue.strings("SELECT id FROM message") == [])
     }
@@ -125,7 +125,7 @@ struct CodeLooksTests {
                     try $0.execute(sql: "INSERT INTO message VALUES (3, 8)")
                 })
         }
-        #expect(error.version == 4, "the sender 7 was missing before the third migration")
+        #expect(error.schemaVersion == 4, "the sender 7 was missing before the third migration")
         #expect(error.committed == [2, 3])
     }
 }

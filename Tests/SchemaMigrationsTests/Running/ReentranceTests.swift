@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -20,8 +21,8 @@ struct ReentranceTests {
         """
 
     private func expectRefusal(_ database: any DatabaseWriter) throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(database) }
-        #expect(error.code == .invalidRequest)
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(database) }
+        #expect(error.code == .invalidCall)
         #expect(error.description == Self.message)
     }
 
@@ -74,8 +75,8 @@ struct ReentranceTests {
         let outer = try SchemaMigrator(migrations: [
             CodeMigration(1, "Code1") { _ in try inner.migrate(queue) }
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try outer.migrate(queue) }
-        #expect(error.code == .invalidRequest)
+        let error = try #require(throws: MigrationError.self) { try outer.migrate(queue) }
+        #expect(error.code == .invalidCall)
         #expect(try queue.tables() == [])
         #expect(try inner.migrate(queue).applied == [1])
     }

@@ -98,7 +98,7 @@ struct SchemaRunTests {
             "4_d.sql": "-- migrations: foreign-keys=immediate\nCREATE TABLE d(x); SELECT nonsense",
             "5_e.sql": "CREATE TABLE e(x)",
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.file == "4_d.sql")
         #expect(error.committed == [1, 2, 3])
         #expect(try queue.tables() == ["a", "b", "c"])
@@ -122,10 +122,10 @@ struct SchemaRunTests {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "-- migrations: transaction=none\nDROP TABLE nowhere;",
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.message == "2_b.sql:2: no such table: nowhere (SQLite 1).")
         #expect(error.committed == [1])
-        #expect(error.version == 2)
+        #expect(error.schemaVersion == 2)
         #expect(try queue.ledger() == [1])
     }
 
@@ -147,7 +147,7 @@ struct SchemaRunTests {
                 PRAGMA synchronous = \(synchronous);
                 """)
             if fails {
-                #expect(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+                #expect(throws: MigrationError.self) { try schema.migrate(queue) }
             } else {
                 try schema.migrate(queue)
             }

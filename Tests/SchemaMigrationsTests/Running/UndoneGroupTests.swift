@@ -36,11 +36,11 @@ struct UndoneGroupTests {
             "5_e.sql": "INSERT INTO a VALUES (5)",
         ])
         let progress = Progress(totalUnitCount: 7)
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try schema.migrate(queue, progress: progress)
         }
         #expect(error.file == "4_d.sql")
-        #expect(error.version == 4)
+        #expect(error.schemaVersion == 4)
         #expect(error.message.contains(problem))
         #expect(error.committed == [1, 2, 3])
         #expect(try queue.integers("SELECT x FROM a ORDER BY x") == [1, 2])
@@ -53,7 +53,7 @@ struct UndoneGroupTests {
     func allOrNothing() throws {
         var schema = try folder.migrator(["1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "SELECT nonsense"])
         schema.options.commits = .allOrNothing
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.file == "2_b.sql")
         #expect(error.committed.isEmpty)
         #expect(try queue.tables().isEmpty)
@@ -66,7 +66,7 @@ struct UndoneGroupTests {
             "4_d.sql": "CREATE TABLE d(x)",
         ])
         let progress = Progress(totalUnitCount: 4)
-        #expect(throws: SchemaMigrationError.self) { try schema.migrate(queue, progress: progress) }
+        #expect(throws: MigrationError.self) { try schema.migrate(queue, progress: progress) }
         #expect(progress.fractionCompleted == 0.5)
         #expect(progress.userInfo[.migrationName] as? String == "2_b.sql")
     }
@@ -83,7 +83,7 @@ struct UndoneGroupTests {
             try db.execute(sql: "INSERT INTO a SELECT version FROM schema_migrations")
         }
         let schema = try SchemaMigrator(directories: [files], migrations: [code])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.file == "4_d.sql")
         #expect(error.committed == [1, 2, 3])
         #expect(runs.withLock { $0 } == [2])
@@ -134,7 +134,7 @@ struct UndoneGroupTests {
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "SAVEPOINT s; INSERT INTO a VALUES (2)",
             "3_c.sql": "ROLLBACK TO s",
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.file == "3_c.sql")
         #expect(error.message.contains("no such savepoint: s"))
         #expect(try queue.integers("SELECT x FROM a") == [2])
@@ -154,7 +154,7 @@ struct UndoneGroupTests {
             "0_o.sql": "", "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "INSERT INTO a VALUES (2)",
             "3_c.sql": "INSERT INTO a VALUES (3)", "4_d.sql": "INSERT INTO a VALUES (4)",
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .damagedLedger)
         #expect(error.message.contains("takes no version"))
         #expect(error.committed == [1, 2])
@@ -184,7 +184,7 @@ struct UndoneGroupTests {
                     return nil
                 })
         }
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try folder.migrator(["1_a.sql": "SELECT refuse(); SELECT nonsense"]).migrate(queue)
         }
         #expect(error.file == "1_a.sql")
@@ -214,7 +214,7 @@ struct UndoneGroupTests {
             "3_c.sql": "INSERT INTO a VALUES (3)", "4_d.sql": "SELECT nonsense",
         ])
         schema.options.commits = .grouped(after: .seconds(600))
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.file == "2_b.sql")
         #expect(error.committed == [1])
         #expect(try queue.tables() == ["a"])

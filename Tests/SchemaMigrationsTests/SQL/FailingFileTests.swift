@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -35,13 +36,13 @@ struct FailingFileTests {
             "4_fourth.sql": "CREATE TABLE d(x);",
         ]
         let schema = try folder.migrator(files)
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
         #expect(error.description == "3_third.sql:5: no such table: nowhere (SQLite 1). \(Self.remedy)")
         #expect(error.file == "3_third.sql")
         #expect(error.line == 5)
         #expect(error.statement == "INSERT INTO\n    nowhere\nVALUES (1)")
-        #expect(error.version == 3)
+        #expect(error.schemaVersion == 3)
         #expect(error.sqliteCode == 1)
         #expect(error.committed == [1, 2])
         #expect((error.underlyingError as? DatabaseError)?.message == "no such table: nowhere")
@@ -107,7 +108,7 @@ struct FailingFileTests {
             ),
         ])
     func statement(sql: String, line: Int, message: String, statement: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try folder.migrator(["7_x.sql": sql]).migrate(queue)
         }
         #expect(error.description == "7_x.sql:\(line): \(message). \(Self.remedy)")
@@ -130,7 +131,7 @@ struct FailingFileTests {
         let schema = try folder.migrator([
             "1_a.sql": "CREATE TABLE a(x)", "2_b.sql": "CREATE TABLE b(x);\nCOMMIT;",
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.description == """
                 2_b.sql:2: COMMIT in a file that runs in a transaction. Remove it: the file and its record are \
@@ -154,7 +155,7 @@ struct FailingFileTests {
             "1_a.sql": "CREATE TABLE a(x UNIQUE);", "2_b.sql": "CREATE TABLE b(x);",
             "3_c.sql": "CREATE TABLE c(x); \(sql)", "4_d.sql": "CREATE TABLE d(x);",
         ])
-        let error = try #require(throws: SchemaMigrationError.self) { try schema.migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(error.code == .migrationFailed)
         #expect(error.message.hasPrefix("3_c.sql:"))
         #expect(error.message.contains(": UNIQUE constraint failed: a.x (SQLite "))

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -79,7 +80,7 @@ struct RedefinitionFileTests {
             ("EXPLAIN CREATE TABLE a(x)", "EXPLAIN CREATE"),
         ])
     func otherStatement(sql: String, words: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try migrator("\(Self.redefine)\n\(sql);").migrate(queue)
         }
         #expect(error.code == .refusedStatement)
@@ -92,7 +93,7 @@ struct RedefinitionFileTests {
 
     @Test("needs a transaction")
     func transaction() throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try migrator("-- migrations: redefine, transaction=none\nCREATE TABLE album(id);").migrate(queue)
         }
         #expect(
@@ -117,9 +118,9 @@ struct RedefinitionFileTests {
             CREATE TABLE album(id INTEGER PRIMARY KEY CHECK (id > 0));
             CREATE TABLE photo(id INTEGER PRIMARY KEY, \(columns));
             """
-        let error = try #require(throws: SchemaMigrationError.self) { try migrator(sql).migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try migrator(sql).migrate(queue) }
         #expect(error.code == .migrationFailed)
-        #expect(error.version == 2)
+        #expect(error.schemaVersion == 2)
         #expect(error.committed == [1])
         #expect(
             error.description == """
@@ -139,7 +140,7 @@ struct RedefinitionFileTests {
             -- migrations: redefine
             CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT CHECK (title < date('now')), album INTEGER);
             """
-        let error = try #require(throws: SchemaMigrationError.self) { try migrator(sql).migrate(queue) }
+        let error = try #require(throws: MigrationError.self) { try migrator(sql).migrate(queue) }
         #expect(error.code == .migrationFailed)
         #expect(
             error.description == """
@@ -155,7 +156,7 @@ struct RedefinitionFileTests {
             ("album(id INTEGER PRIMARY KEY, name TEXT)", "Table album would get a column name."),
             ("song(id INTEGER PRIMARY KEY)", "There is no table song."),
         ] {
-            let error = try #require(throws: SchemaMigrationError.self) {
+            let error = try #require(throws: MigrationError.self) {
                 try migrator("-- migrations: redefine\n\nCREATE TABLE \(table);").migrate(queue)
             }
             #expect(error.code == .refusedStatement)

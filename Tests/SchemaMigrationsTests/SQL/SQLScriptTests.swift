@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import TestTraits
 import Testing
@@ -164,7 +165,7 @@ struct SQLScriptTests {
             ),
         ])
     func refusedStatements(sql: String, line: Int, problem: String, remedy: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        let error = try #require(throws: MigrationError.self) { try script(sql) }
         #expect(error.code == .refusedStatement)
         #expect(error.file == "7_x.sql")
         #expect(error.line == line)
@@ -175,7 +176,7 @@ struct SQLScriptTests {
         "without a transaction cannot begin or end one",
         arguments: ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "RELEASE a", "EXPLAIN BEGIN"])
     func bareTransactionStatements(sql: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) {
+        let error = try #require(throws: MigrationError.self) {
             try script("-- migrations: transaction=none\n\(sql)")
         }
         let word = sql.split(separator: " ").first { $0 != "EXPLAIN" } ?? ""
@@ -218,7 +219,7 @@ struct SQLScriptTests {
             ("SELECT #a", 1, "#a is a parameter, and a file has no arguments.", "Write the value itself."),
         ])
     func unreadable(sql: String, line: Int, problem: String, remedy: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        let error = try #require(throws: MigrationError.self) { try script(sql) }
         #expect(error.code == .invalidMigration)
         #expect(error.line == line)
         #expect(error.description == "7_x.sql:\(line): \(problem) \(remedy)")
@@ -230,7 +231,7 @@ struct SQLScriptTests {
             "SELECT 1;\n\0SELECT 2", "\n/* \0 */ SELECT 1", "\n-- \0\nSELECT 1", "\nSELECT '\0'", "\n\0",
         ])
     func nul(sql: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        let error = try #require(throws: MigrationError.self) { try script(sql) }
         #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
@@ -240,7 +241,7 @@ struct SQLScriptTests {
 
     @Test("is refused if it is empty", arguments: ["", " \n\t\r\n", "\u{FEFF}", "\u{FEFF}\n"])
     func empty(sql: String) throws {
-        let error = try #require(throws: SchemaMigrationError.self) { try script(sql) }
+        let error = try #require(throws: MigrationError.self) { try script(sql) }
         #expect(error.code == .invalidMigration)
         #expect(
             error.description == "7_x.sql: is empty. If it is meant to do nothing, write a comment into it.")

@@ -113,7 +113,7 @@ struct BridgeEdgeCaseTests {
         try database.write {
             try $0.execute(sql: "ALTER TABLE schema_migrations_details DROP COLUMN seconds")
         }
-        let error = try #require(throws: SchemaMigrationError.self) { try database.read(schema.history) }
+        let error = try #require(throws: MigrationError.self) { try database.read(schema.history) }
         #expect(error.code == .damagedLedger)
     }
 
@@ -157,8 +157,9 @@ struct BridgeEdgeCaseTests {
             try $0.execute(sql: "DROP TABLE schema_migrations; CREATE TABLE schema_migrations(x)")
         }
         let error = try #require(throws: MigrationError.self) { try app.launch("1.2") }
-        #expect(error.code == .unusableDatabase)
-        #expect((error.underlyingError as? SchemaMigrationError)?.code == .damagedLedger)
+        #expect(error.code == .damagedLedger)
+        #expect(error.message.hasPrefix("Library: library.sqlite: "), "\(error)")
+        #expect(error.manager == "Library")
         #expect(app.log.lines == [])
     }
 }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -131,7 +132,7 @@ private struct GenerationCase {
         }
         do {
             try SchemaMigrator(migrations: [first] + generator.files.migrations(from: 2)).migrate(queue)
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             // Rows may break a new constraint; then nothing changes.
             guard isConstraint(error) else { return "\(error)" }
             return isListed ? nil : "fails unlisted over \(style) rows: \(error)"
@@ -170,7 +171,7 @@ private struct GenerationCase {
         }
     }
 
-    private func isConstraint(_ error: SchemaMigrationError) -> Bool {
+    private func isConstraint(_ error: MigrationError) -> Bool {
         ["constraint", "refer", "mismatch", "cannot store"].contains { error.message.contains($0) }
     }
 

@@ -79,7 +79,7 @@ struct LedgerModel: Hashable, Sendable {
                 floor = floor.map { min($0, version - 1) }
             }
         } else if build.newer != .allow, unknown.contains(where: { entries[$0]?.isCompatible != true }) {
-            return .refused("newerDatabase")
+            return .refused("newerThanThisProcess")
         }
         for file in build.rest where entries[file.version] == nil && file.version > floor ?? .min {
             add(file)

@@ -31,7 +31,7 @@ struct LedgerWorld {
         do {
             try migrator.migrate(queue)
             result = .migrated
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             result = .refused(error.code.description)
         }
         let expected = model.launch(build)

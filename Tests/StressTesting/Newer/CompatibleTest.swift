@@ -79,7 +79,7 @@ private struct OlderStatements {
         // Over awkward rows, the migration may fail; then it starts with none.
         do {
             try pair.newer(header: "-- migrations: compatible\n").migrate(newer)
-        } catch is SchemaMigrationError {
+        } catch is MigrationError {
             let empty = try DatabaseQueue()
             try pair.newer(header: "-- migrations: compatible\n").migrate(empty)
             try empty.backup(to: newer)

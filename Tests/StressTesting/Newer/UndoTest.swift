@@ -46,7 +46,7 @@ public struct UndoTest: StressTest {
         let before = try look()
         do {
             try pair.newer().migrate(queue)
-        } catch is SchemaMigrationError {
+        } catch is MigrationError {
             kept()
             return nil
         }
@@ -54,7 +54,7 @@ public struct UndoTest: StressTest {
         do {
             let report = try pair.older(.rollBack).migrate(queue)
             guard report.undone == [2] else { return "undone: \(report.undone)" }
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             guard error.code == .migrationFailed,
                 error.message.contains("onstraint") || error.message.contains("refer")
                     || error.message.contains("cannot store")

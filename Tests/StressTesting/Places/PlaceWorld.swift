@@ -191,7 +191,7 @@ struct PlaceWorld {
             do {
                 try file(reported).keep(kept)
                 promises.noteChoice()
-            } catch let error as SchemaMigrationError where error.code == .invalidRequest {
+            } catch let error as MigrationError where error.code == .invalidCall {
                 if signature[event == .keepNew ? 0 : 1] != .nothing { problem = "finds nothing to keep" }
             }
         }
@@ -280,7 +280,7 @@ struct PlaceWorld {
             }
             return promises.launch(.success(rows), found[0], found[1])
         case .failure(is Dead): return nil
-        case .failure(let error as SchemaMigrationError):
+        case .failure(let error as MigrationError):
             // While another process is in a transaction, or has a log open, waiting is right.
             if error.code == .locked, writer != nil, !wrote || keepsLog { return nil }
             return promises.launch(.failure(PlaceError(code: error.code.description)), found[0], found[1])

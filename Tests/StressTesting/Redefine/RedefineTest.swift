@@ -181,7 +181,7 @@ private struct RedefineTrial {
             var code: MigrationError.Code?
             do {
                 try ours.writeWithoutTransaction { db in try db.redefine(table: "t", as: sql) }
-            } catch let error as SchemaMigrationError {
+            } catch let error as MigrationError {
                 code = error.code
             }
             guard code == .refusedStatement, try state(ours, folder) == before else {
@@ -220,7 +220,7 @@ private struct RedefineTrial {
                 try $0.redefine(table: "t", as: sql, editing: true)
             }
             guard result != .rebuilt else { throw Deviation(text: "rebuilt") }
-        } catch let error as SchemaMigrationError where error.code == .migrationFailed {
+        } catch let error as MigrationError where error.code == .migrationFailed {
             message = error.message
         }
         guard (message == nil) == (expected == nil) else {

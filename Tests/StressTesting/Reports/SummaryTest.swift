@@ -93,9 +93,9 @@ private struct MarkedLaunch {
         do {
             let report = try launch(mistake, in: folder)
             return ("success", [try json(report.summary)])
-        } catch let error as any MigrationFailure {
+        } catch let error as MigrationError {
             let (told, report) = (error.summary, error as NSError)
-            let inner = error.underlyingError as? any MigrationFailure
+            let inner = error.underlyingError as? MigrationError
             let texts = [
                 try json(told), error.localizedDescription, error.errorDescription, error.failureReason,
                 error.recoverySuggestion, error.advice.localizedDescription, "\(error.errorUserInfo)",

@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Foundation
 import GRDB
@@ -40,8 +41,8 @@ struct SalvageTrial {
         do {
             let report = try DatabaseFile(path: file.path).salvage(into: SalvageTemplate.schema())
             try judge(report, &verdict)
-        } catch let error as SchemaMigrationError
-            where [.invalidRequest, .newerDatabase].contains(error.code)
+        } catch let error as MigrationError
+            where [.invalidCall, .newerThanThisProcess].contains(error.code)
             || error.message.contains("holds no row that can be read")
         {
             verdict.refusal = String(error.message.prefix(90))

@@ -142,7 +142,7 @@ private struct PlainRun {
 private struct OurRun {
     let state: ScriptState
     let applied: Int
-    let error: SchemaMigrationError?
+    let error: MigrationError?
 
     init(_ files: [[String]], _ path: String, _ commits: SchemaOptions.Commits) throws {
         let migrations = files.enumerated().map { index, file in
@@ -157,7 +157,7 @@ private struct OurRun {
         do {
             _ = try schema.migrate(queue)
             error = nil
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             self.error = error
         }
         state = try queue.writeWithoutTransaction { try ScriptState($0) }

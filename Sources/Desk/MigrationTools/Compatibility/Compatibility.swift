@@ -1,3 +1,4 @@
+import AppMigrations
 package import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
@@ -27,9 +28,9 @@ package enum Compatibility {
         for hasRows in [true, false] {
             do {
                 return try OlderAppTrial(before, hasRows: hasRows, migrate: migrate).run().map { [$0] } ?? []
-            } catch let error as SchemaMigrationError where error.code == .migrationFailed {
+            } catch let error as MigrationError where error.code == .migrationFailed {
                 continue
-            } catch let error as SchemaMigrationError {
+            } catch let error as MigrationError {
                 return [error.diagnostic.problem]
             }
         }

@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -12,7 +13,7 @@ package struct CodeFile: FileMigration {
     package let fileName: String
 
     package func migrate(_ db: Database) throws {
-        throw SchemaMigrationError(
+        throw MigrationError(
             .migrationFailed, at: .file(fileName), "is written in Swift, and only the app can run it",
             remedy: "Let the app migrate the database, or migrate up to the version before it.")
     }
@@ -21,13 +22,13 @@ package struct CodeFile: FileMigration {
 extension MigrationFolder {
     /// Finds the migrations of a folder, including those in Swift.
     ///
-    /// - Throws: `SchemaMigrationError`.
+    /// - Throws: `MigrationError`.
     fileprivate static func filesAndCode(in folder: URL) throws -> [any SchemaMigration] {
         let names = try names(in: folder)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         let code = set.entries.filter { $0.parsed.kind == .code }
         if let problem = set.problems.first(where: { $0.fileName.hasSuffix(".swift") }) {
-            throw SchemaMigrationError(problem)
+            throw MigrationError(problem)
         }
         let files: [any SchemaMigration] =
             code.isEmpty || set.entries.count > code.count ? try files(named: names, in: folder) : []
@@ -41,7 +42,7 @@ extension SchemaMigrator {
     ///
     /// The migrator knows their position in the order, and cannot run them.
     ///
-    /// - Throws: `SchemaMigrationError`, as `init(directory:migrations:snapshot:options:adopting:)` does.
+    /// - Throws: `MigrationError`, as `init(directory:migrations:snapshot:options:adopting:)` does.
     package init(sourcesIn directory: URL, options: SchemaOptions = SchemaOptions()) throws {
         try self.init(migrations: MigrationFolder.filesAndCode(in: directory), options: options)
     }

@@ -21,7 +21,7 @@ package struct MigrationOutline: Sendable {
 
     /// Reads a migration, without running it.
     ///
-    /// - Throws: `SchemaMigrationError`, if it must not be run as it is.
+    /// - Throws: `MigrationError`, if it must not be run as it is.
     package init(_ migration: any SchemaMigration) throws {
         let script = try (migration as? any SQLSource)?.script()
         version = migration.version

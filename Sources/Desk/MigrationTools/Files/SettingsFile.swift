@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import MigrationDiagnostics
 import SchemaMigrations
@@ -7,15 +8,15 @@ enum SettingsFile {
     /// Reads the file.
     ///
     /// - Returns: nil if it does not exist.
-    /// - Throws: `SchemaMigrationError`, if it cannot be read.
+    /// - Throws: `MigrationError`, if it cannot be read.
     static func text(_ name: String, in folder: URL) throws -> String? {
         let file = folder.appendingPathComponent(name)
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         do {
             return try String(contentsOf: file, encoding: .utf8)
         } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(name), "cannot be read: \(error.localizedDescription)",
+            throw MigrationError(
+                .invalidCall, at: .file(name), "cannot be read: \(error.localizedDescription)",
                 remedy: "Save it as UTF-8 text that its owner can read.")
         }
     }

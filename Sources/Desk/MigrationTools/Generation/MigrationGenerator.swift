@@ -1,3 +1,4 @@
+import AppMigrations
 package import GRDB
 import MigrationDiagnostics
 package import SchemaMigrations
@@ -17,7 +18,7 @@ package struct MigrationGenerator {
     /// Compares what the migrations make with what a file makes.
     ///
     /// - Parameter redefines: whether tables whose constraints alone change are redefined, and not rebuilt.
-    /// - Throws: `SchemaMigrationError`, if the migrations or the file do not run, or a rename names nothing.
+    /// - Throws: `MigrationError`, if the migrations or the file do not run, or a rename names nothing.
     package init(
         _ migrator: SchemaMigrator?, to file: SchemaFile, renaming renames: SchemaRenames,
         redefining redefines: Bool = true
@@ -174,7 +175,7 @@ package struct MigrationGenerator {
     /// - Parameters:
     ///   - goesBack: whether to run the down migration as well.
     ///   - fill: adds rows to the tables of a database.
-    /// - Throws: `SchemaMigrationError`, if the migration does not do what it should.
+    /// - Throws: `MigrationError`, if the migration does not do what it should.
     package func check(goingBack goesBack: Bool, fill: (Database) throws -> Void) throws -> Trial {
         let (before, version) = (migrator?.migrations ?? [], nextVersion)
         do {
@@ -192,8 +193,7 @@ package struct MigrationGenerator {
                 misfitReasons: trial.misfits.map {
                     "\($0.count.counting("row")) of table \($0.table.text.quoted): \($0.reason)"
                 })
-        } catch let error as SchemaMigrationError where error.code != .invalidRequest || error.version != nil
-        {
+        } catch let error as MigrationError where error.code != .invalidCall || error.schemaVersion != nil {
             throw failure(error.diagnostic.problem)
         } catch let error as DatabaseError {
             throw failure(error.message ?? "\(error)")
@@ -224,9 +224,9 @@ package struct MigrationGenerator {
     /// A version above those of the migrations.
     private var nextVersion: SchemaVersion { min(migrator?.migrations.last?.version ?? 0, .max - 2) + 1 }
 
-    private func failure(_ problem: String) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .invalidRequest,
+    private func failure(_ problem: String) -> MigrationError {
+        MigrationError(
+            .invalidCall,
             "The migration to \(name) was not written, because it failed on generated rows: \(problem)",
             remedy: "Look at it with `app-migrations diff --from \(name)`, and write it by hand.")
     }

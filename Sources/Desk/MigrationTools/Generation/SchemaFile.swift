@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -11,14 +12,14 @@ package struct SchemaFile: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: `SchemaMigrationError`, with file and line.
+    /// - Throws: `MigrationError`, with file and line.
     package init(contentsOf url: URL) throws {
         let data: Data
         do {
             data = try Data(contentsOf: url)
         } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent),
+            throw MigrationError(
+                .invalidCall, at: .file(url.lastPathComponent),
                 "cannot be read: \(error.localizedDescription)",
                 remedy: """
                     Pass the file that creates the schema you want. `app-migrations dump --database FILE` writes a first one.
@@ -33,7 +34,7 @@ package struct SchemaFile: Sendable {
         self.name = name
         do {
             script = try SQLScript(data, fileName: name)
-        } catch var error as SchemaMigrationError where error.code == .refusedStatement {
+        } catch var error as MigrationError where error.code == .refusedStatement {
             error.remedy = Self.dumpRemedy
             throw error
         }
@@ -56,10 +57,10 @@ package struct SchemaFile: Sendable {
 
     /// Creates the schema in an empty database in memory.
     ///
-    /// - Throws: `SchemaMigrationError`, with file and line, if SQLite refuses a statement.
+    /// - Throws: `MigrationError`, with file and line, if SQLite refuses a statement.
     func database(_ configuration: Configuration) throws -> DatabaseQueue {
         let queue = try DatabaseQueue(configuration: configuration)
-        try SchemaMigrationError.mapErrors {
+        try MigrationError.mapErrors {
             try queue.writeWithoutTransaction {
                 try script.run(
                     $0,

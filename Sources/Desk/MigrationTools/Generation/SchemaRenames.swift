@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 import TextOutput
@@ -43,7 +44,7 @@ package struct SchemaRenames: Sendable {
 
     /// Returns the renames with the names of what is dropped.
     ///
-    /// - Throws: `SchemaMigrationError`, if a text names nothing that exists.
+    /// - Throws: `MigrationError`, if a text names nothing that exists.
     func namingDrops(in db: Database) throws -> SchemaRenames {
         var copy = self
         let tables = Set(try SchemaObject.fetchAll(db).filter { $0.type == "table" }.map(\.name))
@@ -70,7 +71,7 @@ package struct SchemaRenames: Sendable {
     /// A column's table may be given by its old or by its new name.
     ///
     /// - Returns: the changes, in order.
-    /// - Throws: `SchemaMigrationError`, if a text names nothing that exists.
+    /// - Throws: `MigrationError`, if a text names nothing that exists.
     func apply(to db: Database) throws -> [SchemaAlteration] {
         var changes: [SchemaAlteration] = []
         var renamed: [SQLName: SQLName] = [:]
@@ -96,7 +97,7 @@ package struct SchemaRenames: Sendable {
             let change = SchemaAlteration.renameColumn(found.column, of: found.table, to: found.new)
             do {
                 try run(change, "--rename \(text)", db, &changes)
-            } catch let error as SchemaMigrationError {
+            } catch let error as MigrationError {
                 // SQLite renames the column in a view, and not in a view on that view.
                 let dependents = try dependents(of: found.table, db)
                 guard !dependents.isEmpty else { throw error }
@@ -138,9 +139,9 @@ package struct SchemaRenames: Sendable {
         }
     }
 
-    private static func failure(_ option: String, _ problem: String, _ form: String) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .invalidRequest, "\(option) \(problem)",
+    private static func failure(_ option: String, _ problem: String, _ form: String) -> MigrationError {
+        MigrationError(
+            .invalidCall, "\(option) \(problem)",
             remedy:
                 "Pass \(option.prefix { $0 != " " }) \(form), with names as the migrations have them. Nothing was written."
         )

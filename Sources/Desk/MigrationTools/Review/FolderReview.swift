@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -30,7 +31,7 @@ package struct FolderReview: Sendable {
     ///   - branch: a branch to compare them with.
     ///   - oldest: the oldest SQLite on which the migrations run; nil if it is not known.
     ///   - now: the date after which a version is in the future.
-    /// - Throws: `SchemaMigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
+    /// - Throws: `MigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
     ///   migrations.
     package static func review(
         directory: URL, database: (any DatabaseReader)? = nil, branch: BranchMigrations? = nil,
@@ -111,7 +112,7 @@ package struct FolderReview: Sendable {
                     them in the whole file, begin it with `-- migrations: foreign-keys=immediate`.
                     """)
             }
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             add(
                 error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name,
                 line: error.line ?? 1, error.diagnostic.sentence)
@@ -211,7 +212,7 @@ package struct FolderReview: Sendable {
             let file = "\(source.fileName.dropLast(4)).down.sql"
             do {
                 try migrator.rollback(database, to: below)
-            } catch let error as SchemaMigrationError {
+            } catch let error as MigrationError {
                 return add(.downDoesNotApply, file, line: error.line ?? 1, error.diagnostic.sentence)
             } catch {
                 return add(.downDoesNotApply, file, "\(error)")
@@ -220,7 +221,7 @@ package struct FolderReview: Sendable {
     }
 
     private mutating func compare(_ migrator: SchemaMigrator, with database: any DatabaseReader) throws {
-        let status = try SchemaMigrationError.mapErrors { try database.read(migrator.status) }
+        let status = try MigrationError.mapErrors { try database.read(migrator.status) }
         func file(_ version: SchemaVersion) -> String {
             migrator.migration(version: version)?.title ?? "\(version)"
         }

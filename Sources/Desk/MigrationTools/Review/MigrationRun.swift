@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
@@ -40,7 +41,7 @@ struct MigrationRun {
             return problems + incompatibility
                 + MigrationComparison(outline, from: before, to: after, rows: rows).findings
                 + SchemaReview(outline, from: before, to: after).findings
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             return leaveOut(version, outline, failure(error, outline))
         } catch {
             return leaveOut(version, outline, finding(.doesNotApply, outline, 1, "\(error)"))
@@ -61,7 +62,7 @@ struct MigrationRun {
         ReviewFinding(file: outline.script.fileName, line: line ?? 1, rule: rule, reason: reason)
     }
 
-    private func failure(_ error: SchemaMigrationError, _ outline: ScriptOutline) -> ReviewFinding {
+    private func failure(_ error: MigrationError, _ outline: ScriptOutline) -> ReviewFinding {
         // SQLite compiles every view and trigger when it renames a table (lang_altertable.html, 2).
         let statement = outline.statements.last { $0.line <= error.line ?? 0 }
         if statement?.rename != nil,
@@ -108,7 +109,7 @@ struct MigrationRun {
             renames: ScriptRenames(outline), tables: tables)
         do {
             return (try outline.locatingFailures { try trial.run(over: style) }, [])
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             let problem = brokenConstraint(error, outline)
             guard problem?.rule == .orphans else {
                 return (try? trial.run(over: .distinct), problem.map { [$0] } ?? [])
@@ -126,7 +127,7 @@ struct MigrationRun {
     ///
     /// - Returns: nil, if a constraint that existed before refuses a row, or if a value is at fault: the generator
     ///   does not know what an app writes.
-    private func brokenConstraint(_ error: SchemaMigrationError, _ outline: ScriptOutline)
+    private func brokenConstraint(_ error: MigrationError, _ outline: ScriptOutline)
         -> ReviewFinding?
     {
         guard error.code == .migrationFailed, error.file == outline.script.fileName else { return nil }

@@ -19,7 +19,7 @@ struct RowTrial {
     /// Runs the migration, and returns its effects on the rows.
     ///
     /// - Parameter script: the statements to run instead, whatever the foreign keys say.
-    /// - Throws: `SchemaMigrationError`, if the migration fails over these rows.
+    /// - Throws: `MigrationError`, if the migration fails over these rows.
     func run(over style: TableFilling.Style, unchecked script: SQLScript? = nil) throws -> RowFacts {
         let copy = try DatabaseQueue(configuration: database.configuration)
         defer { try? copy.close() }

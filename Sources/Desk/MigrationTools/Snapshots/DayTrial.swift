@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -20,7 +21,7 @@ struct DayTrial {
         self.progress = progress
     }
 
-    /// - Throws: `SchemaMigrationError`, if the databases differ.
+    /// - Throws: `MigrationError`, if the databases differ.
     func check() throws {
         let contents = try ["2001-02-03 04:05:06.789", "2034-11-12 13:14:15.678"].map { now in
             var configuration = configuration
@@ -33,8 +34,8 @@ struct DayTrial {
         }
         let differences = contents[0].differences(from: contents[1], calling: "one day", "another")
         guard !differences.isEmpty else { return }
-        throw SchemaMigrationError(
-            .invalidRequest,
+        throw MigrationError(
+            .invalidCall,
             "What the migrations make depends on the day or on chance: \(differences.joined(separator: "; "))",
             remedy: """
                 Every later install would get the values of today. Write the value itself in the file, or leave the row to \

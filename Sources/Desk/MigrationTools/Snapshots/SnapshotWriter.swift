@@ -27,10 +27,10 @@ package struct SnapshotWriter {
     ///
     /// It verifies the snapshot before it replaces the file, so a snapshot that fails leaves the last one.
     ///
-    /// - Throws: `SchemaMigrationError`, for instance if the result is not what the migrations make.
+    /// - Throws: `MigrationError`, for instance if the result is not what the migrations make.
     package func write(to url: URL) throws {
         try checkReplaceable(url)
-        let text = try SchemaMigrationError.mapErrors {
+        let text = try MigrationError.mapErrors {
             try DayTrial(migrator.with(snapshot: nil), configuration: configuration, progress: progress)
                 .check()
             return try replayed().write { try self.text(of: $0) }
@@ -77,9 +77,9 @@ package struct SnapshotWriter {
 
     /// Verifies that a snapshot and the migrations after it make the same database as all migrations do.
     ///
-    /// - Throws: `SchemaMigrationError`, which says where they differ.
+    /// - Throws: `MigrationError`, which says where they differ.
     package func verify(_ url: URL) throws {
-        let differences = try SchemaMigrationError.mapErrors {
+        let differences = try MigrationError.mapErrors {
             let snapshot = try DatabaseQueue(configuration: configuration)
             try migrator.with(snapshot: url).migrate(snapshot, progress: progress)
             let fromSnapshot = try snapshot.writeWithoutTransaction(DatabaseContents.init)

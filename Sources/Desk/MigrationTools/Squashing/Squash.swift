@@ -30,12 +30,12 @@ package struct Squash {
     /// - Parameters:
     ///   - version: that of the last migration to replace.
     ///   - lastRelease: the last release of the app that has these migrations.
-    /// - Throws: `SchemaMigrationError`, for instance if a migration is in Swift, or a database comes out otherwise.
+    /// - Throws: `MigrationError`, for instance if a migration is in Swift, or a database comes out otherwise.
     package static func verified(
         directory: URL, before version: SchemaVersion, lastRelease: String? = nil
     ) throws -> Squash {
         var squash = try Squash(directory: directory, before: version, lastRelease: lastRelease)
-        try SchemaMigrationError.mapErrors { try squash.verify() }
+        try MigrationError.mapErrors { try squash.verify() }
         return squash
     }
 
@@ -69,7 +69,7 @@ package struct Squash {
         replaced = older.flatMap { migration in
             [migration.title, "\(migration.title.dropLast(4)).down.sql"].filter(folder.contains)
         }
-        let sql = try SchemaMigrationError.mapErrors {
+        let sql = try MigrationError.mapErrors {
             let migrator = try SchemaMigrator(migrations: older)
             try DayTrial(migrator).check()
             return try SnapshotWriter(migrator).statements()
@@ -168,7 +168,7 @@ package struct Squash {
         let before = try queue.writeWithoutTransaction(DatabaseContents.init)
         do {
             try squashed.migrate(queue)
-        } catch let error as SchemaMigrationError where error.code == .tooOld {
+        } catch let error as MigrationError where error.code == .tooOld {
             let after = try queue.writeWithoutTransaction(DatabaseContents.init)
             guard before.differences(from: after, calling: "before", "after").isEmpty else {
                 throw Self.refusal("A database below the baseline is changed", remedy: "Nothing was changed.")
@@ -177,7 +177,7 @@ package struct Squash {
         }
     }
 
-    private static func refusal(_ problem: String, remedy: String) -> SchemaMigrationError {
-        SchemaMigrationError(.invalidRequest, problem, remedy: remedy)
+    private static func refusal(_ problem: String, remedy: String) -> MigrationError {
+        MigrationError(.invalidCall, problem, remedy: remedy)
     }
 }

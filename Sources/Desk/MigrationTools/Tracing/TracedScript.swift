@@ -29,7 +29,7 @@ extension ScriptOutline {
     func locatingFailures<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             guard error.code == .migrationFailed, error.line == nil,
                 let cause = error.underlyingError as? DatabaseError
             else { throw error }
@@ -45,10 +45,10 @@ extension ScriptOutline {
 extension Error {
     /// Returns the error of one of GRDB's migrations, which names the migration, and quotes no row.
     func failure(of migration: String, line: Int? = nil) -> any Error {
-        if self is CancellationError || self is SchemaMigrationError { return self }
+        if self is CancellationError || self is MigrationError { return self }
         let cause = self as? DatabaseError
         let isForeignKey = cause?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY
-        var failure = SchemaMigrationError(
+        var failure = MigrationError(
             .migrationFailed, at: .file(migration, line: line),
             isForeignKey ? "leaves \(cause?.orphan ?? "")" : cause?.problem ?? quotation,
             remedy: "Fix the migration.", underlyingError: self)

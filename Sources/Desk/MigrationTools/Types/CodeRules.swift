@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 import MigrationDiagnostics
 import SchemaMigrations
@@ -41,7 +42,7 @@ package struct CodeRules: Sendable {
 
     /// Reads the file of a folder, which need not exist.
     ///
-    /// - Throws: `SchemaMigrationError`, with the line.
+    /// - Throws: `MigrationError`, with the line.
     package init(in folder: URL) throws {
         self.folder = folder
         guard let text = try SettingsFile.text(Self.fileName, in: folder) else { return }
@@ -58,16 +59,16 @@ package struct CodeRules: Sendable {
         guard !line.isEmpty else { return }
         let place = Diagnostic.Place.file(Self.fileName, line: number)
         guard let colon = line.indexOfColon else {
-            throw SchemaMigrationError(
-                .invalidRequest, at: place, "\(line) is not a rule",
+            throw MigrationError(
+                .invalidCall, at: place, "\(line) is not a rule",
                 remedy: "Write a column, a colon and a type, such as entry.mood: Mood.")
         }
         let subject = line[..<colon].trimmingCharacters(in: .whitespaces)
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         guard let kind = Kind(rawValue: subject) else { return try mapping.add(subject, value, at: place) }
         guard !value.isEmpty else {
-            throw SchemaMigrationError(
-                .invalidRequest, at: place, "\(subject): names no file",
+            throw MigrationError(
+                .invalidCall, at: place, "\(subject): names no file",
                 remedy: "Write the path of the file, from this folder.")
         }
         outputs[kind] = Output(

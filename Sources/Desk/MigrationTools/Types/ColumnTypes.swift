@@ -1,3 +1,4 @@
+import AppMigrations
 package import MigrationDiagnostics
 import SchemaMigrations
 import TextOutput
@@ -20,7 +21,7 @@ package struct ColumnTypes: Sendable {
 
     /// Creates a mapping from columns, such as `entry.mood`, and types.
     ///
-    /// - Throws: `SchemaMigrationError`, if one is not understood.
+    /// - Throws: `MigrationError`, if one is not understood.
     package init(_ types: [String: String]) throws {
         for (column, type) in types.sorted(by: { $0.key < $1.key }) { try add(column, type) }
     }
@@ -106,8 +107,8 @@ package struct ColumnTypes: Sendable {
     }
 
     private static func error(_ place: Diagnostic.Place?, _ problem: String, remedy: String)
-        -> SchemaMigrationError
+        -> MigrationError
     {
-        SchemaMigrationError(.invalidRequest, Diagnostic(at: place, problem, remedy: remedy))
+        MigrationError(.invalidCall, Diagnostic(at: place, problem, remedy: remedy))
     }
 }

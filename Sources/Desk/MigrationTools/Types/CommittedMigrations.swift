@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 import MigrationDiagnostics
 import MigrationEmbedding
@@ -12,7 +13,7 @@ package struct CommittedMigrations {
 
     /// Reads the migrations of a folder.
     ///
-    /// - Throws: `SchemaMigrationError`, for the first file that cannot be embedded.
+    /// - Throws: `MigrationError`, for the first file that cannot be embedded.
     package init(in folder: URL) throws {
         let names = try MigrationFolder.names(in: folder).sorted()
         let files = names.filter { $0.first?.isASCII == true && $0.first?.isNumber == true }
@@ -26,20 +27,20 @@ package struct CommittedMigrations {
             return try EmbeddedMigrations(files: files, folder: folder)
         } catch {
             guard let first = error.diagnostics.first else { throw error }
-            throw SchemaMigrationError(.invalidMigration, first)
+            throw MigrationError(.invalidMigration, first)
         }
     }
 
     /// Writes the file, unless it has the text already.
     ///
     /// - Returns: true if it was written.
-    /// - Throws: `SchemaMigrationError`, if another file is there.
+    /// - Throws: `MigrationError`, if another file is there.
     package func write(to url: URL) throws -> Bool {
         if FileManager.default.fileExists(atPath: url.path) {
             let old = try? String(contentsOf: url, encoding: .utf8)
             guard let old, old.hasPrefix(SwiftSource.committedTitle) else {
-                throw SchemaMigrationError(
-                    .invalidRequest, at: .file(url.lastPathComponent),
+                throw MigrationError(
+                    .invalidCall, at: .file(url.lastPathComponent),
                     "exists already, and holds no embedded migrations",
                     remedy: "Remove it, or pass another path. Nothing was changed.")
             }

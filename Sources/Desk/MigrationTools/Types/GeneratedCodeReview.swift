@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import MigrationDiagnostics
 import MigrationEmbedding
@@ -30,14 +31,14 @@ struct GeneratedCodeReview {
                         case .types: try types(output.url, rules)
                         case .embed: try embedded(output.url)
                         }
-                } catch let error as SchemaMigrationError where error.file == CodeRules.fileName {
+                } catch let error as MigrationError where error.file == CodeRules.fileName {
                     throw error
-                } catch let error as SchemaMigrationError {
+                } catch let error as MigrationError {
                     problem = error.diagnostic.description
                 }
                 return problem.map { finding($0, line: output.line) }
             }
-        } catch let error as SchemaMigrationError {
+        } catch let error as MigrationError {
             return [finding(error.diagnostic.explanation, line: error.line ?? 1)]
         } catch {
             return [finding("\(error)", line: 1)]

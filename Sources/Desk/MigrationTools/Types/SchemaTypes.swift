@@ -28,7 +28,7 @@ package struct SchemaTypes: Sendable {
     ///   - name: the name of the enumeration around all.
     ///   - mapping: the types that the app chooses.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
-    /// - Throws: `SchemaMigrationError`, if a version is unknown or a migration fails.
+    /// - Throws: `MigrationError`, if a version is unknown or a migration fails.
     package init(
         of migrator: SchemaMigrator, at versions: Set<SchemaVersion>, name: String, mapping: ColumnTypes,
         configuration: Configuration = Configuration()
@@ -40,7 +40,7 @@ package struct SchemaTypes: Sendable {
         }
         let queue = try DatabaseQueue(configuration: configuration)
         let replay = migrator.with(snapshot: nil)
-        schemas = try SchemaMigrationError.mapErrors {
+        schemas = try MigrationError.mapErrors {
             try known.filter { versions.contains($0.version) }.map { migration in
                 try replay.migrate(queue, upTo: migration.version)
                 return try queue.read {
@@ -74,15 +74,15 @@ package struct SchemaTypes: Sendable {
 
     private static func check(_ name: String) throws {
         guard SwiftName.type(name) == name else {
-            throw SchemaMigrationError(
-                .invalidRequest,
+            throw MigrationError(
+                .invalidCall,
                 Diagnostic("`\(name)` cannot be the name of a type", remedy: "Pass a name such as Schema."))
         }
     }
 
-    private static func unknown(_ version: String, _ known: [String]) -> SchemaMigrationError {
-        SchemaMigrationError(
-            .invalidRequest,
+    private static func unknown(_ version: String, _ known: [String]) -> MigrationError {
+        MigrationError(
+            .invalidCall,
             Diagnostic(
                 "No migration has version \(version)",
                 remedy: "The latest are \(known.suffix(3).joined(separator: ", ")). Nothing was written."))

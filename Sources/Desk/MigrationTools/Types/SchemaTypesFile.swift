@@ -1,3 +1,4 @@
+import AppMigrations
 package import Foundation
 import MigrationDiagnostics
 package import SchemaMigrations
@@ -12,7 +13,7 @@ package struct SchemaTypesFile: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: `SchemaMigrationError`, if it is another file.
+    /// - Throws: `MigrationError`, if it is another file.
     package init(_ url: URL) throws {
         self.url = url
         guard FileManager.default.fileExists(atPath: url.path) else {
@@ -22,8 +23,8 @@ package struct SchemaTypesFile: Sendable {
         guard let text = try? String(contentsOf: url, encoding: .utf8),
             let header = SchemaTypesHeader(of: text)
         else {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(url.lastPathComponent),
+            throw MigrationError(
+                .invalidCall, at: .file(url.lastPathComponent),
                 "exists already, and holds no types of old schemas",
                 remedy: "Remove it, or pass another path. Nothing was changed.")
         }

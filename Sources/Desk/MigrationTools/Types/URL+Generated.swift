@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import MigrationDiagnostics
 import SchemaMigrations
@@ -5,15 +6,15 @@ import SchemaMigrations
 extension URL {
     /// Writes generated code to a file, and makes its folder if it is missing.
     ///
-    /// - Throws: `SchemaMigrationError`, if the file cannot be written.
+    /// - Throws: `MigrationError`, if the file cannot be written.
     func write(generated text: String) throws {
         do {
             try FileManager.default.createDirectory(
                 at: deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: self, options: .atomic)
         } catch {
-            throw SchemaMigrationError(
-                .invalidRequest, at: .file(lastPathComponent),
+            throw MigrationError(
+                .invalidCall, at: .file(lastPathComponent),
                 "cannot be written: \(error.localizedDescription)",
                 remedy: "Make its folder writable.")
         }

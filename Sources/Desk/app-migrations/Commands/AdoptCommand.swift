@@ -1,3 +1,4 @@
+import AppMigrations
 import ArgumentParser
 import GRDB
 import GRDBMigrations
@@ -196,7 +197,7 @@ struct AdoptCommand: ParsableCommand {
             case .grdb: adoption = .grdbMigrations(means: identifiers)
             }
             return try adoption.version(db, for: migrator)
-        } catch let error as SchemaMigrationError where error.code == .unmanagedDatabase {
+        } catch let error as MigrationError where error.code == .undecided {
             // Other commands advise this command for such a database.
             guard from != .version else { throw Failure(error.diagnostic) }
             throw Failure(

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -78,13 +79,13 @@ extension SQLiteFile {
         _ body: (DatabaseQueue) throws -> Result, opening: () throws -> DatabaseQueue
     ) throws -> Result {
         do {
-            return try SchemaMigrationError.mapErrors {
+            return try MigrationError.mapErrors {
                 let database = try opening()
                 let result = Swift.Result { try body(database) }
                 try database.close()
                 return try result.get()
             }
-        } catch let error as SchemaMigrationError
+        } catch let error as MigrationError
             where [.databaseFailed, .damagedDatabase].contains(error.code)
         {
             var diagnostic = error.diagnostic

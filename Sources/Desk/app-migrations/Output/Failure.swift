@@ -24,12 +24,11 @@ struct Failure: Error {
         switch error {
         case let failure as Failure:
             self = failure
-        case let error as SchemaMigrationError:
-            var diagnostic = error.diagnostic
-            diagnostic.remedy = error.code.toolRemedy ?? diagnostic.remedy
-            self.init(diagnostic)
         case let error as MigrationError:
-            self.init(error.diagnostic)
+            var diagnostic = error.diagnostic
+            // What a manager cannot decide is for the app to say.
+            if error.manager == nil { diagnostic.remedy = error.code.toolRemedy ?? diagnostic.remedy }
+            self.init(diagnostic)
         case let error as FixtureError:
             self.init(error.diagnostic)
         case is CancellationError:
@@ -80,7 +79,7 @@ extension MigrationError.Code {
     /// The remedy on the command line; nil if the library's own remedy is good enough.
     fileprivate var toolRemedy: String? {
         switch self {
-        case .unmanagedDatabase:
+        case .undecided:
             "Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed."
         case .differentSet: "Pass the folder of its own migrations as --directory. Nothing was changed."
         case .noMigrations:

@@ -5,8 +5,8 @@ import SchemaMigrations
 import TestTraits
 import Testing
 
-@Suite("A schema migration error", .timed)
-struct SchemaMigrationErrorTests {
+@Suite("A failure of a database", .timed)
+struct DatabaseFailureTests {
     @Test("has a sentence for the system's alerts, and a number for each code")
     func localized() throws {
         let error: any Error = try failure {
@@ -14,9 +14,9 @@ struct SchemaMigrationErrorTests {
         }
         #expect(
             error.localizedDescription == "The data could not be updated because of a problem in the app.")
-        #expect((error as? any MigrationFailure)?.advice == .contactDeveloper)
-        #expect((error as? any MigrationFailure)?.code == .invalidMigration)
-        #expect("\((error as? SchemaMigrationError)?.code as Any)" == "Optional(invalidMigration)")
+        #expect((error as? MigrationError)?.advice == .contactDeveloper)
+        #expect((error as? MigrationError)?.code == .invalidMigration)
+        #expect("\((error as? MigrationError)?.code as Any)" == "Optional(invalidMigration)")
     }
 
     @Test("names an unnamed migration by its version")
@@ -38,7 +38,7 @@ struct SchemaMigrationErrorTests {
         arguments: [
             (ResultCode.SQLITE_FULL, .diskFull, "The disk is full. Free some space, then retry."),
             (.SQLITE_IOERR_SHMSIZE, .diskFull, "The disk is full. Free some space, then retry."),
-            (.SQLITE_READONLY, .databaseFailed, "Make the file and its folder writable, then retry."),
+            (.SQLITE_READONLY, .readOnly, "Make the file and its folder writable, then retry."),
             (
                 .SQLITE_PROTOCOL, .locked,
                 "Another connection or process is using the database. Let it finish, then retry."
@@ -58,7 +58,7 @@ struct SchemaMigrationErrorTests {
         ] as [(ResultCode, MigrationError.Code, String)])
     func remedies(result: ResultCode, code: MigrationError.Code, remedy: String) throws {
         let error = try failure {
-            try SchemaMigrationError.mapErrors { throw DatabaseError(resultCode: result, message: "no") }
+            try MigrationError.mapErrors { throw DatabaseError(resultCode: result, message: "no") }
         }
         #expect(error.code == code)
         #expect(error.description == "no (SQLite \(result.rawValue)). \(remedy)")
@@ -77,7 +77,7 @@ struct SchemaMigrationErrorTests {
     @Test("from SQLite has SQLite's message and a general remedy")
     func mapErrors() throws {
         let error = try failure {
-            try SchemaMigrationError.mapErrors { try DatabaseQueue().execute("SELECT nonsense") }
+            try MigrationError.mapErrors { try DatabaseQueue().execute("SELECT nonsense") }
         }
         #expect(
             error.description == "no such column: nonsense (SQLite 1). Nothing was left half-done.")

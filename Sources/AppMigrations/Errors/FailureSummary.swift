@@ -1,0 +1,78 @@
+import Foundation
+import MigrationDiagnostics
+
+/// The facts about a failure that may leave the device.
+///
+/// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
+/// It is to be encoded, with the keys `domain`, `code`, `number`, `advice`, `version`, `kind`, `attempt` and `causes`.
+public struct FailureSummary: Codable, Sendable, Equatable {
+    /// The error's domain, `AppMigrations.MigrationError`.
+    package let domain: String
+    /// The name of the code, as in `stepFailed`.
+    package let code: String
+    /// The number of the code, which never changes.
+    package let number: Int
+    /// The advice for the person.
+    package let advice: RecoveryAdvice
+    /// The version of the step, or the version of the schema migration; nil if none is concerned.
+    package let version: String?
+    /// The kind of the work: `step`, `schema step`, `version change` or `migration`; nil if no work is concerned.
+    package let kind: String?
+    /// The attempt at the step, from 1; nil if no step is concerned.
+    package let attempt: Int?
+    /// The errors behind this one, the nearest first.
+    package let causes: [Cause]
+
+    /// An error behind another one.
+    package struct Cause: Codable, Sendable, Equatable {
+        /// The error's domain: for an error of Swift's, its type.
+        package let domain: String
+        /// The error's code: for one of SQLite's, the extended result code.
+        package let number: Int
+
+        package init(_ error: any Error) {
+            let report = error as NSError
+            domain = report.domain
+            number = (error as? MigrationError)?.code.number ?? report.code
+        }
+    }
+
+    /// Returns an error, and those behind it.
+    package static func chain(from error: (any Error)?) -> [any Error] {
+        var chain: [any Error] = []
+        var next = error
+        while let error = next, chain.count < 4 {
+            chain.append(error)
+            next = (error as? MigrationError)?.underlyingError
+        }
+        return chain
+    }
+
+    /// The number by which a crash reporter groups failures.
+    var group: Int {
+        guard let kind, let version else { return number }
+        // Crash reporters also group by the domain, but that is one for the type. Not more than fits 32 bits.
+        return Int("\(kind) \(version)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
+    }
+
+    init(_ error: MigrationError) {
+        domain = MigrationError.errorDomain
+        code = error.code.description
+        number = error.code.number
+        version = error.version?.description ?? error.schemaVersion?.description
+        kind = error.work?.kind.description ?? error.schemaVersion.map { _ in "migration" }
+        attempt = error.attempt
+        let chain = Self.chain(from: error.underlyingError)
+        let obstacles = chain.lazy.compactMap { $0 as? any SystemError }
+        if obstacles.contains(where: \.saysThatDatabaseIsDamaged) {
+            advice = .repair
+        } else if error.isRepeated {
+            advice = .contactDeveloper
+        } else if error.code == .databaseFailed, obstacles.first?.saysThatFileIsRefused == true {
+            advice = .retry
+        } else {
+            advice = RecoveryAdvice(error.code)
+        }
+        causes = chain.map(Cause.init)
+    }
+}
