@@ -239,7 +239,8 @@ struct MarkedDatabaseTests {
                 isDone.signal()
             }
             isWaiting.wait()
-            try db.execute(sql: "COMMIT")
+            // As any reader does, the other one keeps a commit waiting for a moment.
+            try db.execute(sql: "PRAGMA busy_timeout = 600000; COMMIT")
         }
         isDone.wait()
         let error = try #require(throws: MigrationError.self) { try result.withLock { $0 }?.get() }
@@ -285,8 +286,8 @@ struct MarkedDatabaseTests {
             isTrying.wait()
             // A moment in which the other one tries: without it, this test would only see less.
             Thread.sleep(forTimeInterval: 0.05)
-            // SQLite waits itself for the readers to end, without which a lock that stays would fail this.
-            try db.execute(sql: "PRAGMA busy_timeout = 2000; COMMIT")
+            // SQLite waits itself for the readers to end: a lock that stays would never let it.
+            try db.execute(sql: "PRAGMA busy_timeout = 600000; COMMIT")
         }
         isDone.wait()
         try writer.close()

@@ -5,7 +5,7 @@ import MigrationDiagnostics
 ///
 /// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
 /// It is to be encoded, with the keys `domain`, `code`, `number`, `advice`, `version`, `kind`, `attempt` and `causes`.
-public struct FailureSummary: Codable, Sendable, Equatable {
+public struct FailureSummary: Encodable, Sendable, Equatable {
     /// The error's domain, `AppMigrations.MigrationError`.
     package let domain: String
     /// The name of the code, as in `stepFailed`.
@@ -24,7 +24,7 @@ public struct FailureSummary: Codable, Sendable, Equatable {
     package let causes: [Cause]
 
     /// An error behind another one.
-    package struct Cause: Codable, Sendable, Equatable {
+    package struct Cause: Encodable, Sendable, Equatable {
         /// The error's domain: for an error of Swift's, its type.
         package let domain: String
         /// The error's code: for one of SQLite's, the extended result code.

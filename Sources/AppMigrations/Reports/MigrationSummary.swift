@@ -7,7 +7,7 @@
 /// Versions, counts, a duration and a size: no path, name, statement or value. It is to be encoded, with the keys `launch`,
 /// `from`, `to`, `returnedFromDowngrade`, `steps`, `skipped`, `schemaMigrations`, `warnings`, `deferred`, `milliseconds` and
 /// `databaseSize`.
-public struct MigrationSummary: Codable, Sendable, Equatable {
+public struct MigrationSummary: Encodable, Sendable, Equatable {
     /// The kind of launch: `freshInstall`, `adoption`, `upgrade`, `relaunch` or `downgrade`.
     package let launch: String
     /// The version that the data was at before; nil for a fresh install and a relaunch.
