@@ -123,6 +123,34 @@ struct DamagedOpeningTests {
         try queue.close()
     }
 
+    @Test("takes no file for an empty one that was written while it waited")
+    func writtenMeanwhile() throws {
+        let path = notes.folder.path("new.sqlite")
+        let queue = try DatabaseQueue(path: path)
+        let schema = notes.schema
+        let result = Locked<Result<SalvageReport, any Error>?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        try queue.inDatabase { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            Thread.detachNewThread {
+                let salvaged = Result { try DatabaseFile(path: path).salvage(into: schema) }
+                result.withLock { $0 = salvaged }
+                isDone.signal()
+            }
+            // A moment in which the other one finds the empty file: without it, this test would only see less.
+            Thread.sleep(forTimeInterval: 0.05)
+            try db.execute(
+                sql: """
+                    CREATE TABLE a(x, y); INSERT INTO a VALUES (1, 'one'), (2, 'two'), (3, 'three');
+                    PRAGMA busy_timeout = 600000; COMMIT
+                    """)
+        }
+        isDone.wait()
+        let error = try #require(throws: MigrationError.self) { try result.withLock { $0 }?.get() }
+        // It waits for half a second at most, and a busy machine may need longer.
+        if error.code != .locked { #expect(error.message == "new.sqlite: is not damaged.") }
+    }
+
     @Test("gives it back the log that an interrupted salvage has taken away", arguments: [false, true])
     func log(isInterruptedTwice: Bool) throws {
         let pool = try DatabasePool(path: notes.path)

@@ -17,7 +17,7 @@ final class DamagedFile {
     private let handle: FileHandle?
     /// The contents, of a file that is in memory.
     private let bytes: [UInt8]
-    let size: Int
+    private(set) var size = 0
 
     /// Opens a file.
     ///
@@ -25,6 +25,11 @@ final class DamagedFile {
     init(at url: URL, flags: Int32 = O_RDONLY) throws {
         let handle = try FileHandle.opening(url, flags | O_NONBLOCK)
         (self.handle, bytes) = (handle, [])
+        try measure(handle)
+    }
+
+    /// Asks for the file's size.
+    private func measure(_ handle: FileHandle) throws {
         var status = stat()
         guard fstat(handle.fileDescriptor, &status) == 0 else { throw POSIXError.current }
         guard status.st_mode & S_IFMT == S_IFREG else { throw POSIXError(.EISDIR) }
@@ -49,7 +54,8 @@ final class DamagedFile {
     static func locked(at url: URL, waitingFor limit: Duration = .zero) throws -> DamagedFile {
         let deadline = ContinuousClock.now + limit
         let file = try DamagedFile(at: url, flags: O_RDWR)
-        guard let descriptor = file.handle?.fileDescriptor else { return file }
+        guard let handle = file.handle else { return file }
+        let descriptor = handle.fileDescriptor
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
@@ -76,6 +82,8 @@ final class DamagedFile {
             }
             Thread.sleep(forTimeInterval: 0.005)
         }
+        // Whoever had the lock may have written.
+        try file.measure(handle)
         return file
     }
 

@@ -85,7 +85,8 @@ extension DatabaseFile {
     /// The file has two names only then, so nearly always one look at it is enough.
     private func undoUnfinishedSalvage() throws {
         guard let place = places().first?.url, let status = try? place.status() else { return }
-        if status.st_size == 0, hasLog(place) {
+        // SQLite writes the file of a new database before the log: only a second look says that it is empty beside one.
+        if status.st_size == 0, hasLog(place), (try? place.status().st_size) == 0 {
             // SQLite would take it for a new database, and remove the log.
             throw damage("is empty, and its write-ahead log is not", at: place)
         }

@@ -86,7 +86,7 @@ extension SQLiteFile {
                 return try result.get()
             }
         } catch let error as MigrationError
-            where [.databaseFailed, .damagedDatabase].contains(error.code)
+            where [.databaseFailed, .damagedDatabase, .readOnly].contains(error.code)
         {
             var diagnostic = error.diagnostic
             diagnostic.place = .file(path)
