@@ -41,7 +41,8 @@ extension DatabaseFile {
         let problem: String
         var remedy = "Nothing was lost: the database is where it was, and the next launch tries again."
         switch error {
-        case is MigrationError, is CancellationError: return error
+        case let error as MigrationError where !error.isOfStoreOrManager: return error
+        case is CancellationError: return error
         case let error as LockTimeout:
             return MigrationError(
                 .locked, at: .file(path),

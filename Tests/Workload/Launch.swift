@@ -64,7 +64,7 @@ struct Launch {
     /// True if an error is the package's through and through: the error of a failed move is typed as well.
     private func isTyped(_ error: MigrationError) -> Bool {
         !hasFailedMove.withLock { $0 } || error.code != .stepFailed
-            || error.underlyingError is MigrationError
+            || (error.underlyingError as? MigrationError).map { $0.manager == nil } ?? false
     }
 
     /// GRDB's error about a file that it cannot open: the package has not been asked for anything yet.

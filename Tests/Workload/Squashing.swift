@@ -59,7 +59,7 @@ extension Scenario {
 extension Launch {
     /// True if a database is refused as too old, and is to be: it lacks migrations that were squashed.
     func isDueRefusal(_ error: any Error) -> Bool {
-        let cause = (error as? MigrationError)?.underlyingError ?? error
-        return scenario.start == .outdated && (cause as? MigrationError)?.code == .tooOld
+        let cause = ((error as? MigrationError)?.underlyingError ?? error) as? MigrationError
+        return scenario.start == .outdated && cause?.code == .tooOld && cause?.version == nil
     }
 }

@@ -60,15 +60,15 @@ public struct FailureSummary: Encodable, Sendable, Equatable {
         code = error.code.description
         number = error.code.number
         version = error.version?.description ?? error.schemaVersion?.description
-        kind = error.work?.kind.description ?? error.schemaVersion.map { _ in "migration" }
+        kind = error.work?.kind.description ?? (error.version == nil && version != nil ? "migration" : nil)
         attempt = error.attempt
         let chain = Self.chain(from: error.underlyingError)
-        let obstacles = chain.lazy.compactMap { $0 as? any SystemError }
-        if obstacles.contains(where: \.saysThatDatabaseIsDamaged) {
+        let reasons = chain.lazy.compactMap { $0 as? any SystemError }
+        if reasons.contains(where: \.saysThatDatabaseIsDamaged) {
             advice = .repair
         } else if error.isRepeated {
             advice = .contactDeveloper
-        } else if error.code == .databaseFailed, obstacles.first?.saysThatFileIsRefused == true {
+        } else if error.code == .databaseFailed, reasons.first?.saysThatFileIsRefused == true {
             advice = .retry
         } else {
             advice = RecoveryAdvice(error.code)

@@ -21,11 +21,11 @@ extension MigrationError.Code {
     public static let invalidRegistration = Self("invalidRegistration", 1)
     /// The current version is missing, malformed, or has a sub-migration number, or there is no place for a store.
     public static let invalidConfiguration = Self("invalidConfiguration", 2)
-    /// A call that is not allowed, or not now: inside a transaction, for example, or for a version that does not exist.
+    /// The call is not allowed, or not now: inside a transaction, for example, or for a version that does not exist.
     public static let invalidCall = Self("invalidCall", 3)
     /// A folder of migrations does not exist, cannot be read, or holds no migration.
     public static let noMigrations = Self("noMigrations", 4)
-    /// A migration's name, version or text is malformed, two migrations have one version, or a snapshot does not match them.
+    /// A migration's name, version or text is malformed, two have one version, or a snapshot cannot be used.
     public static let invalidMigration = Self("invalidMigration", 5)
     /// A migration asks for something that SQLite cannot do in its transaction.
     public static let refusedStatement = Self("refusedStatement", 6)
@@ -43,7 +43,7 @@ extension MigrationError.Code {
 
     // The data.
 
-    /// There is data, and neither a record nor `adopting` says which version left it: of a manager, or of a database's tables.
+    /// There is data, and neither a record, a ledger nor `adopting` says which version left it.
     public static let undecided = Self("undecided", 20)
     /// The data is older than what the app can still migrate.
     public static let tooOld = Self("tooOld", 21)
@@ -68,7 +68,7 @@ extension MigrationError.Code {
     public static let damagedStore = Self("damagedStore", 32)
     /// A newer version of this package wrote the store, in a format that this one does not know.
     public static let newerFormat = Self("newerFormat", 33)
-    /// SQLite could not read or write a database; ``MigrationError/underlyingError`` says why.
+    /// A database could not be read or written; ``MigrationError/underlyingError`` is SQLite's error, if it has one.
     public static let databaseFailed = Self("databaseFailed", 34)
     /// The record is in two places, and both have been used; see ``JSONStore/keep(_:settingAside:)``.
     public static let twoRecords = Self("twoRecords", 35)

@@ -1,7 +1,7 @@
 public import Foundation
 import MigrationDiagnostics
 
-// What each of those who read an error gets.
+// What each reader of an error gets.
 
 extension MigrationError: LocalizedError {
     /// The sentence for the person, as in `The data could not be updated because the disk is full.`.

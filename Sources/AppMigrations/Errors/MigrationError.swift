@@ -13,10 +13,10 @@ package import MigrationDiagnostics
 /// }
 /// ```
 ///
-/// The migration or step that failed was rolled back; those before it are complete.
+/// A schema migration, or a step in a database, that failed was rolled back; what came before it is complete.
 public struct MigrationError: Error, Sendable {
     /// The kind of the error.
-    public let code: Code
+    public private(set) var code: Code
 
     /// The place, the problem and the remedy.
     package var diagnostic: Diagnostic
@@ -146,10 +146,19 @@ extension MigrationError {
     package func ofManager(_ manager: String, in database: String) -> MigrationError {
         let isNamed = diagnostic.place == .store(database)
         var error = self
+        error.code = Obstacle(self)?.code ?? code
         error.manager = manager
         error.diagnostic = Diagnostic(
             at: .manager(manager), isNamed ? message : "\(database): \(message)", remedy: remedy)
         return error
+    }
+
+    /// True if a store or a manager has failed, and neither a database nor a migration.
+    package var isOfStoreOrManager: Bool {
+        switch diagnostic.place {
+        case .store, .manager: true
+        case .file, nil: manager != nil
+        }
     }
 
     /// The name of the migration's file, or of its type.

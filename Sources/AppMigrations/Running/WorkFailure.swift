@@ -51,6 +51,10 @@ struct WorkFailure {
                     ?? (isRepeated ? Self.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
                 work: work, attempt: attempt, underlyingError: cause)
             failure.isRepeated = isRepeated
+            if let cause = cause as? MigrationError {
+                failure.schemaVersion = cause.schemaVersion
+                failure.committed = cause.committed
+            }
             self.error = failure
         }
     }

@@ -223,15 +223,16 @@ extension MigrationJob {
             try body()
         } catch let error as CancellationError {
             throw error
-        } catch var error as MigrationError where error.manager == nil {
-            error.schemaVersion = version
-            throw error
+        } catch let error as MigrationError where !error.isOfStoreOrManager {
+            var named = error.located(at: .file(title))
+            named.schemaVersion = version
+            throw named
         } catch {
             let databaseError = error as? DatabaseError
             var failure = MigrationError(
                 Obstacle(error)?.code ?? .migrationFailed, at: .file(title), error.quotation,
                 remedy: databaseError.map { db.remedy(for: $0, fixing: MigrationError.fixMigration) }
-                    ?? MigrationError.fixMigration,
+                    ?? Obstacle(error)?.remedy ?? MigrationError.fixMigration,
                 underlyingError: error)
             failure.schemaVersion = version
             failure.sqliteCode = databaseError?.extendedResultCode.rawValue

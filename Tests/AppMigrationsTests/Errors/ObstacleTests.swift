@@ -124,4 +124,19 @@ struct ObstacleTests {
         manager.whenMigratingToVersion("2.0") { throw LockedFile() }
         #expect(try #require(throws: MigrationError.self) { try manager.migrate() }.code == .deviceLocked)
     }
+
+    @Test("is found behind an error of a database, and not behind one of a store")
+    func behind() {
+        func error(_ code: MigrationError.Code) -> MigrationError {
+            MigrationError(code, "refused", remedy: "Retry.", underlyingError: POSIXError(.ENOSPC))
+        }
+        for code in [MigrationError.Code.databaseFailed, .migrationFailed, .backupFailed, .invalidMigration] {
+            #expect(error(code).obstacle == .diskFull, "\(code)")
+            #expect(!error(code).isOwnFailure, "\(code)")
+        }
+        for code in [MigrationError.Code.unreadableStore, .unwritableStore] {
+            #expect(error(code).obstacle == nil, "\(code)")
+        }
+        #expect(error(.invalidMigration).ofManager("Library", in: "library.sqlite").code == .diskFull)
+    }
 }

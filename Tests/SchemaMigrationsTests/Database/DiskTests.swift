@@ -1,5 +1,3 @@
-import AppMigrations
-
 #if os(Linux)
     import AppMigrations
     import Foundation

@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -60,16 +61,61 @@ struct CodeMigrationTests {
         #expect(try queue.ledger() == [1])
     }
 
-    @Test("has failed if a manager that it calls fails, whatever that one's error is")
-    func failingManager() throws {
-        let failed = MigrationError(
-            .newerThanThisProcess, "the record is newer", remedy: "Update the app.", manager: "Photos")
-        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "Photos") { _ in throw failed }])
+    @Test("has failed if a manager or a store that it calls fails, whatever that one's error is")
+    func failingCall() throws {
+        let folder = try TemporaryFolder()
+        let url = folder.url.appendingPathComponent("records.json")
+        try Data("no record".utf8).write(to: url)
+        let store = try JSONStore(at: url)
+        for call: @Sendable () throws -> Void in [
+            { _ = try store.read("Photos") },
+            {
+                try MigrationManager(name: "Photos", currentVersion: "1.0", adopting: .newApp, store: store)
+                    .migrate()
+            },
+        ] {
+            let schema = try SchemaMigrator(migrations: [CodeMigration(1, "AddPhotos") { _ in try call() }])
+            let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+            #expect(error.code == .migrationFailed)
+            #expect(error.file == "AddPhotos")
+            #expect(error.schemaVersion == 1)
+            #expect((error.underlyingError as? MigrationError)?.code == .damagedStore)
+        }
+    }
+
+    @Test("names itself in an error of this package that has no place")
+    func placeless() throws {
+        let refusal = MigrationError(.refusedStatement, "The table has two keys", remedy: "Keep one.")
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, "AddKey") { _ in throw refusal }])
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
-        #expect(error.message == "Photos: \(failed.description)")
-        #expect((error.underlyingError as? MigrationError)?.code == .newerThanThisProcess)
-        #expect(error.manager == nil)
+        #expect(error.code == .refusedStatement)
+        #expect(error.message == "AddKey: The table has two keys.")
+    }
+
+    @Test("that is postponed says so, and asks nobody to fix it")
+    func postponed() throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, "AddPhotos") { _ in throw MigrationPostponed(reason: "no network") }
+        ])
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .postponed)
+        #expect(error.remedy == Obstacle.postponed.remedy)
+    }
+
+    @Test("tells a manager's error how far its schema step came")
+    func managerError() throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, "Code2") { _ in throw Mishap() },
+        ])
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: queue)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .stepFailed)
+        #expect(error.version == "2.0")
+        #expect(error.schemaVersion == 2)
+        #expect(error.committed == [1])
+        #expect(error.summary.kind == "schema step")
     }
 
     @Test("reports SQLite's error code if its SQL fails")

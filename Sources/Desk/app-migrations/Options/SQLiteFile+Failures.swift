@@ -86,7 +86,8 @@ extension SQLiteFile {
                 return try result.get()
             }
         } catch let error as MigrationError
-            where [.databaseFailed, .damagedDatabase, .readOnly].contains(error.code)
+            where [.databaseFailed, .damagedDatabase].contains(error.code)
+            || error.code == .readOnly && error.diagnostic.place == nil
         {
             var diagnostic = error.diagnostic
             diagnostic.place = .file(path)
