@@ -43,4 +43,13 @@ extension [UInt8] {
         }
         return nil
     }
+
+    /// Returns true if a sector of a disk is lost that has a part of some bytes of a page: nothing but zeros is in it.
+    func hasSectorOfZeros(in range: Range<Int>) -> Bool {
+        stride(from: range.lowerBound & ~511, to: Swift.min(range.upperBound, count - 511), by: 512).contains
+        {
+            // Most sectors begin with something else.
+            self[$0] == 0 && self[$0 + 511] == 0 && self[$0..<$0 + 512].allSatisfy { $0 == 0 }
+        }
+    }
 }

@@ -19,18 +19,30 @@ struct BTreePage {
         var size = 0
         /// The page on which the record goes on.
         var overflow: Int?
+        /// The place behind the cell.
+        fileprivate(set) var end = 0
     }
 
     let number: Int
     let kind: Kind
     let bytes: [UInt8]
     /// The cells that can be read, in their order.
-    private(set) var cells: [Cell] = []
+    let cells: [Cell]
     /// The number of cells that cannot.
-    private(set) var brokenCells = 0
+    let brokenCells: Int
     /// The last child of an interior page.
     let lastChild: Int?
+    /// The bytes in which the page has its cells, as its header and its free blocks say.
+    private let content: Range<Int>
+    /// True if the cells, and the room between them, are all that is there: a page in which something was changed hardly ever
+    /// is.
+    let isWhole: Bool
+    /// True if nothing shows that the page is damaged: then its values are what SQLite reads in it, whatever they are.
+    let isHealthy: Bool
 
+    /// The place behind the last cell or free block.
+    var contentEnd: Int { content.upperBound }
+    var contentSize: Int { content.count }
     var isLeaf: Bool { kind == .tableLeaf || kind == .indexLeaf }
     var isTable: Bool { kind == .tableLeaf || kind == .tableInterior }
 
@@ -53,29 +65,55 @@ struct BTreePage {
         self.kind = kind
         self.bytes = bytes
         lastChild = isLeaf ? nil : bytes.uint32(start + 8)
+        let free = Self.freeBlocks(bytes, from: start + 1, before: usableSize)
+        var end = free.last?.upperBound ?? contentStart
+        var used = free.reduce(bytes.byte(start + 7) ?? 0) { $0 + $1.count }
         var isTaken = [Bool](repeating: false, count: usableSize)
+        var (cells, broken): ([Cell], Int) = ([], 0)
         cells.reserveCapacity(count)
         for index in 0..<count {
             if let place = bytes.uint16(pointers + 2 * index), place >= pointers + 2 * count,
-                place < usableSize, !isTaken[place], let cell = cell(at: place, usableSize)
+                place < usableSize, !isTaken[place],
+                let cell = Self.cell(at: place, of: kind, bytes, usableSize)
             {
                 isTaken[place] = true
                 cells.append(cell)
+                end = max(end, cell.end)
+                used += cell.end - place
             } else {
-                brokenCells += 1
+                broken += 1
             }
         }
+        (self.cells, brokenCells) = (cells, broken)
+        self.content = min(contentStart, end)..<end
+        isWhole = broken == 0 && contentStart + used == usableSize && end <= min(usableSize, bytes.count)
+        isHealthy = isWhole && !bytes.hasSectorOfZeros(in: self.content)
     }
 
-    private func cell(at place: Int, _ usableSize: Int) -> Cell? {
+    /// Reads the places of the page that were in use once; as many as can be read.
+    private static func freeBlocks(_ bytes: [UInt8], from header: Int, before end: Int) -> [Range<Int>] {
+        var blocks: [Range<Int>] = []
+        var next = bytes.uint16(header) ?? 0
+        while next > blocks.last?.upperBound ?? 0, let following = bytes.uint16(next),
+            let size = bytes.uint16(next + 2), size >= 4, next + size <= end
+        {
+            blocks.append(next..<next + size)
+            next = following
+        }
+        return blocks
+    }
+
+    private static func cell(at place: Int, of kind: Kind, _ bytes: [UInt8], _ usableSize: Int) -> Cell? {
         var (cell, offset) = (Cell(), place)
-        if !isLeaf {
+        let isTable = kind == .tableLeaf || kind == .tableInterior
+        if kind == .indexInterior || kind == .tableInterior {
             guard let child = bytes.uint32(offset) else { return nil }
             cell.child = child
             offset += 4
         }
         if kind == .tableInterior {
             cell.rowid = bytes.varint(&offset, before: usableSize)
+            cell.end = offset
             return cell.rowid == nil ? nil : cell
         }
         guard let size = bytes.varint(&offset, before: usableSize), size > 0, size <= 0x7fff_ffff else {
@@ -96,6 +134,8 @@ struct BTreePage {
         }
         guard local >= 0, offset + local <= min(usableSize, bytes.count) else { return nil }
         cell.local = offset..<offset + local
+        // fileformat2.html, 1.6: none has fewer than four bytes, of which a free block consists.
+        cell.end = max(place + 4, offset + local + (local < cell.size ? 4 : 0))
         if local < cell.size {
             guard offset + local + 4 <= usableSize, let next = bytes.uint32(offset + local) else {
                 return nil
@@ -118,11 +158,12 @@ extension PageSource {
     /// - Parameter chain: gets the overflow pages.
     func record(of cell: BTreePage.Cell, in page: BTreePage, _ chain: inout [Int]) throws -> SavedRecord? {
         guard let first = cell.overflow else {
-            return SavedRecord(page.bytes, in: cell.local, encoding: encoding)
+            return SavedRecord(page.bytes, in: cell.local, encoding: encoding, isTrusted: page.isHealthy)
         }
         guard cell.size / pageSize <= pageCount,
             let bytes = try overflow(from: first, after: page.bytes[cell.local], count: cell.size, &chain)
         else { return nil }
-        return SavedRecord(bytes, in: 0..<bytes.count, encoding: encoding)
+        let isHealthy = try page.isHealthy && !hasSectorOfZeros(chain, count: cell.size - cell.local.count)
+        return SavedRecord(bytes, in: 0..<bytes.count, encoding: encoding, isTrusted: isHealthy)
     }
 }

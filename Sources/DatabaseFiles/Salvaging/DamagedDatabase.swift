@@ -22,57 +22,34 @@ struct DamagedDatabase {
     var loose: [DamagedTree] = []
     /// True if there are more pages of deleted rows than are known.
     private(set) var hasUnknownFreePages = false
-    /// What is wrong, as far as that shows without reading the rows.
-    private(set) var faults = 0
 
-    /// Reads the structure, with the journals that fit.
+    /// Reads the structure of a file with its journals.
     ///
-    /// - Returns: nil if nothing in the file can be read.
-    static func read(_ file: DamagedFile, besides journals: [String: DamagedFile]) throws -> DamagedDatabase?
-    {
-        let header = DatabaseHeader(try file.read(at: 0, count: 100))
-        guard let format = try PageFormat.guess(file, header) ?? journals["-wal"].flatMap(PageFormat.ofLog)
-        else { return nil }
-        var best = try DamagedDatabase(PageSource(file, format), header)
-        for (end, journal) in journals.sorted(by: { $0.key > $1.key }) {
-            let overlay =
-                try end == "-wal"
-                ? PageOverlay.writeAheadLog(journal, pageSize: format.pageSize)
-                : PageOverlay.rollbackJournal(journal, pageSize: format.pageSize)
-            guard let overlay else { continue }
-            let source = PageSource(file, format, overlay: overlay)
-            let first = try source.page(1) ?? []
-            let other = try DamagedDatabase(source, DatabaseHeader(first))
-            // What another database's journal changes does not fit together.
-            if other.faults <= best.faults { best = other }
-        }
-        return best
+    /// - Parameter journals: those that count, as those of another database do not.
+    /// - Returns: nil if nothing in them can be read.
+    static func read(
+        _ file: DamagedFile, besides journals: [JournalKind: DamagedFile]
+    ) throws -> DamagedDatabase? {
+        let journal = try JournalPages.read(journals)
+        guard let format = try PageFormat.find(file, journal) else { return nil }
+        return try DamagedDatabase(PageSource(file, format, journal))
     }
 
-    private init(_ pages: PageSource, _ header: DatabaseHeader) throws {
+    private init(_ pages: PageSource) throws {
         self.pages = pages
+        let header = DatabaseHeader(try pages.page(1) ?? [])
         var walk = TreeWalk(pages)
-        faults = header.isIntact ? 0 : 1
         if let schema = try walk.walk(1, isTable: true) {
-            faults += schema.faults
             entries = try rows(of: schema).compactMap { Entry($0.record) }
-        } else {
-            faults += 1
         }
         let counts = entries.reduce(into: [:]) { $0[$1.root, default: 0] += 1 }
-        for entry in entries where entry.root > 1 {
-            // Two cannot have one root.
-            guard counts[entry.root] == 1, let tree = try walk.walk(entry.root) else {
-                faults += 1
-                continue
-            }
-            trees[entry.root] = tree
-            faults += tree.faults
+        // Two cannot have one root.
+        for entry in entries where entry.root > 1 && counts[entry.root] == 1 {
+            trees[entry.root] = try walk.walk(entry.root)
         }
         walk.releaseContested(&trees)
         let unknown = try UnknownPages(pages, header, except: walk.seen)
-        if !unknown.hasWholeList { faults += 1 }
-        hasUnknownFreePages = header.hasMagic && unknown.free.count < header.freelist.count
+        hasUnknownFreePages = header.isThere && unknown.free.count < header.freelist.count
         walk.note(unknown.free)
         try readLooseTrees(unknown, &walk)
     }
@@ -86,7 +63,6 @@ struct DamagedDatabase {
             tree.hasParent = walk.isReferred(to: root)
             loose.append(tree)
         }
-        faults += loose.count
     }
 
     /// Returns the rows of a tree that can be read.
@@ -115,6 +91,9 @@ struct DamagedDatabase {
         }
         return lost
     }
+
+    /// The name of the encoding of texts.
+    var encodingName: String { [2: "UTF-16le", 3: "UTF-16be"][pages.encoding] ?? "UTF-8" }
 
     /// Returns the tree of a table or an index; nil if the schema does not lead to it.
     func tree(of name: SQLName) -> DamagedTree? {

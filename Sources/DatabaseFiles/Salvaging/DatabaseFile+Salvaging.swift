@@ -92,6 +92,7 @@ extension DatabaseFile {
                 // Closing the file takes SQLite's locks away (howtocorrupt.html, 2.2), which guard it against nobody.
                 try DurableFile(at: new).syncContents()
             }
+            guard report.saved > 0 || report.isComplete else { throw nothingToRead(place) }
             try DurableFile(at: new).syncName()
             try interrupter.check()
             let aside = try replace(place, by: new)
@@ -100,51 +101,6 @@ extension DatabaseFile {
             onEvent?(.setAside(place.path, as: aside.path))
             return (report, aside)
         }
-    }
-
-    /// Reads the structure of the damaged file.
-    ///
-    /// - Returns: nil if it is not damaged.
-    func readDamaged(
-        _ file: DamagedFile, at place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter
-    ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
-        guard file.size > 0 || hasLog(place) else {
-            throw refusal(
-                .invalidCall, place, "is empty, so there is nothing to salvage", "Open it instead.")
-        }
-        let header = DatabaseHeader(try file.read(at: 0, count: 100))
-        if header.isOfNewerFormat { throw newerFormat(place) }
-        var journals: [String: DamagedFile] = [:]
-        for end in ["-wal", "-journal"] {
-            let url = place.appending(end: end)
-            if let status = try? url.status(), status.st_size > 0 { journals[end] = try DamagedFile(at: url) }
-        }
-        guard let damaged = try DamagedDatabase.read(file, besides: journals) else {
-            throw refusal(
-                .databaseFailed, place, "holds no row that can be read: it is encrypted, or was overwritten",
-                "If it is encrypted, pass its passphrase; if not, restore a backup.")
-        }
-        let history = try SchemaHistory(schema, configuration, interrupter)
-        guard let version = try history.version(of: damaged) else {
-            throw refusal(.invalidCall, place, "has no schema that is known", "Pass the app's migrations.")
-        }
-        // SQLite takes an empty file for a new database, and removes its log.
-        if damaged.faults == 0, file.size > 0, isIntact(place) { return nil }
-        return (damaged, history, version)
-    }
-
-    /// Asks SQLite about a file in which nothing was found to be wrong.
-    private func isIntact(_ place: URL) -> Bool {
-        let problems = try? CopyFile.withPrivateName(for: "salvage") { copy in
-            for end in ["", "-wal", "-journal"] {
-                guard (try? place.appending(end: end).status()) != nil else { continue }
-                try FileManager.default.copyItem(at: place.appending(end: end), to: copy.appending(end: end))
-            }
-            let queue = try DatabaseQueue(path: copy.path, configuration: configuration.forCopying())
-            defer { try? queue.close() }
-            return try queue.inDatabase { try IntegrityCheck($0, .full, limit: 1).problems }
-        }
-        return problems?.isEmpty == true
     }
 
     func refusal(

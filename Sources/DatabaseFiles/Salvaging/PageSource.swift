@@ -1,6 +1,4 @@
-/// The pages of a database that may be damaged, with what its journals change.
-///
-/// It trusts nothing in the file: the size of a page is tried if the header does not have one.
+/// The pages of a database that may be damaged, as its last committed transaction left them.
 final class PageSource {
     private let file: DamagedFile
     let pageSize: Int
@@ -11,21 +9,24 @@ final class PageSource {
     private let fileCount: Int
     /// The numbers of the pages that there are: those in the file, and those in a journal only.
     ///
-    /// A damaged journal may have a page of any number.
-    var numbers: [Int] { Array(1..<fileCount + 1) + overlay.pages.keys.filter { $0 > fileCount }.sorted() }
+    /// A damaged journal may say that there are any number.
+    var numbers: [Int] {
+        let inFile = min(fileCount, pageCount)
+        return Array(1..<inFile + 1) + (journal?.places.keys.filter { $0 > inFile }.sorted() ?? [])
+    }
     /// Pages that are elsewhere than in the file.
-    private let overlay: PageOverlay
+    private let journal: JournalPages?
     /// The number that SQLite has for the encoding of texts.
     let encoding: Int
 
-    init(_ file: DamagedFile, _ format: PageFormat, overlay: PageOverlay = .none) {
+    init(_ file: DamagedFile, _ format: PageFormat, _ journal: JournalPages?) {
         self.file = file
-        self.overlay = overlay
+        self.journal = journal?.pageSize == format.pageSize ? journal : nil
         pageSize = format.pageSize
         usableSize = format.pageSize - format.reserved
         encoding = format.encoding
         fileCount = (file.size + pageSize - 1) / pageSize
-        pageCount = max(fileCount, overlay.pages.keys.max() ?? 0)
+        pageCount = self.journal?.pageCount ?? fileCount
     }
 
     private var recent: [Int: [UInt8]] = [:]
@@ -39,8 +40,8 @@ final class PageSource {
         guard number >= 1, number <= pageCount else { return nil }
         if let page = recent[number] { return page }
         if recent.count > 64 { recent.removeAll(keepingCapacity: true) }
-        if let offset = overlay.pages[number] {
-            recent[number] = try overlay.file?.read(at: offset, count: pageSize) ?? []
+        if let place = journal?.places[number] {
+            recent[number] = try place.file.read(at: place.offset, count: pageSize)
         } else {
             guard number <= fileCount else { return nil }
             // Whoever goes on from a page to the next one mostly goes on.
@@ -61,7 +62,7 @@ final class PageSource {
             return
         }
         // A page that the disk cannot read, or that the file ends in, is left to the next time, when it is the first one.
-        for index in 0..<bytes.count / pageSize where overlay.pages[first + index] == nil {
+        for index in 0..<bytes.count / pageSize where journal?.places[first + index] == nil {
             recent[first + index] = Array(bytes[index * pageSize..<(index + 1) * pageSize])
         }
     }
@@ -92,49 +93,15 @@ final class PageSource {
         // The last page says that it is the last.
         return next == 0 ? bytes : nil
     }
-}
 
-/// How the pages of a database are to be read.
-struct PageFormat: Hashable {
-    var pageSize: Int
-    var reserved: Int
-    var encoding: Int
-}
-
-/// The fields of a database's header that are needed to read it (fileformat2.html, 1.3).
-struct DatabaseHeader {
-    static let magic = Array("SQLite format 3\0".utf8)
-
-    let hasMagic: Bool
-    /// The size of a page; nil if the field holds none.
-    let pageSize: Int?
-    let reserved: Int
-    /// The number that SQLite has for the encoding of texts.
-    let encoding: Int
-    let freelist: (first: Int, count: Int)
-    /// The number of pages that the file had; 0 if it is unknown.
-    let pageCount: Int
-    /// True if the header has all its constants: a file in another format, or an encrypted one, has not.
-    let isIntact: Bool
-    /// True if the file says that only newer versions of SQLite can read it.
-    let isOfNewerFormat: Bool
-
-    init(_ bytes: [UInt8]) {
-        hasMagic = bytes.starts(with: Self.magic)
-        let size = bytes.uint16(16).map { $0 == 1 ? 65_536 : $0 } ?? 0
-        pageSize = Self.pageSizes.contains(size) ? size : nil
-        let constants = bytes.count >= 100 && bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
-        let encoding = bytes.uint32(56) ?? 0
-        let isKnown = bytes.count >= 100 && (1...2).contains(bytes[18]) && (1...2).contains(bytes[19])
-        isIntact = hasMagic && pageSize != nil && constants && isKnown && (0...3).contains(encoding)
-        // A bit that has flipped changes one of both.
-        isOfNewerFormat =
-            hasMagic && constants && pageSize != nil && bytes[18] == bytes[19] && (3...9).contains(bytes[18])
-        reserved = constants && hasMagic && bytes[20] <= 32 ? Int(bytes[20]) : 0
-        self.encoding = (1...3).contains(encoding) && hasMagic ? encoding : 1
-        pageCount = hasMagic ? bytes.uint32(28) ?? 0 : 0
-        freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
+    /// Returns true if a sector is lost in one of the pages of a chain.
+    ///
+    /// - Parameter count: the number of bytes in the chain.
+    func hasSectorOfZeros(_ chain: [Int], count: Int) throws -> Bool {
+        var rest = count
+        return try chain.contains { number in
+            defer { rest -= usableSize - 4 }
+            return try page(number)?.hasSectorOfZeros(in: 0..<4 + min(rest, usableSize - 4)) ?? true
+        }
     }
-
-    static let pageSizes = [4096, 1024, 8192, 2048, 512, 16_384, 32_768, 65_536]
 }

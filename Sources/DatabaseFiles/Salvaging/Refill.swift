@@ -129,7 +129,7 @@ struct Refill {
     private func fill(
         _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion,
         _ table: inout SalvageReport.Table,
-        strictness: TableLayout.Strictness = .possible
+        strictness: TableLayout.Strictness = .stored
     ) throws -> Bool {
         try interrupter.check()
         var (fitting, others) = (0, 0)
@@ -151,10 +151,10 @@ struct Refill {
         return true
     }
 
-    /// Inserts the rows of pages that no root leads to, when they fit one table alone that has lost pages.
+    /// Inserts the rows of pages that no root leads to, if they can be those of one table alone that has lost pages.
     private mutating func fillWithLooseRows(_ shadows: Set<SQLName>) throws {
         var complete: Set<SQLName> = []
-        for layout in layouts where !layout.isIndex {
+        for layout in layouts {
             if lost[layout.name] == nil, let tree = damaged.tree(of: layout.name) {
                 lost[layout.name] = LostPlaces(tree.missing)
             }
@@ -162,10 +162,11 @@ struct Refill {
         }
         // The largest first, as others may be older copies of a part of them.
         for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
-            let all = try damaged.layouts(fitting: tree, among: layouts)
-            let fitting = all.filter { canHold($0, tree) }
-            if let layout = fitting.first, fitting.count == 1, isFilled(layout), !mayBeDeleted(tree),
-                !shadows.contains(layout.name), !complete.contains(layout.name)
+            let all = try damaged.layouts(fitting: tree, among: layouts, .possible)
+            let rivals = all.filter { !complete.contains($0.name) && canHold($0, tree) }
+            if let layout = rivals.first, rivals.count == 1, isFilled(layout), !mayBeDeleted(tree),
+                !shadows.contains(layout.name),
+                try !damaged.layouts(fitting: tree, among: [layout]).isEmpty
             {
                 let insertion = RowInsertion(layout, db)
                 var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)

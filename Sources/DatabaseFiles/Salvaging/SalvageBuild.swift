@@ -27,11 +27,11 @@ struct SalvageBuild {
         configuration.foreignKeysEnabled = false
         let queue = try CopyFile.open(at: url, like: original, configuration)
         defer { try? queue.close() }
-        // Nobody else has the file, and a crash leaves one that is removed.
+        // Texts stay as they are in the file. Nobody else has it, and a crash leaves one that is removed.
         try queue.inDatabase { db in
             try db.execute(
                 sql: """
-                    PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
+                    PRAGMA encoding = '\(damaged.encodingName)'; PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
                     PRAGMA main.cache_size = -16000
                     """)
         }

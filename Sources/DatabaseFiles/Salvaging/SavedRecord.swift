@@ -13,15 +13,19 @@ struct SavedRecord {
     let encoding: Int
     private(set) var values: [Value] = []
     private let end: Int
+    private let isTrusted: Bool
 
     /// Reads a record.
     ///
-    /// - Parameter range: the record's bytes.
-    /// - Returns: nil unless it has exactly the length that its header gives, and every text is one: what SQLite has written
-    ///   always is, and a header in which a bit has flipped hardly ever.
-    init?(_ bytes: [UInt8], in range: Range<Int>, encoding: Int) {
+    /// - Parameters:
+    ///   - range: the record's bytes.
+    ///   - isTrusted: true if nothing is wrong with the page that it is in. Then a text may be anything, as for SQLite.
+    /// - Returns: nil unless it has exactly the length that its header gives, and every text looks like one: what apps write
+    ///   nearly always does, and a header in which a bit has flipped hardly ever.
+    init?(_ bytes: [UInt8], in range: Range<Int>, encoding: Int, isTrusted: Bool) {
         self.bytes = bytes
         self.encoding = encoding
+        self.isTrusted = isTrusted
         end = range.upperBound
         var offset = range.lowerBound
         guard let length = bytes.varint(&offset, before: end), length <= Int64(range.count) else {
@@ -64,7 +68,7 @@ struct SavedRecord {
             let range = place..<place + Int(count)
             place = range.upperBound
             if type % 2 == 0 { return .blob(range) }
-            return isText(range) ? .text(range) : nil
+            return isTrusted || isText(range) ? .text(range) : nil
         default: return nil
         }
     }
@@ -128,7 +132,7 @@ struct SavedRecord {
 
 extension ArraySlice<UInt8> {
     /// True if the bytes are a text in UTF-8.
-    fileprivate var isUTF8: Bool {
+    var isUTF8: Bool {
         // What is none is replaced, and so has other bytes.
         return String(decoding: self, as: UTF8.self).utf8.elementsEqual(self)
     }

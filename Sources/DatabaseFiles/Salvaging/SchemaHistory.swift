@@ -72,7 +72,10 @@ struct SchemaHistory {
 
 extension DamagedDatabase {
     /// Returns the layouts that nearly all rows of a loose tree fit.
-    func layouts(fitting tree: DamagedTree, among layouts: [TableLayout]) throws -> [TableLayout] {
+    func layouts(
+        fitting tree: DamagedTree, among layouts: [TableLayout],
+        _ strictness: TableLayout.Strictness = .typical
+    ) throws -> [TableLayout] {
         var fits = [Int](repeating: 0, count: layouts.count)
         var total = 0
         // A sample is enough to tell.
@@ -80,7 +83,7 @@ extension DamagedDatabase {
             try forEachRow(in: leaf) { rowid, record in
                 total += 1
                 for (index, layout) in layouts.enumerated()
-                where layout.fits(record, rowid: rowid, .typical) { fits[index] += 1 }
+                where layout.fits(record, rowid: rowid, strictness) { fits[index] += 1 }
             }
         }
         // A few rows may be damaged.

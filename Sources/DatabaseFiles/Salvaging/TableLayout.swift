@@ -117,6 +117,8 @@ struct TableLayout {
         })
 
     enum Strictness {
+        /// The schema leads to the row, so it may be shorter than any that is known of the table.
+        case stored
         /// The values are some that SQLite can have stored in the columns.
         case possible
         /// The values have the types that the columns are declared with.
@@ -126,7 +128,7 @@ struct TableLayout {
     /// Returns true if a record can be a row of the table.
     func fits(_ record: SavedRecord, rowid: Int64?, _ strictness: Strictness) -> Bool {
         guard (rowid != nil) == hasRowid, record.values.count <= columns.count,
-            record.values.count >= fewestColumns
+            record.values.count >= (strictness == .stored ? 1 : fewestColumns)
         else { return false }
         // By their places: a copy of each column would count its name's references.
         for index in columns.indices {
@@ -160,7 +162,7 @@ extension Affinity {
         case (.real, .integer), (.real, .real): true
         // Dates, for instance.
         case (.numeric, .text): true
-        default: strictness == .possible
+        default: strictness != .typical
         }
     }
 }

@@ -38,8 +38,6 @@ struct DamagedTree {
     var leaves: [TreeLeaf] = []
     /// The places whose page is no page of this tree; the number is 0 if it is unknown, too.
     var missing: [TreeLeaf] = []
-    /// What is wrong with it, as far as that shows without reading its rows.
-    var faults = 0
     /// True if a page of another tree leads to its root.
     var hasParent = false
 
@@ -149,7 +147,6 @@ struct TreeWalk {
             func note(isReadable: Bool) {
                 gaps.append(
                     Gap(place: place, depth: depth, index: tree.leaves.count, isReadable: isReadable))
-                tree.faults += 1
             }
             // A hostile file leads to one page from everywhere.
             guard depth < 40, refusals[place.number, default: 0] < 4,
@@ -168,7 +165,6 @@ struct TreeWalk {
                 note(isReadable: isDeepEnough && !isPart)
                 continue
             }
-            tree.faults += page.brokenCells
             if page.isLeaf || !page.isTable { tree.leaves.append(place) }
             guard !page.isLeaf else { continue }
             // Where the children of its broken cells are is unknown.

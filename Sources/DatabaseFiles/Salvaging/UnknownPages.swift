@@ -18,7 +18,7 @@ struct UnknownPages {
     init(_ pages: PageSource, _ header: DatabaseHeader, except used: Set<Int>) throws {
         // A file that was cut off has lost some of them.
         let last = max(pages.pageCount, header.pageCount)
-        var next = header.hasMagic ? header.freelist.first : 0
+        var next = header.isThere ? header.freelist.first : 0
         while next != 0 {
             guard let trunk = try pages.page(next).flatMap({ pages.trunk($0, upTo: last) }),
                 free.insert(next).inserted
@@ -26,10 +26,13 @@ struct UnknownPages {
             free.formUnion(trunk.leaves)
             next = trunk.next
         }
-        hasWholeList = header.hasMagic && next == 0 && free.count == header.freelist.count
+        hasWholeList = header.isThere && next == 0 && free.count == header.freelist.count
         // SQLite never uses the page with the bytes of its locks.
         let lockPage = 0x4000_0000 / pages.pageSize + 1
-        for number in pages.numbers.dropFirst() where !used.contains(number) && !free.contains(number) {
+        // The end of the file may have been given back: SQLite goes by the header.
+        let end = header.hasCurrentPageCount ? header.pageCount : pages.pageCount
+        for number in pages.numbers.dropFirst()
+        where number <= end && !used.contains(number) && !free.contains(number) {
             guard let bytes = try pages.page(number) else { continue }
             if !hasWholeList, let trunk = pages.trunk(bytes, upTo: last), !trunk.leaves.isEmpty {
                 free.insert(number)

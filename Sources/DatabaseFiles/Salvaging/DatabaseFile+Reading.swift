@@ -1,0 +1,113 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+
+// SQLite comes first: what it reads is intact, and is left alone.
+extension DatabaseFile {
+    /// Reads the structure of the damaged file.
+    ///
+    /// - Returns: nil if it is not damaged.
+    func readDamaged(
+        _ file: DamagedFile, at place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter
+    ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
+        guard file.size > 0 || hasLog(place) else {
+            throw refusal(
+                .invalidCall, place, "is empty, so there is nothing to salvage", "Open it instead.")
+        }
+        if DatabaseHeader(try file.read(at: 0, count: 100)).isOfNewerFormat { throw newerFormat(place) }
+        var journals = try journals(of: place)
+        // SQLite takes an empty file for a new database, and removes its journals.
+        if file.size > 0 {
+            guard let own = try journalsOfDamaged(place, Set(journals.keys), interrupter) else { return nil }
+            journals = journals.filter { own.contains($0.key) }
+        }
+        guard let damaged = try DamagedDatabase.read(file, besides: journals) else {
+            throw nothingToRead(place)
+        }
+        let history = try SchemaHistory(schema, configuration, interrupter)
+        guard let version = try history.version(of: damaged) else {
+            throw refusal(.invalidCall, place, "has no schema that is known", "Pass the app's migrations.")
+        }
+        return (damaged, history, version)
+    }
+
+    func nothingToRead(_ place: URL) -> MigrationError {
+        refusal(
+            .databaseFailed, place, "holds no row that can be read: it is encrypted, or was overwritten",
+            "If it is encrypted, pass its passphrase; if not, restore a backup.")
+    }
+
+    /// Opens the journals in which something counts, by SQLite's rules.
+    func journals(of place: URL) throws -> [JournalKind: DamagedFile] {
+        var journals: [JournalKind: DamagedFile] = [:]
+        for kind in JournalKind.allCases {
+            let url = place.appending(end: kind.rawValue)
+            guard let status = try? url.status(), status.st_size > 0 else { continue }
+            let journal = try DamagedFile(at: url)
+            if try JournalPages.read([kind: journal]) != nil { journals[kind] = journal }
+        }
+        return journals
+    }
+
+    /// Finds out which journals belong to a damaged database.
+    ///
+    /// A database that is intact without a journal, and damaged with it, never had it: it is that of another database, or an
+    /// older one.
+    ///
+    /// - Returns: nil if the database is intact with all of them.
+    private func journalsOfDamaged(
+        _ place: URL, _ all: Set<JournalKind>, _ interrupter: Interrupter
+    ) throws -> Set<JournalKind>? {
+        if try isIntact(place, with: all, interrupter) { return nil }
+        let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
+        return try fewer.sorted { $0.count > $1.count }.first { try isIntact(place, with: $0, interrupter) }
+            ?? all
+    }
+
+    /// Asks SQLite about a copy of a database with some of its journals.
+    private func isIntact(
+        _ place: URL, with journals: Set<JournalKind>, _ interrupter: Interrupter
+    ) throws -> Bool {
+        try CopyFile.withPrivateName(for: "salvage") { copy in
+            for end in [""] + journals.map(\.rawValue) {
+                guard try copyReadable(place.appending(end: end), to: copy.appending(end: end)) else {
+                    return false
+                }
+            }
+            do {
+                let queue = try DatabaseQueue(path: copy.path, configuration: configuration.forCopying())
+                defer { try? queue.close() }
+                return try queue.inDatabase { try isIntact($0, interrupter) }
+            } catch let error as DatabaseError
+                where ![.SQLITE_FULL, .SQLITE_NOMEM, .SQLITE_INTERRUPT].contains(error.resultCode)
+            {
+                return false
+            }
+        }
+    }
+
+    private func isIntact(_ db: Database, _ interrupter: Interrupter) throws -> Bool {
+        var problems: [String] = []
+        try interrupter.allowInterrupts(of: db) {
+            // Most damage is found by the first, which is faster; the second one compares indexes with their tables.
+            for depth in [IntegrityCheck.Depth.quick, .full] where problems.isEmpty {
+                problems = try IntegrityCheck(db, depth, limit: 1).problems
+            }
+        }
+        return problems.isEmpty
+    }
+
+    /// Copies a file.
+    ///
+    /// - Returns: false if the disk cannot read all of it.
+    private func copyReadable(_ file: URL, to copy: URL) throws -> Bool {
+        do {
+            try FileManager.default.copyItem(at: file, to: copy)
+            return true
+        } catch {
+            guard Obstacle(error) == nil else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// The fields of a database's header that are needed to read it (fileformat2.html, 1.3).
+///
+/// Each field that is plausible is believed for itself, whatever the others are.
+struct DatabaseHeader {
+    static let magic = Array("SQLite format 3\0".utf8)
+
+    /// True if the file begins as databases do, so that a zero in a field is its value.
+    let isThere: Bool
+    /// The size of a page; nil if the field holds none.
+    let pageSize: Int?
+    let reserved: Int
+    /// The number that SQLite has for the encoding of texts; nil if the field holds none.
+    let encoding: Int?
+    let freelist: (first: Int, count: Int)
+    /// The number of pages that the database had.
+    let pageCount: Int
+    /// True if SQLite takes the number of pages for that of the last transaction.
+    let hasCurrentPageCount: Bool
+    /// True if the file says that only newer versions of SQLite can read it.
+    let isOfNewerFormat: Bool
+
+    init(_ bytes: [UInt8]) {
+        let size = bytes.uint16(16).map { $0 == 1 ? 65_536 : $0 } ?? 0
+        pageSize = Self.pageSizes.contains(size) ? size : nil
+        reserved = bytes.byte(20) ?? 0
+        encoding = bytes.uint32(56).flatMap { (1...3).contains($0) ? $0 : nil }
+        freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
+        pageCount = bytes.uint32(28) ?? 0
+        let constants = bytes.count >= 100 && bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
+        isThere = constants || bytes.count >= 100 && bytes.starts(with: Self.magic)
+        hasCurrentPageCount = isThere && pageCount > 0 && bytes.word(24) == bytes.word(92)
+        // A bit that has flipped changes one of both.
+        isOfNewerFormat =
+            bytes.starts(with: Self.magic) && constants && pageSize != nil && bytes[18] == bytes[19]
+            && (3...9).contains(bytes[18])
+    }
+
+    static let pageSizes = [4096, 1024, 8192, 2048, 512, 16_384, 32_768, 65_536]
+}
