@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Foundation
 import GRDB
@@ -151,5 +152,25 @@ struct SwappedPageTests {
         #expect(try salvaged.strings("SELECT text FROM note WHERE text NOT LIKE 'note %'") == [])
         #expect(report.unassigned == 50)
         try salvaged.close()
+    }
+
+    @Test("gives no row to a table that is likelier, if another one can have it")
+    func rivals() throws {
+        let path = folder.path("rivals.sqlite")
+        let schema = try SchemaMigrator(
+            tables: "CREATE TABLE typed(x INTEGER, y TEXT, z REAL); CREATE TABLE loose_(a, b TEXT, c);")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            for id in 1...40 {
+                let x: any DatabaseValueConvertible = id % 5 == 0 ? "x\(id)" : id
+                try db.execute(sql: "INSERT INTO typed VALUES (?, 'typed', 0.5)", arguments: [x])
+                try db.execute(sql: "INSERT INTO loose_ VALUES (?, 'loose', x'00')", arguments: ["a\(id)"])
+            }
+        }
+        try queue.close()
+        try DatabasePages(path: path).change { $0.replaceSubrange(100..<4_096, with: Data(count: 3_996)) }
+        let error = try failure { try DatabaseFile(path: path).salvage(into: schema) }
+        #expect(error.message.contains("holds no row that can be read"), "\(error)")
     }
 }

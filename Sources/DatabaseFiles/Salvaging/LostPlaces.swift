@@ -3,9 +3,12 @@ struct LostPlaces {
     /// The keys that can have been in each, by the first one, and the last key that any of those so far can have had.
     private let ranges: [(first: Int64, last: Int64)]
     let isEmpty: Bool
+    /// The pages that should be there.
+    let pages: Set<Int>
 
     init(_ places: [TreeLeaf]) {
         isEmpty = places.isEmpty
+        pages = Set(places.map(\.number))
         var last = Int64.min
         ranges = places.compactMap(\.possibleKeys).sorted { $0.lowerBound < $1.lowerBound }.map { keys in
             last = max(last, keys.upperBound)

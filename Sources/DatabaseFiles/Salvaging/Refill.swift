@@ -129,11 +129,12 @@ struct Refill {
     private func fill(
         _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion,
         _ table: inout SalvageReport.Table,
-        strictness: TableLayout.Strictness = .stored
+        strictness: TableLayout.Strictness = .stored, in places: LostPlaces? = nil
     ) throws -> Bool {
         try interrupter.check()
         var (fitting, others) = (0, 0)
         let unreadable = try damaged.forEachRow(in: leaf) { rowid, record in
+            if let places, let rowid, !places.hold(rowid...rowid) { return }
             guard layout.fits(record, rowid: rowid, strictness) else {
                 others += 1
                 return
@@ -163,14 +164,17 @@ struct Refill {
         // The largest first, as others may be older copies of a part of them.
         for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
             let all = try damaged.layouts(fitting: tree, among: layouts, .possible)
-            let rivals = all.filter { !complete.contains($0.name) && canHold($0, tree) }
-            if let layout = rivals.first, rivals.count == 1, isFilled(layout), !mayBeDeleted(tree),
-                !shadows.contains(layout.name),
+            if let layout = try owner(of: tree, all.filter { !complete.contains($0.name) }), isFilled(layout),
+                !mayBeDeleted(tree), !shadows.contains(layout.name),
                 try !damaged.layouts(fitting: tree, among: [layout]).isEmpty
             {
                 let insertion = RowInsertion(layout, db)
                 var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
-                for leaf in tree.leaves { try fill(leaf, layout, insertion, &table, strictness: .typical) }
+                // What an older page has beside these was moved to other pages since, or deleted.
+                let places = canHold(layout, tree) ? nil : lost[layout.name]
+                for leaf in tree.leaves {
+                    try fill(leaf, layout, insertion, &table, strictness: .typical, in: places)
+                }
                 self.tables[layout.name] = table
                 if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
                     found[layout.name, default: []].append((keys, LostPlaces(tree.missing)))
@@ -183,6 +187,19 @@ struct Refill {
                 }
             }
         }
+    }
+
+    /// Returns the table that a tree is a part of, if it can be a part of no other one.
+    ///
+    /// A page whose keys fit nowhere can be an older one of a table that leads to it, if the table has some of its rows, too:
+    /// they were moved when SQLite divided the page.
+    private func owner(of tree: DamagedTree, _ rivals: [TableLayout]) throws -> TableLayout? {
+        let holding = rivals.filter { canHold($0, tree) }
+        guard holding.isEmpty else { return holding.count == 1 ? holding[0] : nil }
+        guard rivals.count == 1, lost[rivals[0].name]?.pages.contains(tree.root) == true,
+            let own = damaged.tree(of: rivals[0].name), try damaged.share(tree, own)
+        else { return nil }
+        return rivals[0]
     }
 
     /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page, or beside what was

@@ -56,12 +56,21 @@ extension DamagedDatabase {
 
     /// Returns true if a page has a row that is in a tree, too: then one of them is an older copy.
     private func hasRow(of leaf: TreeLeaf, _ tree: DamagedTree) throws -> Bool {
-        func rows(in leaf: TreeLeaf) throws -> [(Int64, ArraySlice<UInt8>)] {
-            guard let page = try pages.tree(leaf.number) else { return [] }
-            return page.cells.map { ($0.rowid ?? 0, page.bytes[$0.local]) }
-        }
-        let own = Dictionary(try rows(in: leaf)) { first, _ in first }
+        let own = try Dictionary(rows(in: leaf)) { first, _ in first }
         return try tree.leaves.contains { try rows(in: $0).contains { own[$0.0] == $0.1 } }
+    }
+
+    /// Returns true if two trees share a row with its key.
+    func share(_ tree: DamagedTree, _ other: DamagedTree) throws -> Bool {
+        guard let keys = tree.keys else { return false }
+        var near = other
+        near.leaves.removeAll { $0.keys?.overlaps(keys) != true }
+        return try tree.leaves.contains { try hasRow(of: $0, near) }
+    }
+
+    private func rows(in leaf: TreeLeaf) throws -> [(Int64, ArraySlice<UInt8>)] {
+        guard let page = try pages.tree(leaf.number) else { return [] }
+        return page.cells.map { ($0.rowid ?? 0, page.bytes[$0.local]) }
     }
 }
 

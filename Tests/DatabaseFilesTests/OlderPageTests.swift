@@ -1,0 +1,43 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A database with older pages", .timed)
+struct OlderPageTests {
+    @Test("gets the rows back that are left of two leaves beside each other")
+    func neighbours() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("app.sqlite")
+        let schema = try SchemaMigrator(tables: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        func add(_ ids: some Sequence<Int>) throws {
+            try queue.write { db in
+                for id in ids {
+                    let text = "note \(id) " + String(repeating: "-", count: 400)
+                    try db.execute(sql: "INSERT INTO note VALUES (?, ?)", arguments: [id, text])
+                }
+            }
+        }
+        try add((1...20).map { $0 * 2 })
+        let older = try DatabasePages(path: path).read()
+        try add((1...20).map { $0 * 2 - 1 })
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        let root = try pages.root("note")
+        for index in [0, 1] {
+            let page = try pages.child(index, of: root)
+            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        // Of the rows in lost pages, those that were there before.
+        #expect(report.saved == 31, "\(report.debugDescription)")
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.integers("SELECT count(*) FROM note WHERE text LIKE 'note ' || id || ' %'") == [31])
+        #expect(try saved.integers("SELECT count(*) FROM note WHERE id <= 17 AND id % 2 = 0") == [8])
+    }
+}

@@ -1,0 +1,189 @@
+import AppMigrations
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A damaged database with journals", .timed)
+struct SalvagedJournalTests {
+    let folder: TemporaryFolder
+    let path: String
+    let schema: SchemaMigrator
+    private var pages: DatabasePages { DatabasePages(path: path) }
+    private var file: DatabaseFile { DatabaseFile(path: path) }
+    private var files: [String] { ["", "-wal", "-journal"].map { path + $0 } }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+        schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL, color TEXT NOT NULL);
+                CREATE INDEX folder_name ON folder(name);
+                """)
+    }
+
+    /// Makes a database, and leaves its files as a process does that is killed at the end of the body.
+    ///
+    /// - Returns: the first page of the index.
+    @discardableResult
+    private func make(_ settings: String, _ body: (Database) throws -> Void) throws -> Int {
+        let original = folder.path("original.sqlite")
+        let queue = try DatabaseQueue(path: original)
+        defer { try? queue.close() }
+        try queue.writeWithoutTransaction { try $0.execute(sql: settings) }
+        try schema.migrate(queue)
+        return try queue.writeWithoutTransaction { db in
+            let root = try Int.fetchOne(
+                db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'folder_name'")
+            try body(db)
+            for end in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: original + end) {
+                try FileManager.default.copyItem(atPath: original + end, toPath: path + end)
+            }
+            if db.isInsideTransaction { try db.rollback() }
+            return try #require(root)
+        }
+    }
+
+    private func addNotes(_ ids: ClosedRange<Int>, _ db: Database) throws {
+        for id in ids {
+            try db.execute(
+                sql: "INSERT INTO note VALUES (?, ?)",
+                arguments: [id, "note \(id) " + String(repeating: "-", count: 80)])
+        }
+    }
+
+    private func ids() throws -> [Int64] {
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
+        return try queue.integers("SELECT id FROM note WHERE text LIKE 'note ' || id || ' %' ORDER BY id")
+    }
+
+    private func contents() -> [Data?] { files.map { FileManager.default.contents(atPath: $0) } }
+
+    @Test("gets every row back that is in its log, whatever is left of its file")
+    func log() throws {
+        try make("PRAGMA journal_mode = WAL") { db in
+            try addNotes(1...400, db)
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            try addNotes(401...800, db)
+        }
+        try pages.change { $0.replaceSubrange(4_096..., with: Data(count: $0.count - 4_096)) }
+        _ = try file.salvage(into: schema)
+        let saved = try ids()
+        #expect(Set(401...800).isSubset(of: saved))
+        // The last page of the first ones is in the log, too.
+        #expect(saved.count >= 422)
+    }
+
+    @Test("is left alone if SQLite reads it with its log", arguments: [false, true])
+    func intactWithLog(isFirstPageOnly: Bool) throws {
+        try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            if !isFirstPageOnly { try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try addNotes(1...400, db)
+            try db.execute(sql: "CREATE TABLE other(x)")
+        }
+        try pages.change { $0.replaceSubrange(0..<4_096, with: Data(count: 4_096)) }
+        let before = contents()
+        let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
+        #expect(error.code == .invalidCall && error.message.contains("is not damaged"), "\(error)")
+        #expect(contents() == before)
+        #expect(try ids().count == 400)
+    }
+
+    @Test("gets no row back from pages that its log has cut off")
+    func shrunk() throws {
+        let root = try make(
+            "PRAGMA auto_vacuum = FULL; VACUUM; PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF"
+        ) { db in
+            for id in 1...400 {
+                try db.execute(sql: "INSERT INTO folder VALUES (?, 'folder', 'red')", arguments: [id])
+            }
+            try addNotes(1...400, db)
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE); DELETE FROM note WHERE id > 21")
+        }
+        try pages.erase(root)
+        let report = try file.salvage(into: schema)
+        #expect(try ids() == Array(1...21))
+        #expect(report.description == "421 entries were saved (folder: 400, note: 21).")
+    }
+
+    @Test("is rolled back first if a transaction was not completed", arguments: [false, true])
+    func hotJournal(isCut: Bool) throws {
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
+            try addNotes(1...100, db)
+            for id in 1...400 {
+                try db.execute(sql: "INSERT INTO folder VALUES (?, 'folder', 'red')", arguments: [id])
+            }
+            try db.beginTransaction()
+            try db.execute(sql: "UPDATE note SET text = 'never' WHERE id <= 100")
+            try addNotes(101...3_000, db)
+        }
+        #expect(FileManager.default.fileExists(atPath: path + "-journal"))
+        try pages.erase(root)
+        // A later part of the journal that was not written in full counts for nothing.
+        if isCut {
+            try DatabasePages(path: path + "-journal").change { $0 += Data(repeating: 7, count: 900) }
+        }
+        let report = try file.salvage(into: schema)
+        #expect(try ids() == Array(1...100))
+        #expect(report.description == "500 entries were saved (folder: 400, note: 100).")
+    }
+
+    @Test("is saved without a journal with which it is damaged, and without which it is intact")
+    func olderJournal() throws {
+        var old: Data?
+        try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
+            try addNotes(1...100, db)
+            try db.beginTransaction()
+            try addNotes(101...3_000, db)
+            old = FileManager.default.contents(atPath: folder.path("original.sqlite-journal"))
+            try db.commit()
+            try db.execute(sql: "INSERT INTO folder SELECT id, 'folder', 'red' FROM note")
+        }
+        try #require(old).write(to: URL(fileURLWithPath: path + "-journal"))
+        _ = try file.salvage(into: schema)
+        #expect(try ids().count == 3_000)
+    }
+
+    @Test("gets exactly the rows back that SQLite reads, whatever is left of its log", arguments: 1..<13)
+    func leftOfLog(part: Int) throws {
+        let root = try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            for id in 1...300 {
+                try db.execute(sql: "INSERT INTO folder VALUES (?, 'folder', 'red')", arguments: [id])
+            }
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            for first in stride(from: 1, to: 200, by: 10) {
+                try db.inTransaction {
+                    try addNotes(first...first + 9, db)
+                    try db.execute(sql: "DELETE FROM note WHERE id % 7 = ?", arguments: [first % 7])
+                    return .commit
+                }
+            }
+        }
+        try pages.erase(root)
+        let log = DatabasePages(path: path + "-wal")
+        let size = try log.read().count
+        try log.change { data in
+            let place = size * part / 13
+            if part % 2 == 0 { data = data.prefix(place) } else { data[place] ^= 1 }
+        }
+        let expected = try idsBySQLite()
+        _ = try file.salvage(into: schema)
+        #expect(try ids() == expected)
+    }
+
+    /// The keys of the notes in a copy with all journals.
+    private func idsBySQLite() throws -> [Int64] {
+        let copy = folder.path("copy.sqlite")
+        for end in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + end, toPath: copy + end) }
+        let queue = try DatabaseQueue(path: copy)
+        defer { try? queue.close() }
+        return try queue.integers("SELECT id FROM note ORDER BY id")
+    }
+}
