@@ -62,7 +62,7 @@ extension DatabaseFile {
         let places = places()
         guard let here = places.first, here.url.path == DatabasePlace(path)?.url.path else { return false }
         let look = try look(at: places)
-        guard [.marked, .markedEmpty].contains(look[0].state) else { return false }
+        guard [.moved, .marked, .markedEmpty].contains(look[0].state) else { return false }
         removeSecondNames(of: places)
         finish(MoveDecision(look.map(\.state)), places)
         return true

@@ -21,7 +21,7 @@ extension DatabaseFile {
             try protect(old, asIn: new.deletingLastPathComponent())
             try willChange(.mark)
             let connection = try SoleConnection(
-                to: old, configuration, marking: true, waitingFor: limit, interrupter)
+                to: old, configuration, movingTo: new, waitingFor: limit, interrupter)
             defer { connection.close() }
             // What is left there of a database that is gone is not this one's.
             try setOrphansAside(of: new)
@@ -82,7 +82,7 @@ extension DatabaseFile {
             defer { try? copy.close() }
             try copy.withDurableCommits(waitingUpTo: limit) {
                 try connection.queue.backup(to: copy, pagesPerStep: 1_000) { _ in try interrupter.check() }
-                try copy.write { db in try MoveMark.write(source: FileIdentity(of: old), db) }
+                try copy.write { db in try MoveMark.write(movedTo: new, source: FileIdentity(of: old), db) }
             }
             try check(copy, against: connection.queue)
             try copy.close()
@@ -93,7 +93,8 @@ extension DatabaseFile {
             try DurableFile(at: new).syncName()
         } catch {
             try? FileManager.default.removeItem(at: partial)
-            throw error
+            // It is the new place that is full.
+            throw Obstacle(error)?.code == .diskFull ? failure(error, at: new.path) : error
         }
     }
 
@@ -129,7 +130,7 @@ extension DatabaseFile {
             }
             if let state, let connection {
                 // Another process may have written to it since the decision.
-                let found = try connection.queue.inDatabase { try DatabasePlace.Contents($0).state }
+                let found = try connection.queue.inDatabase { try DatabasePlace.Contents($0).state(at: url) }
                 guard found == state else { throw ChangedMeanwhile() }
             }
             let aside = Self.asideName(of: url)

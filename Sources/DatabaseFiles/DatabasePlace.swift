@@ -71,12 +71,13 @@ extension DatabasePlace {
         /// True if it has no table, no ledger and no record.
         let isEmpty: Bool
 
-        var state: PlaceState {
-            switch (mark != nil, isEmpty) {
-            case (true, false): .marked
-            case (true, true): .markedEmpty
-            case (false, true): .empty
-            case (false, false): .data
+        /// Returns the state of the database at a place.
+        func state(at url: URL) -> PlaceState {
+            switch (mark, isEmpty) {
+            case (let mark?, false): mark.isComplete(at: url) ? .moved : .marked
+            case (_?, true): .markedEmpty
+            case (nil, true): .empty
+            case (nil, false): .data
             }
         }
 
@@ -134,7 +135,7 @@ extension DatabasePlace {
     ) throws -> (state: PlaceState, mark: MoveMark?, problem: (any Error)?) {
         do {
             let contents = try contents(configuration, waitingFor: limit)
-            return (contents.state, contents.mark, nil)
+            return (contents.state(at: url), contents.mark, nil)
         } catch let error where error.saysThatFileIsUnreadable {
             return (.unreadable, nil, error)
         }

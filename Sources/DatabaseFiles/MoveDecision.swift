@@ -6,7 +6,9 @@ enum PlaceState: Equatable, CaseIterable {
     case empty
     /// A database with any of them, with rows or without.
     case data
-    /// A database that carries the mark of a move, and holds something else.
+    /// A database that carries the mark of a complete move, and holds something else.
+    case moved
+    /// A database that carries the mark of a move that may not be complete, and holds something else.
     case marked
     /// A database that carries the mark of a move alone.
     case markedEmpty
@@ -26,7 +28,8 @@ enum PlaceState: Equatable, CaseIterable {
 /// | places | decision |
 /// | --- | --- |
 /// | the first one has the mark | it is the database; what stands elsewhere is ignored |
-/// | an old one has it | what stands at older places is ignored; beside newer ones only its data counts, as its move may not be complete |
+/// | an old one has it, of a complete move | it is the database; what stands elsewhere is ignored, or gives way: an older version made it |
+/// | an old one has it, of a move that may not be complete | what stands at older places is ignored; beside newer ones only its data counts |
 /// | one cannot be read, beside another | the app has to choose |
 /// | two have data | the app has to choose |
 /// | one has data | it is the database, and those without data give way |
@@ -46,11 +49,12 @@ enum MoveDecision: Equatable {
 
     init(_ states: [PlaceState]) {
         let places = states.indices.filter { states[$0] != .missing }
-        let end = states.firstIndex { $0 == .marked || $0 == .markedEmpty } ?? states.endIndex
+        let end = states.firstIndex { [.moved, .marked, .markedEmpty].contains($0) } ?? states.endIndex
         let candidates = places.filter { $0 <= end }
         let rest = places.filter { $0 > end }
         let unreadable = candidates.filter { states[$0] == .unreadable }
-        let data = candidates.filter { states[$0] == .data || states[$0] == .marked }
+        let moved = candidates.filter { states[$0] == .moved }
+        let data = moved.isEmpty ? candidates.filter { [.data, .marked].contains(states[$0]) } : moved
         if end != 0, !unreadable.isEmpty {
             self = .unreadable(unreadable)
         } else if data.count > 1 {

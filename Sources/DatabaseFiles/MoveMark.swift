@@ -21,26 +21,38 @@ struct MoveMark: Equatable {
 
     /// The identity of the file that was copied; nil if the file itself was moved.
     let source: FileIdentity?
+    /// The place to which it was moved; nil if an earlier version of the package has noted none.
+    private let destination: String?
 
     /// Reads the note; nil if there is none.
     init?(_ db: Database) throws {
         guard try db.hasTable(Self.table) else { return nil }
         let row = try Row.fetchOne(
-            db, sql: "SELECT source FROM \(Self.table.inMain) ORDER BY rowid DESC LIMIT 1")
+            db, sql: "SELECT * FROM \(Self.table.inMain) ORDER BY rowid DESC LIMIT 1")
         guard let row else { return nil }
-        source = String.fromDatabaseValue(row[0]).map(FileIdentity.init(text:))
+        source = (row["source"] as DatabaseValue?).flatMap(String.fromDatabaseValue).map(
+            FileIdentity.init(text:))
+        destination = (row["destination"] as DatabaseValue?).flatMap(String.fromDatabaseValue)
+    }
+
+    /// Returns true if the file stands where the move was to bring it: then the move is complete.
+    func isComplete(at url: URL) -> Bool { destination == Self.stablePath(of: url) }
+
+    /// The path without what changes when an app is installed again, or its container is moved.
+    private static func stablePath(of url: URL) -> String {
+        url.pathComponents.filter { UUID(uuidString: $0) == nil }.joined(separator: "/")
     }
 
     /// Writes the note, inside a transaction.
-    static func write(source: FileIdentity? = nil, _ db: Database) throws {
+    static func write(movedTo url: URL, source: FileIdentity? = nil, _ db: Database) throws {
         try db.execute(
             sql: """
-                CREATE TABLE IF NOT EXISTS \(table.inMain)(date TEXT NOT NULL, source TEXT);
-                DELETE FROM \(table.inMain)
+                DROP TABLE IF EXISTS \(table.inMain);
+                CREATE TABLE \(table.inMain)(date TEXT NOT NULL, source TEXT, destination TEXT NOT NULL)
                 """)
         try db.execute(
-            sql: "INSERT INTO \(table.inMain) VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?)",
-            arguments: [source?.text])
+            sql: "INSERT INTO \(table.inMain) VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?)",
+            arguments: [source?.text, stablePath(of: url)])
     }
 }
 

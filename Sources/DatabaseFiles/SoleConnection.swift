@@ -15,10 +15,11 @@ final class SoleConnection {
 
     /// Opens a database and locks it.
     ///
-    /// - Parameter mark: true to note in the database, for good, that it is being moved.
+    /// - Parameter destination: the place that is noted in the database, for good, as the one to which it is being moved.
     /// - Throws: `DatabaseError`, which is busy when the time is over.
     init(
-        to url: URL, _ configuration: Configuration, marking mark: Bool = false, waitingFor limit: Duration,
+        to url: URL, _ configuration: Configuration, movingTo destination: URL? = nil,
+        waitingFor limit: Duration,
         _ interrupter: Interrupter
     ) throws {
         self.interrupter = interrupter
@@ -29,7 +30,7 @@ final class SoleConnection {
             try DatabaseQueue(path: url.path, configuration: configuration)
         }
         do {
-            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try lock(marking: mark) }
+            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try lock(movingTo: destination) }
         } catch {
             try? queue.close()
             throw error
@@ -40,7 +41,7 @@ final class SoleConnection {
         try? queue.close()
     }
 
-    private func lock(marking mark: Bool) throws {
+    private func lock(movingTo destination: URL?) throws {
         try queue.inDatabase { db in
             // An interrupt may come before the last statement.
             defer { db.rollbackIfOpen() }
@@ -49,9 +50,11 @@ final class SoleConnection {
                 // Leaves WAL mode only for the last connection (pragma.html, journal_mode).
                 try db.execute(sql: "PRAGMA main.locking_mode = NORMAL; PRAGMA main.journal_mode = DELETE")
                 try checkJournal(db)
-                if mark {
+                if let destination {
                     try db.withDurableCommits(waitingUpTo: .zero) {
-                        try db.withWriteTransaction(waitingUpTo: .zero) { try MoveMark.write(db) }
+                        try db.withWriteTransaction(waitingUpTo: .zero) {
+                            try MoveMark.write(movedTo: destination, db)
+                        }
                     }
                 }
                 // In the normal mode, so that a failure leaves no lock behind: in the exclusive mode a shared one

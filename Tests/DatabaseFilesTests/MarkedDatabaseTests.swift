@@ -68,6 +68,27 @@ struct MarkedDatabaseTests {
         #expect(try empty.tables() == ["app_migrations_moved"])
     }
 
+    @Test("that was moved there and back is the database, whatever older versions have made since")
+    func thereAndBack() throws {
+        try make(old, "a")
+        try file().openQueue().close()
+        let back = DatabaseFile(path: old, movedFrom: [new], onEvent: log.note)
+        try back.openQueue().close()
+        // Two downgrades: to the version that has it in the new folder, and to the one before.
+        try file().openQueue().close()
+        try make(old, "older build")
+        #expect(try notes(back.openQueue()) == ["a"])
+        guard
+            case .setAside(_, let aside) = log.events.first(where: {
+                if case .setAside = $0 { true } else { false }
+            })
+        else {
+            Issue.record("nothing was set aside")
+            return
+        }
+        #expect(try notes(DatabaseQueue(path: aside)) == ["older build"])
+    }
+
     @Test("that was copied stays the database, emptied after a kill before the old file was removed")
     func emptiedCopy() throws {
         try make(old, "a")

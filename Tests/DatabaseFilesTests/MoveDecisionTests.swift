@@ -21,6 +21,13 @@ struct MoveDecisionTests {
             ([.marked, .leftover], .keep(0, settingAside: [], removing: [1], ignoring: [])),
             ([.empty, .marked], .keep(1, settingAside: [0], removing: [], ignoring: [])),
             ([.data, .marked], .two([0, 1])),
+            ([.moved, .ignored], .keep(0, settingAside: [], removing: [], ignoring: [1])),
+            ([.data, .moved], .keep(1, settingAside: [0], removing: [], ignoring: [])),
+            (
+                [.data, .empty, .moved, .ignored],
+                .keep(2, settingAside: [0, 1], removing: [], ignoring: [3])
+            ),
+            ([.unreadable, .moved], .unreadable([0])),
             ([.markedEmpty, .ignored], .keep(0, settingAside: [], removing: [], ignoring: [1])),
             ([.data, .markedEmpty], .keep(0, settingAside: [1], removing: [], ignoring: [])),
             ([.empty, .markedEmpty, .ignored], .keep(1, settingAside: [0], removing: [], ignoring: [2])),
@@ -41,13 +48,15 @@ struct MoveDecisionTests {
             for second in PlaceState.allCases {
                 for third in PlaceState.allCases {
                     let states = [first, second, third]
-                    let mark = states.firstIndex { $0 == .marked || $0 == .markedEmpty } ?? states.endIndex
+                    let mark =
+                        states.firstIndex { [.moved, .marked, .markedEmpty].contains($0) } ?? states.endIndex
                     switch MoveDecision(states) {
                     case .keep(let kept, let aside, let removed, let ignored):
                         #expect(kept <= mark)
                         #expect(
                             aside.allSatisfy {
                                 $0 <= mark && [.empty, .markedEmpty].contains(states[$0])
+                                    || mark < 3 && $0 < mark && states[mark] == .moved
                                     || states[$0] == .leftover || states[$0] == .ignored
                             })
                         #expect((removed + ignored).allSatisfy { $0 > mark })

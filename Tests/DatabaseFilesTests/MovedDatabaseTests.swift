@@ -537,7 +537,8 @@ struct MovedDatabaseTests {
             let file = DatabaseFile(path: folder.path("disk/app.sqlite"), movedFrom: [old])
             let error = try refusal(file)
             #expect(error.code == .diskFull)
-            #expect(error.message == "\(old): database or disk is full (SQLite 13).")
+            #expect(
+                error.message == "\(folder.path("disk/app.sqlite")): database or disk is full (SQLite 13).")
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: folder.path("disk"))
                     == ["app.sqlite.move.lock"])

@@ -52,7 +52,7 @@ extension DatabaseFile {
             damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
             progress: progress)
         return try withUnfinishedFile(for: newPlace()) { new in
-            var report = try build.make(at: new, like: setAside, configuration, marked: false)
+            var report = try build.make(at: new, like: setAside, configuration, home: nil)
             let added = try add(new, schema, database, interrupter)
             report.tables = report.tables.map { table in
                 var table = table

@@ -83,11 +83,9 @@ extension DatabaseFile {
             damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
             progress: progress)
         // A database at an old path is marked when it is moved.
-        let isHere = try place.path == newPlace().path
+        let home = try place.path == newPlace().path && !oldPaths.isEmpty ? place : nil
         return try withUnfinishedFile(for: place) { new in
-            var report = try build.make(
-                at: new, like: place, configuration, marked: isHere && !oldPaths.isEmpty
-            ) {
+            var report = try build.make(at: new, like: place, configuration, home: home) {
                 try protect(new, asIn: place.deletingLastPathComponent())
                 // Closing the file takes SQLite's locks away (howtocorrupt.html, 2.2), which guard it against nobody.
                 try DurableFile(at: new).syncContents()

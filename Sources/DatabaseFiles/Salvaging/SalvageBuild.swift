@@ -16,11 +16,11 @@ struct SalvageBuild {
     ///
     /// - Parameters:
     ///   - original: the file whose permissions the new one gets.
-    ///   - marked: true to note in it that it is where it belongs, if the damaged one's note cannot be read.
+    ///   - home: where it belongs, which is noted in it if the damaged one's note cannot be read; nil to note nothing.
     ///   - sync: puts on the disk what the file has so far. It runs on another thread, while indexes are made and then while
     ///     the complete file is checked.
     func make(
-        at url: URL, like original: URL, _ configuration: Configuration, marked: Bool,
+        at url: URL, like original: URL, _ configuration: Configuration, home: URL?,
         syncing sync: @escaping @Sendable () throws -> Void = {}
     ) throws -> SalvageReport {
         var configuration = configuration
@@ -43,7 +43,7 @@ struct SalvageBuild {
             try db.inTransaction(.immediate) {
                 var refill = Refill(db, from: damaged, version.layouts, interrupter, progress)
                 try refill.run(syncing: sync)
-                if try marked && MoveMark(db) == nil { try MoveMark.write(db) }
+                if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 return .commit
             }
