@@ -85,6 +85,14 @@ struct PageFormatTests {
         #expect(try queue.strings("PRAGMA encoding") == [encoding])
     }
 
+    @Test("gets its texts back in their encoding if the header gives another one", arguments: [2, 3])
+    func otherEncoding(wrong: UInt8) throws {
+        let schema = try notes()
+        try make(rows: 300, schema)
+        try change { $0[59] = wrong }
+        _ = try expectAllRows(300, schema)
+    }
+
     @Test("gets its rows back when the size of its pages is another one", arguments: [512, 8_192, 32_768])
     func pageSize(wrong: Int) throws {
         let schema = try notes()

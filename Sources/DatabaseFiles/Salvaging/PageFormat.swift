@@ -112,21 +112,18 @@ private struct TextEncodings {
 
     init(_ texts: [ArraySlice<UInt8>]) { self.texts = texts }
 
-    /// Returns the number that SQLite has for the encoding.
+    /// Returns the number that SQLite has for the encoding: that of most texts.
     ///
-    /// - Parameter stated: the one that the header gives; nil if it gives none. It is believed unless most texts contradict it.
+    /// - Parameter stated: the one that the header gives, which decides if nothing else does; nil if it gives none.
     func encoding(stated: Int?) -> Int {
-        let candidates = stated.map { [$0] } ?? []
-        if let stated = candidates.first(where: { texts.isEmpty || support(of: $0) * 2 > texts.count }) {
-            return stated
-        }
-        if support(of: 1) * 2 > texts.count || support(of: 2) == 0 { return 1 }
-        return isBigEndian ? 3 : 2
+        // A text in UTF-16 hardly ever is one in UTF-8, where half of the texts have an even number of bytes.
+        let (utf8, utf16) = (texts.count(where: Self.isUTF8), texts.count { $0.count % 2 == 0 })
+        if utf8 == utf16, let stated { return stated }
+        if utf8 >= utf16 { return 1 }
+        return stated.flatMap { $0 > 1 ? $0 : nil } ?? (isBigEndian ? 3 : 2)
     }
 
-    private func support(of encoding: Int) -> Int {
-        texts.count { text in encoding == 1 ? text.isUTF8 && !text.contains(0) : text.count % 2 == 0 }
-    }
+    private static func isUTF8(_ text: ArraySlice<UInt8>) -> Bool { text.isUTF8 && !text.contains(0) }
 
     /// True if the first of two bytes varies less: it says in which script a letter is.
     private var isBigEndian: Bool {
