@@ -39,7 +39,8 @@ public struct DatabaseFile: Sendable {
     public enum DamagedFileRule: Sendable {
         /// Throws `MigrationError.Code.damagedDatabase`, whose advice is to repair, and changes nothing.
         case refuse
-        /// Salvages the file, as ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
+        /// Salvages the file into the tables of a `SchemaMigrator` or of GRDB's `DatabaseMigrator`, as
+        /// ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
         ///
         /// ``DatabaseFile/Event/salvaged(_:)`` says which rows were saved.
         case salvage(into: any SalvageTarget)

@@ -54,7 +54,7 @@ struct GRDBSet: MigrationSet {
 
     func traces(in damaged: DamagedDatabase) throws -> [SavedLedger.Trace] {
         try damaged.traces(of: OwnTables.ofGRDB, .whole, Self.row)
-            + damaged.looseTraces(of: self, Self.row)
+            + damaged.looseTraces(of: Set(versions), Self.row)
     }
 
     /// Reads a row of the table, or an entry of its index.

@@ -32,6 +32,8 @@ struct SavedLedger {
     init(_ all: [Trace], of migrations: any MigrationSet) throws {
         var traces = try all.filter { try !migrations.known(among: Set($0.rows.keys)).isEmpty }
         if traces.isEmpty { traces = Self.agreeing(all.filter(\.isRooted)) }
+        // Other pages may be out of date.
+        if traces.contains(where: { $0.completeness == .whole }) { traces.removeAll { !$0.isRooted } }
         let rows = traces.reduce(into: [:]) { rows, trace in rows.merge(trace.rows) { max($0, $1) } }
         versions = rows.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
         completeness = rows.isEmpty ? .partial : traces.map(\.completeness).max() ?? .partial
@@ -62,7 +64,8 @@ extension DamagedDatabase {
         {
             entry in tree(of: entry.name).flatMap { $0.isTable == (entry.type == "table") ? $0 : nil }
         }
-        return try trees.map { tree in
+        // The pages of a large table may be in their place.
+        return try trees.filter { $0.leaves.count < 1_000 }.map { tree in
             var trace = SavedLedger.Trace(
                 isRooted: true,
                 completeness: tree.missing.isEmpty && tree.faults == 0 ? completeness : .partial)
@@ -81,23 +84,27 @@ extension DamagedDatabase {
     }
 
     /// Finds pages of a ledger among those that nothing leads to: each row names a version, and most of them a known one.
-    func looseTraces(of migrations: any MigrationSet, _ row: LedgerRow) throws -> [SavedLedger.Trace] {
+    func looseTraces(of known: Set<String>, _ row: LedgerRow) throws -> [SavedLedger.Trace] {
         try loose.compactMap { tree in
             var trace = SavedLedger.Trace(
                 isRooted: false, completeness: tree.missing.isEmpty ? .latest : .partial)
-            do {
-                for leaf in tree.leaves {
+            var count = 0
+            for leaf in tree.leaves {
+                do {
                     let lost = try forEachRow(in: leaf) { rowid, record in
-                        guard let (version, row) = row(rowid, record) else { throw OtherRow() }
+                        // An index of texts may be large, and its entries look alike.
+                        guard let (version, row) = row(rowid, record), count > 0 || trace.rows.count < 16
+                        else { throw OtherRow() }
                         trace.rows[version] = row
+                        if known.contains(version) { count += 1 }
                     }
                     if lost > 0 { trace.completeness = .partial }
+                } catch is OtherRow {
+                    return nil
                 }
-            } catch is OtherRow {
-                return nil
+                guard count * 2 > trace.rows.count else { return nil }
             }
-            return try migrations.known(among: Set(trace.rows.keys)).count * 2 > trace.rows.count
-                ? trace : nil
+            return trace
         }
     }
 }

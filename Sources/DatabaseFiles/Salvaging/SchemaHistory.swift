@@ -103,19 +103,37 @@ struct SchemaHistory {
     /// Of several, it is the one that the ledger says, or if later versions may be lost there, the latest, so that no
     /// migration runs twice.
     private func likelyVersion(of damaged: DamagedDatabase, _ ledger: SavedLedger) throws -> Entry? {
-        if ledger.completeness == .partial, let (table, column) = try strangeColumn(in: damaged) {
+        let last = migrations.versions.lastIndex(where: Set(ledger.versions).contains)
+        let isLatest = ledger.completeness > .partial
+        let hasTables = damaged.entries.contains { $0.type == "table" }
+        // Rows alone say little.
+        if isLatest, !hasTables, let last { return entries[last] }
+        if !isLatest, let (table, column) = try strangeColumn(in: damaged) {
             throw newerThanThisProcess("with a column \(column) of \(table)")
         }
-        let hasWholeSchema = try damaged.hasWholeSchema()
-        let last = migrations.versions.lastIndex(where: Set(ledger.versions).contains)
+        let isWhole = try !isLatest && damaged.hasWholeSchema()
         var best: (entry: Entry, score: Int)?
         for entry in entries.dropFirst(last ?? 0) {
-            let score = try fit(of: damaged, to: entry, hasWholeSchema)
-            if score > best?.score ?? .min || score == best?.score && ledger.completeness == .partial {
-                best = (entry, score)
-            }
+            let score =
+                try hasTables
+                ? fit(of: damaged.entries, isWhole, to: entry)
+                : fit(of: damaged.loose, in: damaged, to: entry)
+            if score > best?.score ?? .min || score == best?.score && !isLatest { best = (entry, score) }
         }
         return best?.entry
+    }
+
+    /// Returns the number of objects that a version has, too, and if the damaged schema is whole, without those that only
+    /// the version has.
+    private func fit(of objects: [DamagedDatabase.Entry], _ isWhole: Bool, to entry: Entry) -> Int {
+        let same = objects.count { $0.sql != nil && entry.definitions[$0.name] == $0.sql }
+        let names = Set(objects.map(\.name))
+        return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
+    }
+
+    /// Returns the number of trees whose rows fit a table of a version.
+    private func fit(of trees: [DamagedTree], in damaged: DamagedDatabase, to entry: Entry) throws -> Int {
+        try trees.prefix(1_000).count { try !damaged.layouts(fitting: $0, among: entry.layouts).isEmpty }
     }
 
     /// Returns a column that the damaged schema describes, and that a known table has in no version.
@@ -133,17 +151,6 @@ struct SchemaHistory {
             }
         }
         return nil
-    }
-
-    private func fit(of damaged: DamagedDatabase, to entry: Entry, _ isWhole: Bool) throws -> Int {
-        guard damaged.entries.contains(where: { $0.type == "table" }) else {
-            return try damaged.loose.prefix(1_000).count {
-                try !damaged.layouts(fitting: $0, among: entry.layouts).isEmpty
-            }
-        }
-        let same = damaged.entries.count { $0.sql != nil && entry.definitions[$0.name] == $0.sql }
-        let names = Set(damaged.entries.map(\.name))
-        return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
     }
 }
 

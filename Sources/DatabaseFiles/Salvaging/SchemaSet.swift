@@ -34,7 +34,7 @@ struct SchemaSet: MigrationSet {
         }
         // Other tools write no details.
         let details = try damaged.traces(of: Self.details, .latest, Self.detail)
-        let loose = try damaged.looseTraces(of: self, Self.detail)
+        let loose = try damaged.looseTraces(of: Set(versions), Self.detail)
         return ledger + details + loose
     }
 
