@@ -67,6 +67,7 @@ let package = Package(
                 "AppMigrations",
                 "CMigrationSQLite",
                 "CMigrationSystem",
+                "GRDBMigrations",
                 "MigrationDiagnostics",
                 "SchemaMigrations",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -259,8 +260,8 @@ let package = Package(
         .testTarget(
             name: "DatabaseFilesTests",
             dependencies: [
-                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
-                "TestTraits",
+                "AppMigrations", "DatabaseFiles", "GRDBMigrations", "MigrationTesting", "SchemaMigrations",
+                "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

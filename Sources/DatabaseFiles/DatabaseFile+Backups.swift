@@ -15,7 +15,7 @@ extension DatabaseFile {
     /// }
     /// ```
     ///
-    /// - Parameter folder: the migrator's `SchemaOptions.backupFolder`.
+    /// - Parameter folder: the `backupFolder` of the `SchemaOptions`, or of the schema step by GRDB's migrator.
     /// - Throws: `MigrationError`, when one of them is locked by another process, for instance. A copy that cannot be
     ///   read is among them, with its ``FoundDatabase/problem``.
     public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
@@ -36,7 +36,7 @@ extension DatabaseFile {
     /// Puts a copy in the place of a damaged database, which stays beside it under a dated name.
     ///
     /// Call it with every connection to the database closed. The copy itself stays where it is. For a database that can be
-    /// opened, use `SchemaMigrator.restore(_:to:)`.
+    /// opened, use `SchemaMigrator.restore(_:to:)`, or GRDB's `backup(to:)`.
     ///
     /// - Parameter backup: the path of one of the ``foundBackups(in:)``.
     /// - Returns: the damaged file.

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 public import GRDB
 import MigrationDiagnostics
-public import SchemaMigrations
+import SchemaMigrations
 
 /// A SQLite database file that several processes may open at the same time, and that may have been elsewhere before.
 ///
@@ -39,10 +39,11 @@ public struct DatabaseFile: Sendable {
     public enum DamagedFileRule: Sendable {
         /// Throws `MigrationError.Code.damagedDatabase`, whose advice is to repair, and changes nothing.
         case refuse
-        /// Salvages the file, as ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
+        /// Salvages the file into the tables of a `SchemaMigrator` or of GRDB's `DatabaseMigrator`, as
+        /// ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
         ///
         /// ``DatabaseFile/Event/salvaged(_:)`` says which rows were saved.
-        case salvage(into: SchemaMigrator)
+        case salvage(into: any SalvageTarget)
     }
 
     /// Something that happened to the files before the database was opened.

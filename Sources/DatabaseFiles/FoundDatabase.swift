@@ -1,7 +1,8 @@
 public import AppMigrations
 public import Foundation
 import GRDB
-public import SchemaMigrations
+import GRDBMigrations
+import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -19,8 +20,8 @@ public struct FoundDatabase: Sendable {
     public let path: String
     /// True if no table has a row, apart from those in which migrations are recorded; false if that cannot be told.
     public let isEmpty: Bool
-    /// The highest schema version of its ledger; nil if it has none.
-    public let schemaVersion: SchemaVersion?
+    /// The highest schema version of its ledger, or the identifier of the last of GRDB's migrations; nil if it has neither.
+    public let schemaVersion: String?
     /// The highest app version that has recorded anything in it; nil if none has.
     public let appVersion: AppVersion?
     /// The size of the file and of its write-ahead log, in bytes.
@@ -46,7 +47,7 @@ public struct FoundDatabase: Sendable {
         do {
             let facts = try place.reading(configuration, waitingFor: limit) { db in
                 (
-                    isEmpty: try !Self.hasRows(db), schema: try Ledger(db).currentVersion,
+                    isEmpty: try !Self.hasRows(db), schema: try Self.schemaVersion(db),
                     app: try SQLiteStore.seenVersions(db)["app"]?.map(\.version).max()
                 )
             }
@@ -75,6 +76,10 @@ public struct FoundDatabase: Sendable {
         } catch let error where Obstacle(error) == nil {
             problem = (error as? any SystemError)?.reason ?? "\(error)"
         }
+    }
+
+    private static func schemaVersion(_ db: Database) throws -> String? {
+        try Ledger(db).currentVersion.map { "\($0)" } ?? GRDBHistory(db).identifiers.last
     }
 
     /// The app's tables, without those of migrators.

@@ -1,16 +1,19 @@
-import GRDB
+package import GRDB
 import SchemaMigrations
 
 /// The migrations of GRDB's `DatabaseMigrator` that a database has had.
-struct GRDBHistory {
+package struct GRDBHistory {
     /// The identifiers, in the order in which the migrations were applied.
-    let identifiers: [String]
+    package let identifiers: [String]
+
+    /// Takes identifiers that were read elsewhere.
+    package init(identifiers: [String]) { self.identifiers = identifiers }
 
     /// Reads the identifiers; there are none without GRDB's table.
     ///
     /// GRDB's own method looks for the table only after it has failed to read it, and throws if another process has
     /// created it in between. Here one state of the database answers both questions.
-    init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         identifiers = try db.readSnapshot {
             guard try db.hasTable(OwnTables.ofGRDB) else { return [] }
             // GRDB inserts a row when it has applied a migration.
@@ -19,17 +22,49 @@ struct GRDBHistory {
         }
     }
 
-    var applied: Set<String> { Set(identifiers) }
+    package var applied: Set<String> { Set(identifiers) }
 
-    /// Returns those of the unknown migrations that a newer version of the app may have brought.
+    /// Returns the migrations that a newer version of the app may have brought: the migrator neither has them nor has
+    /// merged them.
     ///
     /// What was applied before a migration that the app has was left out since. That says nothing if a migration between
     /// those that the database has had is missing, because a newer version may have merged it.
-    func newer(among unknown: Set<String>, than known: [String]) -> [String] {
-        let applied = applied
+    ///
+    /// - Parameter removed: the identifiers of migrations that shipped, and that the migrator no longer has.
+    package func newer(
+        than migrator: DatabaseMigrator, ignoring removed: Set<String> = []
+    ) throws -> [String] {
+        let (applied, known) = (applied, migrator.migrations)
+        let strange = applied.subtracting(known)
+        let unknown = try strange.subtracting(migrator.merged(among: strange)).subtracting(removed)
         let reached = known.lastIndex(where: applied.contains).map { known[...$0] } ?? []
         guard reached.allSatisfy(applied.contains) else { return identifiers.filter(unknown.contains) }
         let lastKnown = identifiers.lastIndex(where: Set(known).contains) ?? -1
         return identifiers.dropFirst(lastKnown + 1).filter(unknown.contains)
+    }
+}
+
+extension DatabaseMigrator {
+    /// Returns those of some identifiers that migrations have merged.
+    ///
+    /// GRDB does not say which migrations are merged, but it forgets them once the migration that merges them is
+    /// applied: in an empty database that takes all migrations for applied, those that stay are not merged.
+    ///
+    /// - Parameter count: the number of migrations that are asked, from the first; nil for all.
+    package func merged(among identifiers: Set<String>, byFirst count: Int? = nil) throws -> Set<String> {
+        let asked = migrations.prefix(count ?? .max)
+        guard let last = asked.last, !identifiers.isEmpty else { return [] }
+        var migrator = self
+        migrator.eraseDatabaseOnSchemaChange = false
+        let trial = try DatabaseQueue()
+        try trial.write { db in
+            try db.execute(sql: "CREATE TABLE \(OwnTables.ofGRDB)(identifier TEXT NOT NULL PRIMARY KEY)")
+            for identifier in identifiers.union(asked) {
+                try db.execute(
+                    sql: "INSERT INTO \(OwnTables.ofGRDB) VALUES (?)", arguments: [identifier])
+            }
+        }
+        try migrator.migrate(trial, upTo: last)
+        return try identifiers.subtracting(trial.read(migrator.appliedIdentifiers))
     }
 }

@@ -11,6 +11,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     let newerDatabases: SchemaOptions.NewerDatabaseRule
     /// The identifiers of migrations that shipped, and that the migrator no longer has.
     let removed: Set<String>
+    /// The maker of a copy before migrations run; nil for none.
+    let backups: BackupMaker?
     let database: any DatabaseWriter
 
     var goesToLatest: Bool { target == nil }
@@ -21,8 +23,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let history = try GRDBHistory(db)
         let applied = history.applied
-        let newer = history.newer(
-            among: try unknownIdentifiers(among: applied).subtracting(removed), than: migrator.migrations)
+        let newer = try history.newer(than: migrator, ignoring: removed)
         if !newer.isEmpty, newerDatabases != .allow {
             throw MigrationError(
                 .newerThanThisProcess,
@@ -38,13 +39,29 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
         let before = try applied()
         let progress = context.progress
+        let copy = try makeBackup(by: context.to, Interrupter(observing: progress))
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
             try GRDBStop(progress).watch(database) { try migrate(from: before, progress) }
         }
+        if let copy { BackupMaker.finish(copy) }
         let after = try applied()
         return SchemaStepOutcome(
             applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
             databaseSize: database.fileSize)
+    }
+
+    /// Copies the database, unless another process has just applied what is pending.
+    ///
+    /// GRDB begins a transaction for each migration, so others may write between the copy and the first of them.
+    private func makeBackup(by app: AppVersion, _ interrupter: Interrupter) throws -> URL? {
+        guard var backups else { return nil }
+        backups.app = app
+        return try database.unsafeReentrantWrite { db in
+            try db.withWriteTransaction(waitingUpTo: busyTimeout, interrupter: interrupter) {
+                let applied = try GRDBHistory(db).applied
+                return try covered.allSatisfy(applied.contains) ? nil : backups.copy(db)
+            }
+        }
     }
 
     private func applied() throws -> Set<String> {
@@ -63,27 +80,6 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
             progress.setUserInfoObject(stop, forKey: .migrationName)
             progress.completedUnitCount += 1
         }
-    }
-
-    /// Returns the applied migrations that the migrator neither has nor has merged into another one.
-    ///
-    /// GRDB does not say which migrations are merged, but it forgets them once the migration that merges them is
-    /// applied: in an empty database that takes all migrations for applied, those that stay are unknown.
-    private func unknownIdentifiers(among applied: Set<String>) throws -> Set<String> {
-        let unknown = applied.subtracting(migrator.migrations)
-        guard !unknown.isEmpty else { return [] }
-        var migrator = migrator
-        migrator.eraseDatabaseOnSchemaChange = false
-        let trial = try DatabaseQueue()
-        try trial.write { db in
-            try db.execute(sql: "CREATE TABLE \(OwnTables.ofGRDB)(identifier TEXT NOT NULL PRIMARY KEY)")
-            for identifier in unknown.union(migrator.migrations) {
-                try db.execute(
-                    sql: "INSERT INTO \(OwnTables.ofGRDB) VALUES (?)", arguments: [identifier])
-            }
-        }
-        try migrator.migrate(trial)
-        return try trial.read { try migrator.appliedIdentifiers($0).subtracting(migrator.migrations) }
     }
 
     /// Returns the migrations to go to, one after the other.

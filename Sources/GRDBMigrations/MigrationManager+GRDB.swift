@@ -1,4 +1,5 @@
 public import AppMigrations
+public import Foundation
 public import GRDB
 public import SchemaMigrations
 
@@ -15,6 +16,9 @@ extension MigrationManager {
     ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. Name the one that was
     ///     the last of a release; others need no name.
     ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
+    ///   - backupFolder: the folder of backups, as `SchemaOptions.backupFolder` is for a `SchemaMigrator`: the schema step
+    ///     copies the database there before it applies migrations; nil for none.
+    ///   - keptBackups: the number of backups to keep of the database, at least 1.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
@@ -22,6 +26,7 @@ extension MigrationManager {
         _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
         newerDatabases: SchemaOptions.NewerDatabaseRule = .refuse, ignoring removed: Set<String> = [],
         finishing deferred: [AppVersion] = [],
+        backupFolder: URL? = nil, keptBackups: Int = 2,
         in database: any DatabaseWriter,
         fileID: StaticString = #fileID,
         line: UInt = #line
@@ -29,7 +34,7 @@ extension MigrationManager {
         register(
             GRDBSchemaStep(
                 migrator: migrator, target: target, newerDatabases: newerDatabases, removed: removed,
-                database: database),
+                backups: backupFolder.map { BackupMaker(folder: $0, keep: keptBackups) }, database: database),
             for: version, in: database, finishing: deferred,
             source: SourceLocation(fileID: fileID, line: line))
     }

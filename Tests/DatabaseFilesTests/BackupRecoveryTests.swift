@@ -29,7 +29,7 @@ struct BackupRecoveryTests {
         let before = try backups.fileNames.map { try Data(contentsOf: backups.file($0)) }
         let found = try file.foundBackups(in: backups.url)
         #expect(found.count == 1)
-        #expect(found.first?.schemaVersion == 1)
+        #expect(found.first?.schemaVersion == "1")
         #expect(found.first?.rowCounts == ["note": 40, "folder": 4])
         #expect(found.first?.problem == nil)
         #expect(abs(try #require(found.first).changed.timeIntervalSinceNow) < 3_600)

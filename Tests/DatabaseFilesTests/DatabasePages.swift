@@ -12,9 +12,9 @@ struct DatabasePages {
 
     func read() throws -> Data { try Data(contentsOf: url) }
 
-    func change(_ body: (inout Data) -> Void) throws {
+    func change(_ body: (inout Data) throws -> Void) throws {
         var data = try read()
-        body(&data)
+        try body(&data)
         try data.write(to: url)
     }
 

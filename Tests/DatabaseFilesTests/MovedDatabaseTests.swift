@@ -252,7 +252,7 @@ struct MovedDatabaseTests {
         #expect(error.message.contains(" and \(old) (schema 20240601, "), "\(error.message)")
         #expect(error.remedy.hasPrefix("Nothing was changed."))
         #expect(try Data(contentsOf: URL(fileURLWithPath: old)) == before)
-        #expect(try file().foundDatabases().map(\.schemaVersion) == [nil, 20_240_601])
+        #expect(try file().foundDatabases().map(\.schemaVersion) == [nil, "20240601"])
         #expect(try file().foundDatabases().map(\.isEmpty) == [false, false])
 
         try file().keep(keepsOld ? old : new)

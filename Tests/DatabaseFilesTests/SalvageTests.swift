@@ -90,7 +90,7 @@ struct SalvageTests {
         try change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
         let damaged = try Data(contentsOf: URL(fileURLWithPath: path))
         let report = try file.salvage(into: schema)
-        #expect(report.schemaVersion == 1)
+        #expect(report.schemaVersion == "1")
         #expect(try rightNotes() == 3_000)
         #expect(report.description == "3,520 entries were saved (note: 3,000, tag: 500, folder: 20).")
         #expect(report.isComplete)

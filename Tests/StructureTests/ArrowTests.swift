@@ -22,7 +22,7 @@ private let modules: [(folder: String, name: String, imports: Set<String>)] = {
         ("Sources", "AppMigrations", ["CMigrationSystem", "MigrationDiagnostics"]),
         ("Sources", "SchemaMigrations", core),
         ("Sources", "DatabaseBatches", core.union(["SchemaMigrations"])),
-        ("Sources", "DatabaseFiles", core.union(["SchemaMigrations"])),
+        ("Sources", "DatabaseFiles", core.union(["GRDBMigrations", "SchemaMigrations"])),
         ("Sources", "GRDBMigrations", core.union(["SchemaMigrations"])),
         ("Sources", "MigrationEmbedding", ["MigrationDiagnostics"]),
     ]

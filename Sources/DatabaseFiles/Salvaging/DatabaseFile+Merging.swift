@@ -1,7 +1,7 @@
 import AppMigrations
 public import Foundation
 public import GRDB
-public import SchemaMigrations
+import SchemaMigrations
 
 extension DatabaseFile {
     /// Adds rows of a damaged file that was set aside to the database, which the app uses again.
@@ -19,41 +19,42 @@ extension DatabaseFile {
     ///
     /// - Parameters:
     ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is.
-    ///   - schema: the app's migrations.
+    ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.
     ///   - database: the app's database, migrated to the latest version.
     ///   - progress: cancelling it stops, and changes nothing.
     /// - Returns: the rows that were added, as `saved`, and those that cannot be read.
     /// - Throws: `MigrationError`, `CancellationError`. Nothing is changed then.
     public func salvage(
-        from setAside: URL, into schema: SchemaMigrator, of database: any DatabaseWriter,
+        from setAside: URL, into target: some SalvageTarget, of database: any DatabaseWriter,
         progress: Progress? = nil
     ) throws -> SalvageReport {
         let interrupter = Interrupter(observing: progress)
+        let migrations = target.salvageMigrations.set
         return try mappingErrors {
             try interrupter.whileActive {
                 try moveLock().withLock(waitingFor: limit) {
-                    try at(setAside) { try merge(setAside, schema, database, interrupter, progress) }
+                    try at(setAside) { try merge(setAside, migrations, database, interrupter, progress) }
                 }
             }
         }
     }
 
     private func merge(
-        _ setAside: URL, _ schema: SchemaMigrator, _ database: any DatabaseWriter, _ interrupter: Interrupter,
-        _ progress: Progress?
+        _ setAside: URL, _ migrations: any MigrationSet, _ database: any DatabaseWriter,
+        _ interrupter: Interrupter, _ progress: Progress?
     ) throws -> SalvageReport {
         let file = try DamagedFile(at: setAside)
-        guard let (damaged, history, version) = try readDamaged(file, at: setAside, schema, interrupter)
+        guard let (damaged, history, version) = try readDamaged(file, at: setAside, migrations, interrupter)
         else {
             throw refusal(
                 .invalidCall, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
         }
         let build = SalvageBuild(
-            damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
-            progress: progress)
+            damaged: damaged, history: history, version: version, interrupter: interrupter, progress: progress
+        )
         return try withUnfinishedFile(for: newPlace()) { new in
             var report = try build.make(at: new, like: setAside, configuration, home: nil)
-            let added = try add(new, schema, database, interrupter)
+            let added = try add(new, migrations, database, interrupter)
             report.tables = report.tables.map { table in
                 var table = table
                 table.saved = added[SQLName(table.name)] ?? 0
@@ -68,10 +69,11 @@ extension DatabaseFile {
     ///
     /// - Returns: the number of added rows, by table.
     private func add(
-        _ new: URL, _ schema: SchemaMigrator, _ database: any DatabaseWriter, _ interrupter: Interrupter
+        _ new: URL, _ migrations: any MigrationSet, _ database: any DatabaseWriter,
+        _ interrupter: Interrupter
     ) throws -> [SQLName: Int] {
         try database.writeWithoutTransaction { db in
-            guard try schema.status(db).pendingVersions.isEmpty else {
+            guard try migrations.isLatest(db) else {
                 throw MigrationError(
                     .invalidCall,
                     "the database is not at the latest version, to which rows are to be added",

@@ -9,7 +9,7 @@ extension DatabaseFile {
     ///
     /// - Returns: nil if it is not damaged.
     func readDamaged(
-        _ file: DamagedFile, at place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter
+        _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter
     ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
         guard file.size > 0 || hasLog(place) else {
             throw refusal(
@@ -25,7 +25,7 @@ extension DatabaseFile {
         guard let damaged = try DamagedDatabase.read(file, besides: journals) else {
             throw nothingToRead(place)
         }
-        let history = try SchemaHistory(schema, configuration, interrupter)
+        let history = try SchemaHistory(migrations, configuration, interrupter)
         guard let version = try history.version(of: damaged) else {
             throw refusal(.invalidCall, place, "has no schema that is known", "Pass the app's migrations.")
         }

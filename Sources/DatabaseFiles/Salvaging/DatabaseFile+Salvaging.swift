@@ -2,7 +2,7 @@ import AppMigrations
 public import Foundation
 import GRDB
 import MigrationDiagnostics
-public import SchemaMigrations
+import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -29,16 +29,16 @@ extension DatabaseFile {
     /// killed meanwhile leaves either the damaged file where it was, or the new one, complete.
     ///
     /// - Parameters:
-    ///   - schema: the app's migrations.
+    ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.
     ///   - count: the number of damaged files to keep; the oldest are removed.
     ///   - progress: counts the pages that were read. Cancelling it stops salvaging, and nothing is changed.
     /// - Returns: what was saved, and what was not.
     /// - Throws: `MigrationError`, when the file is intact, encrypted, or of a newer version of the app,
     ///   or when the disk is full. Nothing is changed then. `CancellationError`.
     public func salvage(
-        into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
+        into target: some SalvageTarget, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
     ) throws -> SalvageReport {
-        let report = try salvageIfDamaged(into: schema, keepingDamagedFiles: count, progress: progress)
+        let report = try salvageIfDamaged(into: target, keepingDamagedFiles: count, progress: progress)
         guard let report else {
             throw refusal(.invalidCall, try damagedPlace(), "is not damaged", "Open it instead.")
         }
@@ -49,15 +49,16 @@ extension DatabaseFile {
     ///
     /// - Returns: nil if it is not damaged, because another process has salvaged it, for instance.
     func salvageIfDamaged(
-        into schema: SchemaMigrator, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
+        into target: some SalvageTarget, keepingDamagedFiles count: Int = 3, progress: Progress? = nil
     ) throws -> SalvageReport? {
         let interrupter = Interrupter(observing: progress)
+        let migrations = target.salvageMigrations.set
         return try mappingErrors {
             try interrupter.whileActive {
                 try moveLock().withLock(waitingFor: limit) {
                     let place = try damagedPlace()
                     try putJournalsBack(at: place)
-                    let result = try at(place) { try salvage(place, schema, interrupter, progress) }
+                    let result = try at(place) { try salvage(place, migrations, interrupter, progress) }
                     guard let (report, aside) = result else { return nil }
                     removeDamagedFiles(of: place, except: count, latest: aside)
                     return report
@@ -70,18 +71,17 @@ extension DatabaseFile {
     func damagedPlace() throws -> URL { try places().first?.url ?? newPlace() }
 
     private func salvage(
-        _ place: URL, _ schema: SchemaMigrator, _ interrupter: Interrupter, _ progress: Progress?
+        _ place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter, _ progress: Progress?
     ) throws -> (SalvageReport, aside: URL)? {
         let file = try DamagedFile.locked(at: place, waitingFor: patienceForLooks)
         // The lock lasts until the new file has its name.
         defer { withExtendedLifetime(file) {} }
-        guard let (damaged, history, version) = try readDamaged(file, at: place, schema, interrupter) else {
-            return nil
-        }
+        guard let (damaged, history, version) = try readDamaged(file, at: place, migrations, interrupter)
+        else { return nil }
         progress?.totalUnitCount = Int64(damaged.trees.values.reduce(0) { $0 + $1.leaves.count } + 1)
         let build = SalvageBuild(
-            damaged: damaged, history: history, version: version, schema: schema, interrupter: interrupter,
-            progress: progress)
+            damaged: damaged, history: history, version: version, interrupter: interrupter, progress: progress
+        )
         // A database at an old path is marked when it is moved.
         let home = try place.path == newPlace().path && !oldPaths.isEmpty ? place : nil
         return try withUnfinishedFile(for: place) { new in

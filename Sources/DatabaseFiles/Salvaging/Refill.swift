@@ -10,6 +10,8 @@ struct Refill {
     let interrupter: Interrupter
     let progress: Progress?
     var layouts: [TableLayout]
+    /// The tables of the ledger, if the new database has its own.
+    var ledgerTables: Set<SQLName> = []
     private(set) var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
     /// The places of the tables' pages that are not there.
@@ -65,10 +67,9 @@ struct Refill {
             .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
     }
 
-    /// The ledger of the new database is its own, and so is SQLite's.
+    /// SQLite's tables in the new database are its own, and so may be the ledger.
     private func isFilled(_ layout: TableLayout) -> Bool {
-        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_")
-            && !layout.name.folded.hasPrefix("schema_migrations")
+        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_") && !ledgerTables.contains(layout.name)
     }
 
     /// Creates the tables that no migration makes, such as those of records, with their indexes.
@@ -77,7 +78,7 @@ struct Refill {
         var others: Set<SQLName> = []
         for entry in damaged.entries where entry.type == "table" && !known.contains(entry.name) {
             guard let sql = entry.sql, sql.hasPrefix("CREATE TABLE "), damaged.tree(of: entry.name) != nil,
-                !entry.name.folded.hasPrefix("sqlite_"), !isShadow(entry.name), isOne(sql)
+                !entry.name.folded.hasPrefix("sqlite_"), !damaged.isShadow(entry.name), isOne(sql)
             else { continue }
             // The text itself may be damaged.
             if (try? db.execute(sql: sql)) != nil { others.insert(entry.name) }
@@ -91,14 +92,6 @@ struct Refill {
 
     /// Returns true if a text is a single statement that compiles.
     private func isOne(_ sql: String) -> Bool { (try? db.makeStatement(sql: sql)) != nil }
-
-    /// Returns true if a table is part of a virtual one.
-    private func isShadow(_ name: SQLName) -> Bool {
-        damaged.entries.contains {
-            $0.sql?.uppercased().hasPrefix("CREATE VIRTUAL") == true
-                && name.folded.hasPrefix($0.name.folded + "_")
-        }
-    }
 
     // MARK: Rows
 
@@ -179,7 +172,11 @@ struct Refill {
                 if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
                     found[layout.name, default: []].append((keys, LostPlaces(tree.missing)))
                 }
-            } else if all.isEmpty || !all.allSatisfy({ $0.isIndex || complete.contains($0.name) }) {
+            } else if all.isEmpty
+                || !all.allSatisfy({
+                    $0.isIndex || complete.contains($0.name) || ledgerTables.contains($0.name)
+                })
+            {
                 unassigned += try tree.leaves.reduce(0) { sum, leaf in
                     var count = 0
                     try damaged.forEachRow(in: leaf) { _, _ in count += 1 }

@@ -8,7 +8,6 @@ struct SalvageBuild {
     let damaged: DamagedDatabase
     let history: SchemaHistory
     let version: SchemaHistory.Entry
-    let schema: SchemaMigrator
     let interrupter: Interrupter
     let progress: Progress?
 
@@ -23,33 +22,38 @@ struct SalvageBuild {
         at url: URL, like original: URL, _ configuration: Configuration, home: URL?,
         syncing sync: @escaping @Sendable () throws -> Void = {}
     ) throws -> SalvageReport {
-        var configuration = configuration
-        configuration.foreignKeysEnabled = false
         let queue = try CopyFile.open(at: url, like: original, configuration)
         defer { try? queue.close() }
         // Texts stay as they are in the file. Nobody else has it, and a crash leaves one that is removed.
         try queue.inDatabase { db in
             try db.execute(
                 sql: """
-                    PRAGMA encoding = '\(damaged.encodingName)'; PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
-                    PRAGMA main.cache_size = -16000
+                    PRAGMA encoding = '\(damaged.encodingName)'; PRAGMA main.journal_mode = MEMORY;
+                    PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -16000
                     """)
         }
-        let migrator = schema.forSalvaging
-        try migrator.migrate(queue, upTo: version.version)
+        try makeTables(queue)
         var report = SalvageReport(schemaVersion: version.version)
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
                 var refill = Refill(db, from: damaged, version.layouts, interrupter, progress)
+                if version.count != nil { refill.ledgerTables = history.migrations.ledgerTables }
                 try refill.run(syncing: sync)
+                if let ledger = version.ledger {
+                    try history.migrations.record(ledger, after: version.count, db)
+                }
                 if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 return .commit
             }
         }
         try interrupter.check()
-        try migrator.migrate(queue)
+        // A migration may rely on the app's own setting.
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")")
+        }
+        try history.migrations.migrate(queue)
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA foreign_keys = OFF")
             // SQLite only reads from here on.
@@ -58,9 +62,20 @@ struct SalvageBuild {
         return report
     }
 
+    /// Makes the tables of the version that the damaged database had.
+    private func makeTables(_ queue: DatabaseQueue) throws {
+        if let count = version.count { return try history.migrations.migrate(queue, byFirst: count) }
+        try queue.inDatabase { db in
+            try db.inTransaction(.immediate) {
+                for sql in version.statements { try db.execute(sql: sql) }
+                return .commit
+            }
+        }
+    }
+
     /// Checks the database; that indexes match their tables only if migrations have changed them since SQLite made both.
     private func check(_ db: Database) throws {
-        let isMigrated = history.entries.last.map { $0.version != version.version } ?? true
+        let isMigrated = version.count != history.entries.count
         if let problem = try IntegrityCheck(db, isMigrated ? .full : .quick, limit: 1).problems.first {
             throw MigrationError(
                 .databaseFailed, "the new database is damaged: \(problem)",
@@ -71,14 +86,5 @@ struct SalvageBuild {
                 .migrationFailed, "the migrations leave a row of \(row[0] as String) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
         }
-    }
-}
-
-extension SchemaMigrator {
-    /// The same migrations without a snapshot, and without copies of a database that is not the app's yet.
-    var forSalvaging: SchemaMigrator {
-        var migrator = with(snapshot: nil)
-        migrator.options.backupFolder = nil
-        return migrator
     }
 }

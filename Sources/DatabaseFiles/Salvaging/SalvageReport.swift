@@ -1,5 +1,4 @@
 public import Foundation
-public import SchemaMigrations
 
 /// The result of salvaging a database: which rows were saved, and which were not.
 ///
@@ -33,8 +32,8 @@ public struct SalvageReport: Sendable, Equatable {
     public internal(set) var tables: [Table] = []
     /// The number of rows that were left because it is unknown which table they belong to.
     public internal(set) var unassigned = 0
-    /// The schema version that the damaged database had.
-    public internal(set) var schemaVersion: SchemaVersion
+    /// The schema version that the damaged database had: of GRDB's migrations, the identifier of the last one.
+    public internal(set) var schemaVersion: String
     /// The damaged file, which is kept with its journals; nil while salvaging into a database in use.
     public internal(set) var setAside: URL?
 
@@ -95,8 +94,8 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The numbers of a ``SalvageReport``, which may leave the device.
     public struct Summary: Codable, Sendable, Hashable {
-        /// The schema version that the damaged database had.
-        public let schemaVersion: SchemaVersion
+        /// The schema version that the damaged database had: of GRDB's migrations, the identifier of the last one.
+        public let schemaVersion: String
         /// The number of rows that were saved.
         public let saved: Int
         /// The number of rows whose bytes are damaged.

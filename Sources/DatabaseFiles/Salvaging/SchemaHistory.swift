@@ -5,33 +5,42 @@ import SchemaMigrations
 
 /// The tables that the app's migrations make, version by version, found out in a database in memory.
 struct SchemaHistory {
+    /// The tables of a version.
     struct Entry {
-        let version: SchemaVersion
+        let version: String
+        /// The number of migrations that make the tables; nil if only the damaged schema says how to.
+        let count: Int?
         let layouts: [TableLayout]
-        /// The definitions of the tables, by name.
-        let definitions: [SQLName: String]
+        /// The definitions of tables and other objects, by name.
+        var definitions: [SQLName: String] = [:]
+        /// The statements that make the tables, if no number of migrations does.
+        var statements: [String] = []
+        /// The versions that the damaged database names.
+        var ledger: SavedLedger?
     }
 
+    let migrations: any MigrationSet
+    private let configuration: Configuration
     private(set) var entries: [Entry] = []
 
-    init(_ schema: SchemaMigrator, _ configuration: Configuration, _ interrupter: Interrupter) throws {
+    init(_ migrations: any MigrationSet, _ configuration: Configuration, _ interrupter: Interrupter) throws {
+        (self.migrations, self.configuration) = (migrations, configuration)
         let scratch = try DatabaseQueue(configuration: configuration.forCopying())
         defer { try? scratch.close() }
-        var columns: [SQLName: Int] = [:]
-        for version in schema.migrations.map(\.version) {
+        let added = AddedColumns(on: scratch)
+        for (index, version) in migrations.versions.enumerated() {
             try interrupter.check()
-            try schema.forSalvaging.migrate(scratch, upTo: version)
+            try migrations.migrate(scratch, byFirst: index + 1)
             let entry = try scratch.read { db in
                 let layouts = try TableLayout.fetchAll(db).map { layout in
-                    columns[layout.name] = min(columns[layout.name] ?? .max, layout.columns.count)
                     var layout = layout
-                    layout.fewestColumns = columns[layout.name] ?? layout.columns.count
+                    layout.fewestColumns = max(1, layout.columns.count - added.count(layout.name))
                     return layout
                 }
                 let rows = try Row.fetchAll(
-                    db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL")
+                    db, sql: "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
                 return Entry(
-                    version: version, layouts: layouts,
+                    version: version, count: index + 1, layouts: layouts,
                     definitions: Dictionary(
                         rows.map { ($0["name"] as SQLName, $0["sql"] as String) }, uniquingKeysWith: { $1 }))
             }
@@ -39,34 +48,109 @@ struct SchemaHistory {
         }
     }
 
-    /// Returns the version that a damaged database had: by its ledger, or else the one whose tables fit best, the latest of
-    /// several.
+    /// Returns the version that a damaged database had: by its ledger, or else by its tables.
     ///
     /// - Throws: `MigrationError`, if a newer version of the app has migrated it.
     func version(of damaged: DamagedDatabase) throws -> Entry? {
-        let known = Set(entries.map(\.version))
-        if let ledger = try damaged.ledgerVersions(), let last = ledger.intersection(known).max() {
-            if let newest = known.max(), let newer = ledger.filter({ $0 > newest }).min() {
-                throw MigrationError(
-                    .newerThanThisProcess, "a newer version of the app has migrated the database to \(newer)",
-                    remedy: "Update the app, and salvage the database then. Nothing was changed.")
-            }
+        let ledger = try SavedLedger(migrations.traces(in: damaged), of: migrations)
+        if let newer = try migrations.newer(in: ledger) { throw newerThanThisProcess("to \(newer)") }
+        var entry = try sureVersion(of: damaged, ledger) ?? likelyVersion(of: damaged, ledger)
+        entry?.ledger = ledger
+        return entry
+    }
+
+    private func newerThanThisProcess(_ change: String) -> MigrationError {
+        MigrationError(
+            .newerThanThisProcess, "a newer version of the app has migrated the database \(change)",
+            remedy: "Update the app, and salvage the database then. Nothing was changed.")
+    }
+
+    // MARK: By the ledger
+
+    /// Returns the version that the ledger says, if nothing of it is lost.
+    private func sureVersion(of damaged: DamagedDatabase, _ ledger: SavedLedger) throws -> Entry? {
+        guard ledger.completeness == .whole else { return nil }
+        let applied = migrations.versions.filter(Set(ledger.versions).contains)
+        if let last = applied.last, migrations.versions.starts(with: applied),
+            try !migrations.isHalfDone(after: applied.count, ledger)
+        {
             return entries.last { $0.version == last }
         }
+        // Migrations that are out of order, or a part of one that has merged others, are still to come.
+        let own = try OwnSchema(damaged, configuration)
+        guard own.isComplete, try damaged.hasWholeSchema(), let last = applied.last ?? ledger.versions.last
+        else {
+            return nil
+        }
+        return Entry(
+            version: last, count: nil, layouts: own.layouts.map(withFewestColumns), statements: own.statements
+        )
+    }
+
+    private func withFewestColumns(_ layout: TableLayout) -> TableLayout {
+        let known = entries.flatMap(\.layouts).filter {
+            $0.name == layout.name && $0.isIndex == layout.isIndex
+        }
+        var layout = layout
+        layout.fewestColumns = min(layout.columns.count, known.map(\.fewestColumns).min() ?? .max)
+        return layout
+    }
+
+    // MARK: By the tables
+
+    /// Returns the version whose tables fit best, and not one below those that were surely applied.
+    ///
+    /// Of several, it is the one that the ledger says, or if later versions may be lost there, the latest, so that no
+    /// migration runs twice.
+    private func likelyVersion(of damaged: DamagedDatabase, _ ledger: SavedLedger) throws -> Entry? {
+        let last = migrations.versions.lastIndex(where: Set(ledger.versions).contains)
+        let isLatest = ledger.completeness > .partial
+        let hasTables = damaged.entries.contains { $0.type == "table" }
+        // Rows alone say little.
+        if isLatest, !hasTables, let last { return entries[last] }
+        if !isLatest, let (table, column) = try strangeColumn(in: damaged) {
+            throw newerThanThisProcess("with a column \(column) of \(table)")
+        }
+        let isWhole = try !isLatest && damaged.hasWholeSchema()
         var best: (entry: Entry, score: Int)?
-        for entry in entries {
-            let score = try fit(of: damaged, to: entry)
-            if score >= best?.score ?? 0 { best = (entry, score) }
+        for entry in entries.dropFirst(last ?? 0) {
+            let score =
+                try hasTables
+                ? fit(of: damaged.entries, isWhole, to: entry)
+                : fit(of: damaged.loose, in: damaged, to: entry)
+            if score > best?.score ?? .min || score == best?.score && !isLatest { best = (entry, score) }
         }
         return best?.entry
     }
 
-    private func fit(of damaged: DamagedDatabase, to entry: Entry) throws -> Int {
-        let tables = damaged.entries.filter { $0.type == "table" }
-        if !tables.isEmpty { return tables.count { entry.definitions[$0.name] == $0.sql } }
-        return try damaged.loose.prefix(1_000).count {
-            try !damaged.layouts(fitting: $0, among: entry.layouts).isEmpty
+    /// Returns the number of objects that a version has, too, and if the damaged schema is whole, without those that only
+    /// the version has.
+    private func fit(of objects: [DamagedDatabase.Entry], _ isWhole: Bool, to entry: Entry) -> Int {
+        let same = objects.count { $0.sql != nil && entry.definitions[$0.name] == $0.sql }
+        let names = Set(objects.map(\.name))
+        return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
+    }
+
+    /// Returns the number of trees whose rows fit a table of a version.
+    private func fit(of trees: [DamagedTree], in damaged: DamagedDatabase, to entry: Entry) throws -> Int {
+        try trees.prefix(1_000).count { try !damaged.layouts(fitting: $0, among: entry.layouts).isEmpty }
+    }
+
+    /// Returns a column that the damaged schema describes, and that a known table has in no version.
+    private func strangeColumn(in damaged: DamagedDatabase) throws -> (SQLName, SQLName)? {
+        var known: [SQLName: Set<SQLName>] = [:]
+        for layout in entries.flatMap(\.layouts) where !layout.isIndex {
+            known[layout.name, default: []].formUnion(layout.columns.map(\.name))
         }
+        for layout in try OwnSchema(damaged, configuration).layouts where !layout.isIndex {
+            guard let names = known[layout.name], !migrations.ledgerTables.contains(layout.name) else {
+                continue
+            }
+            if let column = layout.columns.first(where: { !names.contains($0.name) }) {
+                return (layout.name, column.name)
+            }
+        }
+        return nil
     }
 }
 

@@ -1,6 +1,6 @@
-import AppMigrations
+package import AppMigrations
 package import Foundation
-import GRDB
+package import GRDB
 import MigrationDiagnostics
 
 /// A maker of copies of a database before it is changed.
@@ -9,7 +9,11 @@ package struct BackupMaker {
     /// The number of copies to keep.
     let keep: Int
     /// The version of the app that migrates; nil if unknown.
-    var app: AppVersion?
+    package var app: AppVersion?
+
+    package init(folder: URL, keep: Int, app: AppVersion? = nil) {
+        (self.folder, self.keep, self.app) = (folder, keep, app)
+    }
 
     /// Copies the database while its connection keeps others from writing.
     ///
@@ -17,8 +21,8 @@ package struct BackupMaker {
     /// transaction.
     ///
     /// - Returns: the copy, or nil if there is nothing to copy.
-    func copy(_ db: Database, _ ledger: Ledger) throws -> URL? {
-        guard try ledger.exists || Ledger.hasOtherTables(db) else { return nil }
+    package func copy(_ db: Database) throws -> URL? {
+        guard try db.hasTable(SQLName(OwnTables.ledger)) || Ledger.hasOtherTables(db) else { return nil }
         let path =
             try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
         guard !path.isEmpty else {
@@ -43,6 +47,9 @@ package struct BackupMaker {
                 remedy: "Free some space or make the folder writable, then migrate again.", underlying: error)
         }
     }
+
+    /// Notes that everything was migrated for which a copy was made.
+    package static func finish(_ copy: URL) { BackupAttempt(of: copy)?.finish() }
 
     /// Creates a folder, and its missing parents, so that they survive a power cut.
     private func makeFolder(_ folder: URL) throws {

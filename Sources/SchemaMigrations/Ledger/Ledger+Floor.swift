@@ -6,7 +6,7 @@ import GRDB
 // any more. So a row of the details keeps the floor from then on, in which no migration is.
 extension Ledger {
     /// The origin of the row that keeps the floor.
-    static let floorOrigin = "floor"
+    package static let floorOrigin = "floor"
 
     /// The version of the row that says that there is no floor; no migration has it.
     private static let noFloor: SchemaVersion = -1

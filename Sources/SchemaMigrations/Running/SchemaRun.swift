@@ -98,7 +98,7 @@ final class SchemaRun {
             try MigrationError.mapErrors {
                 try db.withDurableCommits(waitingUpTo: limit, body)
             }
-            if let backup = report.backup { BackupAttempt(of: backup)?.finish() }
+            report.backup.map(BackupMaker.finish)
             progress?.finish()
             return report
         } catch var error as MigrationError {
@@ -372,7 +372,7 @@ final class SchemaRun {
         if let warning = try migrator.verifyAdoption(db, ledger), !report.warnings.contains(warning) {
             report.warnings.append(warning)
         }
-        report.backup = try backup?.copy(db, ledger) ?? report.backup
+        report.backup = try backup?.copy(db) ?? report.backup
         backup = nil
         try Ledger.create(db)
         try mark(ledger.unmarked, as: .marked)

@@ -1,0 +1,163 @@
+import AppMigrations
+import DatabaseFiles
+import Foundation
+import GRDB
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A damaged database of GRDB's migrator", .timed)
+struct GRDBSalvageTests {
+    private let migrator = LibraryDatabase.migrator()
+
+    @Test("gets all rows back in the latest schema when its header is lost", arguments: 1...10)
+    func header(count: Int) throws {
+        let library = try LibraryDatabase(count)
+        let expected = try library.expected()
+        try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let report = try DatabaseFile(path: library.path).salvage(into: migrator)
+        #expect(report.schemaVersion == LibraryDatabase.identifiers[count - 1])
+        #expect(report.isComplete)
+        #expect(try library.salvaged() == expected)
+    }
+
+    @Test(
+        "gets all rows back when its first page is lost: its ledger is found on its own page",
+        arguments: 1...10)
+    func firstPage(count: Int) throws {
+        let library = try LibraryDatabase(count)
+        let expected = try library.expected()
+        try library.pages.erase(1)
+        let report = try DatabaseFile(path: library.path).salvage(into: migrator)
+        #expect(report.schemaVersion == LibraryDatabase.identifiers[count - 1])
+        #expect(report.unassigned == 0)
+        #expect(try library.salvaged() == expected)
+    }
+
+    @Test(
+        "is at the version that the index of the ledger names when the ledger itself is lost",
+        arguments: 1...10)
+    func ledger(count: Int) throws {
+        let library = try LibraryDatabase(count)
+        let expected = try library.expected()
+        try library.pages.erase(library.pages.root("grdb_migrations"))
+        let report = try DatabaseFile(path: library.path).salvage(into: migrator)
+        #expect(report.schemaVersion == LibraryDatabase.identifiers[count - 1])
+        #expect(try library.salvaged() == expected)
+    }
+
+    @Test("is at the latest version that makes its tables when the ledger and its index are lost")
+    func bothLedgers() throws {
+        for (count, version) in [
+            (1, 1), (2, 2), (3, 4), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, 10), (10, 10),
+        ] {
+            let library = try LibraryDatabase(count)
+            let expected = try library.expected()
+            try library.pages.erase(library.pages.root("sqlite_autoindex_grdb_migrations_1"))
+            try library.pages.erase(library.pages.root("grdb_migrations"))
+            let report = try DatabaseFile(path: library.path).salvage(into: migrator)
+            #expect(report.schemaVersion == LibraryDatabase.identifiers[version - 1])
+            let rows = try library.salvaged()
+            // A migration that changes rows alone shows nowhere: it does not run a second time.
+            if count == version { #expect(rows == expected) }
+            #expect(rows.mapValues(\.count) == expected.mapValues(\.count))
+        }
+    }
+
+    @Test("loses the rows of a lost page, and those that refer to them")
+    func leaf() throws {
+        let library = try LibraryDatabase()
+        let expected = try library.expected()
+        let pages = library.pages
+        try pages.erase(pages.child(2, of: pages.root("author")))
+        let report = try DatabaseFile(path: library.path).salvage(into: migrator)
+        let rows = try library.salvaged()
+        #expect(rows.allSatisfy { table, rows in rows.isSubset(of: expected[table] ?? []) })
+        let lost = try #require(report.tables.first { $0.name == "author" }).missingKeys.reduce(0) {
+            $0 + $1.count
+        }
+        #expect(lost > 10)
+        #expect(rows["author"]?.count == 400 - lost)
+        #expect(report.tables.first { $0.name == "book" }?.orphaned == rows["book"].map { 360 - $0.count })
+        #expect(rows["grdb_migrations"] == expected["grdb_migrations"])
+    }
+
+    @Test("is salvaged when it is opened, if the app asks for that")
+    func opening() throws {
+        let library = try LibraryDatabase(4)
+        let expected = try library.expected()
+        try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let events = Locked<[DatabaseFile.Event]>([])
+        let file = DatabaseFile(path: library.path, ifDamaged: .salvage(into: migrator)) { event in
+            events.withLock { $0.append(event) }
+        }
+        let queue = try file.openQueue()
+        #expect(try LibraryDatabase.rows(queue) == expected)
+        guard case .salvaged(let report) = events.withLock(\.last) else { return #expect(Bool(false)) }
+        #expect(report.schemaVersion == "markTitles")
+        try queue.close()
+    }
+
+    @Test("is never erased for its schema")
+    func erasing() throws {
+        let library = try LibraryDatabase(5)
+        let expected = try library.expected()
+        try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        var erasing = migrator
+        erasing.eraseDatabaseOnSchemaChange = true
+        _ = try DatabaseFile(path: library.path).salvage(into: erasing)
+        #expect(try library.salvaged() == expected)
+    }
+
+    @Test("keeps what a migration does by its foreign keys")
+    func cascades() throws {
+        let library = try LibraryDatabase(4)
+        var migrator = LibraryDatabase.migrator(Array(LibraryDatabase.identifiers.prefix(4)))
+        migrator.registerMigration("forget", foreignKeyChecks: .immediate) {
+            try $0.execute(sql: "DELETE FROM author WHERE id % 2 = 0")
+        }
+        let expected = try library.expected(migrator)
+        try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        _ = try DatabaseFile(path: library.path).salvage(into: migrator)
+        #expect(try library.salvaged(migrator) == expected)
+        #expect(expected["book"]?.count == 60)
+    }
+
+    @Test("names the migration that fails, and stays as it is")
+    func failing() throws {
+        let library = try LibraryDatabase(4)
+        try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let before = try library.pages.read()
+        var migrator = LibraryDatabase.migrator(Array(LibraryDatabase.identifiers.prefix(4)))
+        migrator.registerMigration("forget") { try $0.execute(sql: "DELETE FROM gone") }
+        let error = try #require(throws: MigrationError.self) {
+            try DatabaseFile(path: library.path).salvage(into: migrator)
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(
+            error.description == """
+                migration forget failed: no such table: gone (SQLite 1). Fix the migration. Nothing was changed.
+                """)
+        #expect(try library.pages.read() == before)
+    }
+
+    @Test("adds rows of a file that was set aside to the database in use")
+    func merging() throws {
+        let library = try LibraryDatabase(8)
+        let expected = try library.expected()
+        try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let file = DatabaseFile(path: library.path)
+        let setAside = try #require(try file.salvage(into: migrator).setAside)
+        let queue = try file.openQueue()
+        try queue.execute("DELETE FROM author WHERE id > 300")
+        let report = try file.salvage(from: setAside, into: migrator, of: queue)
+        #expect(report.tables.first { $0.name == "book" }?.saved == 20)
+        #expect(try LibraryDatabase.rows(queue) == expected)
+        try queue.execute("DELETE FROM grdb_migrations WHERE identifier = 'countStars'")
+        let error = try #require(throws: MigrationError.self) {
+            try file.salvage(from: setAside, into: migrator, of: queue)
+        }
+        #expect(error.code == .invalidCall)
+        try queue.close()
+    }
+}
