@@ -96,6 +96,18 @@ struct SalvagedJournalTests {
         #expect(try ids().count == 400)
     }
 
+    @Test("gets everything back from its log if its file is empty")
+    func logAlone() throws {
+        try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            try addNotes(1...400, db)
+            try db.execute(sql: "UPDATE note SET text = text || hex(zeroblob(9000)) WHERE id = 7")
+        }
+        try Data().write(to: URL(fileURLWithPath: path))
+        let report = try file.salvage(into: schema)
+        #expect(report.isComplete)
+        #expect(try ids() == Array(1...400))
+    }
+
     @Test("gets no row back from pages that its log has cut off")
     func shrunk() throws {
         let root = try make(

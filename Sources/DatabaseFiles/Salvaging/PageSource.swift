@@ -80,7 +80,8 @@ final class PageSource {
         var next = first
         // A chain that leads back to itself meets, sooner or later, the page in the middle of what was read.
         while bytes.count < count {
-            guard next > 1, chain.isEmpty || next != chain[chain.count / 2], chainPages < 100 * fileCount,
+            guard next > 1, chain.isEmpty || next != chain[chain.count / 2],
+                chainPages < 100 * max(fileCount, journal?.places.count ?? 0),
                 let page = try page(next), let following = page.uint32(0)
             else { return nil }
             chainPages += 1
