@@ -112,16 +112,21 @@ private struct TextEncodings {
 
     init(_ texts: [ArraySlice<UInt8>]) { self.texts = texts }
 
-    /// Returns the number that SQLite has for the encoding: that of most texts.
+    /// Returns the number that SQLite has for the encoding.
     ///
-    /// - Parameter stated: the one that the header gives, which decides if nothing else does; nil if it gives none.
+    /// - Parameter stated: the one that the header gives, from which three quarters of the texts have to differ; nil if it
+    ///   gives none, and most texts decide.
     func encoding(stated: Int?) -> Int {
-        // A text in UTF-16 hardly ever is one in UTF-8, where half of the texts have an even number of bytes.
-        let (utf8, utf16) = (texts.count(where: Self.isUTF8), texts.count { $0.count % 2 == 0 })
-        if utf8 == utf16, let stated { return stated }
-        if utf8 >= utf16 { return 1 }
-        return stated.flatMap { $0 > 1 ? $0 : nil } ?? (isBigEndian ? 3 : 2)
+        // A text in UTF-16 hardly ever is one in UTF-8.
+        let parts = texts.isEmpty ? 0 : texts.count(where: Self.isUTF8) * 4 / texts.count
+        switch stated {
+        case 1: return parts > 0 || texts.isEmpty ? 1 : utf16
+        case let stated?: return parts < 3 ? stated : 1
+        case nil: return parts > 1 || texts.isEmpty ? 1 : utf16
+        }
     }
+
+    private var utf16: Int { isBigEndian ? 3 : 2 }
 
     private static func isUTF8(_ text: ArraySlice<UInt8>) -> Bool { text.isUTF8 && !text.contains(0) }
 
