@@ -161,4 +161,34 @@ struct GRDBLedgerTests {
         _ = try DatabaseFile(path: library.path).salvage(into: LibraryDatabase.migrator())
         #expect(try library.salvaged() == expected)
     }
+
+    @Test("on a page that is out of date do not count beside the ledger")
+    func outOfDate() throws {
+        let newer = try LibraryDatabase(10)
+        let page = try newer.pages.read()[newer.pages.range(newer.pages.root("grdb_migrations"))]
+        let library = try LibraryDatabase(8)
+        let expected = try library.expected()
+        try library.pages.change { data in
+            data.append(page)
+            // The header has the number of pages.
+            data[31] += 1
+            data.replaceSubrange(0..<16, with: Data(count: 16))
+        }
+        let report = try DatabaseFile(path: library.path).salvage(into: LibraryDatabase.migrator())
+        #expect(report.schemaVersion == "addPages")
+        #expect(try library.salvaged() == expected)
+    }
+
+    @Test("on a page of their own say more than rows that fit a later table")
+    func fittingRows() throws {
+        let library = try LibraryDatabase(2)
+        let queue = try DatabaseQueue(path: library.path)
+        try queue.execute(
+            "CREATE TABLE mark(word TEXT PRIMARY KEY, weight REAL NOT NULL, image BLOB) WITHOUT ROWID")
+        try queue.execute("INSERT INTO mark VALUES ('one', 1.5, x'00'), ('two', 2.5, x'00')")
+        try queue.close()
+        try Loss.firstPage.damage(library)
+        let report = try DatabaseFile(path: library.path).salvage(into: LibraryDatabase.migrator())
+        #expect(report.schemaVersion == "createBook")
+    }
 }

@@ -101,6 +101,9 @@ struct GRDBSalvageTests {
     @Test("is never erased for its schema")
     func erasing() throws {
         let library = try LibraryDatabase(5)
+        let queue = try DatabaseQueue(path: library.path)
+        try queue.execute("CREATE TABLE added(text TEXT); INSERT INTO added VALUES ('by the app')")
+        try queue.close()
         let expected = try library.expected()
         try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         var erasing = migrator

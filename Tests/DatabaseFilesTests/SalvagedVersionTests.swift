@@ -183,4 +183,30 @@ struct SalvagedVersionTests {
         let report = try DatabaseFile(path: path).salvage(into: Self.schema())
         #expect(report.tables.first { $0.name == "s3" }?.saved == 50)
     }
+
+    @Test("has no shorter rows in a table that was made anew")
+    func madeAnew() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 20_240_101, name: "a",
+                sql: """
+                    CREATE TABLE pair(a INTEGER NOT NULL, b INTEGER NOT NULL);
+                    CREATE TABLE triple(a INTEGER NOT NULL, b INTEGER NOT NULL);
+                    ALTER TABLE triple ADD COLUMN c INTEGER;
+                    """),
+            SQLMigration(
+                version: 20_240_201, name: "b",
+                sql: """
+                    DROP TABLE triple;
+                    CREATE TABLE triple(a INTEGER NOT NULL, b INTEGER NOT NULL, c INTEGER);
+                    """),
+        ])
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute("INSERT INTO pair VALUES (100, 200), (300, 400)")
+        try queue.close()
+        try pages.erase(1)
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.tables.first?.name == "pair" && report.tables.first?.saved == 2)
+    }
 }
