@@ -259,8 +259,8 @@ let package = Package(
         .testTarget(
             name: "DatabaseFilesTests",
             dependencies: [
-                "AppMigrations", "DatabaseFiles", "MigrationTesting", "SchemaMigrations", "TestSupport",
-                "TestTraits",
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "MigrationTesting", "SchemaMigrations",
+                "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

@@ -16,12 +16,16 @@ struct DamagedDatabase {
     let pages: PageSource
     /// The schema, as far as it can be read.
     private(set) var entries: [Entry] = []
+    /// True if every row of the schema can be read, so that what it does not name is not there.
+    private(set) var hasWholeSchema = false
     /// The trees of the schema's tables and indexes, by their roots.
     var trees: [Int: DamagedTree] = [:]
     /// The trees and single pages that no root leads to.
     var loose: [DamagedTree] = []
     /// True if there are more pages of deleted rows than are known.
     private(set) var hasUnknownFreePages = false
+    /// True if it is known which pages are those of deleted rows.
+    private(set) var knowsFreePages = false
     /// What is wrong, as far as that shows without reading the rows.
     private(set) var faults = 0
 
@@ -55,7 +59,10 @@ struct DamagedDatabase {
         faults = header.isIntact ? 0 : 1
         if let schema = try walk.walk(1, isTable: true) {
             faults += schema.faults
-            entries = try rows(of: schema).compactMap { Entry($0.record) }
+            let objects = try rows(of: schema)
+            entries = objects.compactMap { Entry($0.record) }
+            hasWholeSchema =
+                try schema.faults == 0 && entries.count == objects.count && hasAllRows(of: schema)
         } else {
             faults += 1
         }
@@ -72,6 +79,7 @@ struct DamagedDatabase {
         walk.releaseContested(&trees)
         let unknown = try UnknownPages(pages, header, except: walk.seen)
         if !unknown.hasWholeList { faults += 1 }
+        knowsFreePages = unknown.hasWholeList
         hasUnknownFreePages = header.hasMagic && unknown.free.count < header.freelist.count
         walk.note(unknown.free)
         try readLooseTrees(unknown, &walk)
@@ -114,6 +122,11 @@ struct DamagedDatabase {
             }
         }
         return lost
+    }
+
+    /// Returns true if every row of a tree can be read.
+    func hasAllRows(of tree: DamagedTree) throws -> Bool {
+        try tree.missing.isEmpty && tree.leaves.allSatisfy { try forEachRow(in: $0) { _, _ in } == 0 }
     }
 
     /// Returns the tree of a table or an index; nil if the schema does not lead to it.

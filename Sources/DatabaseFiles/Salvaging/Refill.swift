@@ -12,6 +12,8 @@ struct Refill {
     var layouts: [TableLayout]
     private(set) var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
+    /// True if the new database says that records of managers were lost.
+    private(set) var hasLostRecords = false
     /// The places of the tables' pages that are not there.
     private var lost: [SQLName: LostPlaces] = [:]
     /// The parts of tables whose first page is unknown: the keys of each tree, and the places of what it lacks.
@@ -31,6 +33,9 @@ struct Refill {
     mutating func run(syncing sync: @escaping @Sendable () throws -> Void) throws {
         try createOtherTables()
         try damaged.exchangeSwappedPages(layouts)
+        let records = try ManagerRecords(takenFrom: &damaged)
+        try records.write(db)
+        hasLostRecords = records.areLost
         // Triggers would make rows that were not there; indexes are made faster when the rows are.
         let objects = try Row.fetchAll(
             db,
@@ -65,9 +70,9 @@ struct Refill {
             .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
     }
 
-    /// The ledger of the new database is its own, and so is SQLite's.
+    /// The ledger of the new database is its own, and so is SQLite's; records are written before.
     private func isFilled(_ layout: TableLayout) -> Bool {
-        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_")
+        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_") && !ManagerRecords.keeps(layout.name)
             && !layout.name.folded.hasPrefix("schema_migrations")
     }
 
@@ -80,7 +85,9 @@ struct Refill {
                 !entry.name.folded.hasPrefix("sqlite_"), !isShadow(entry.name), isOne(sql)
             else { continue }
             // The text itself may be damaged.
-            if (try? db.execute(sql: sql)) != nil { others.insert(entry.name) }
+            if try SQLiteStore.createTable(named: entry.name, db) || (try? db.execute(sql: sql)) != nil {
+                others.insert(entry.name)
+            }
         }
         guard !others.isEmpty else { return }
         for entry in damaged.entries where entry.type == "index" && others.contains(entry.table) {

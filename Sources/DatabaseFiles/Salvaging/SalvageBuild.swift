@@ -45,6 +45,7 @@ struct SalvageBuild {
                 try refill.run(syncing: sync)
                 if try marked && MoveMark(db) == nil { try MoveMark.write(db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
+                report.hasLostRecord = refill.hasLostRecords
                 return .commit
             }
         }
