@@ -260,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "DatabaseFilesTests",
             dependencies: [
-                "AppMigrations", "DatabaseFiles", "GRDBMigrations", "MigrationTesting", "SchemaMigrations",
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations", "MigrationTesting",
+                "SchemaMigrations",
                 "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

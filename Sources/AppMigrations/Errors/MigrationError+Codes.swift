@@ -64,7 +64,7 @@ extension MigrationError.Code {
     public static let unreadableStore = Self("unreadableStore", 30)
     /// The store could not be written.
     public static let unwritableStore = Self("unwritableStore", 31)
-    /// The contents of the store are not a record.
+    /// The contents of the store are not a record, or the record was lost when its database was salvaged.
     public static let damagedStore = Self("damagedStore", 32)
     /// A newer version of this package wrote the store, in a format that this one does not know.
     public static let newerFormat = Self("newerFormat", 33)

@@ -123,7 +123,8 @@ extension MigrationManager {
         _ store: LaunchPlan.PlacePlan?, isKnown: Bool
     ) throws -> Beginning {
         while true {
-            let beginnings = Beginnings(request: request, places: states, answer: memory.answer)
+            let beginnings = Beginnings(
+                request: request, places: states, steps: steps.map(\.closures), answer: memory.answer)
             let found =
                 if let store {
                     beginnings.inDatabase(index, store.launch, store.record, isKnown: isKnown)
@@ -134,6 +135,8 @@ extension MigrationManager {
             case .askTheApp: memory.answer = try answer(request)
             case .undecided(let culprit):
                 throw MigrationError.undecided(steps[culprit], states[culprit].evidence, request)
+            case .unknown(let culprit, let unknown):
+                throw MigrationError.lostRecord(steps[culprit], unknown, request)
             default: return found
             }
         }

@@ -116,7 +116,8 @@ extension MigrationManager {
     /// Replaces damaged records, and continues from a version.
     ///
     /// For the app's recovery screen, after the error `damagedStore` or `unreadableStore`. It also replaces records with the
-    /// error `newerFormat`, for which the app should first ask for an update. Each damaged record is replaced in its own place,
+    /// error `newerFormat`, for which the app should first ask for an update, and those that were lost when their database was
+    /// salvaged. Each damaged record is replaced in its own place,
     /// the store or a database; those that can be read stay as they are. The damaged contents are set aside under a dated name,
     /// with everything in them, so the other managers in the same line continue from the same version. Managers in other
     /// lines continue from what databases of their own know, or from what `adopting` says; otherwise they are `undecided` until
@@ -138,7 +139,7 @@ extension MigrationManager {
                     var state = StoreState()
                     mark(&state)
                     try place.store.setAside(replacingWith: state)
-                } else if try isUnknownReplacement(place) {
+                } else if try isUnknown(place) {
                     try place.store.change(name, waitingUpTo: patience, mark)
                 } else {
                     continue
@@ -167,11 +168,12 @@ extension MigrationManager {
         }
     }
 
-    /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.
-    private func isUnknownReplacement(_ place: any MigrationPlace) throws -> Bool {
+    /// Returns true if the record was lost when the database was salvaged, or a manager of another line has replaced a place's
+    /// records, and nothing is known of this line.
+    private func isUnknown(_ place: any MigrationPlace) throws -> Bool {
         let state = try place.store.read(name)
-        return try state.isReplacement && state.record(of: name) == nil
-            && state.assumptions[options.line] == nil
+        return try (state.isReplacement || state.hasLostRecords) && state.record(of: name) == nil
+            && !state.hasRemovedRecord(of: name) && state.assumptions[options.line] == nil
     }
 
     private func changeRecord(

@@ -10,6 +10,7 @@ import MigrationDiagnostics
 /// | --- | --- |
 /// | the mark of a removed record | on a fresh install |
 /// | a later version, and none before it | nowhere: a downgrade |
+/// | the record was lost when the database was salvaged | as ``Beginnings/afterLoss(in:asTheStore:)`` says |
 /// | damaged contents were replaced, assuming a version | at that version |
 /// | the store has lost the record that a database of the manager has | at the version completed there, or where that begins |
 /// | a database with nothing in it, or with tables that only this build has seen | as the manager's store stands |
@@ -32,6 +33,9 @@ enum Beginning: Equatable {
     case askTheApp
     /// The place with this index holds data, and nothing says which version left it.
     case undecided(at: Int)
+    /// The place with this index has lost its record, and nothing says whether these steps have run there; if none is named,
+    /// nothing says it of any.
+    case unknown(at: Int, steps: [String])
 
     enum Fresh: Equatable {
         case install
@@ -54,6 +58,8 @@ struct Beginnings {
     let request: LaunchRequest
     /// The manager's store is the first place.
     let places: [PlaceState]
+    /// The steps of each place that are due.
+    let steps: [[MigrationStep]]
     /// The app's answer, once it was asked.
     let answer: AdoptionAnswer?
 
@@ -66,6 +72,7 @@ struct Beginnings {
         let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
         return removed(store)
             ?? downgrade(seen)
+            ?? afterLoss(in: 0)
             ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
             ?? store.splitRecord.map { .split($0) }
@@ -73,7 +80,7 @@ struct Beginnings {
             ?? self.seen(seen)
             ?? ledger(store)
             ?? places.firstIndex { $0.assumptions[request.line] == nil && !$0.isExplained(in: request.line) }
-            .map { .undecided(at: $0) }
+            .map { places[$0].lostRecord == nil ? .undecided(at: $0) : .unknown(at: $0, steps: []) }
             ?? .fresh(.install)
     }
 
@@ -90,6 +97,7 @@ struct Beginnings {
         let asTheStore = beginning(asIn: launch, record, isKnown: isKnown)
         return removed(place)
             ?? downgrade(seen)
+            ?? afterLoss(in: index, asTheStore: asTheStore)
             ?? place.splitRecord.map { .split($0) }
             ?? assumption(place)
             ?? (isNew(place) ? asTheStore : nil)
@@ -125,7 +133,7 @@ struct Beginnings {
         return .at(older(seen).map { min($0, kept) } ?? kept, .lost)
     }
 
-    private func assumption(_ place: PlaceState) -> Beginning? {
+    func assumption(_ place: PlaceState) -> Beginning? {
         place.assumptions[request.line].map { .at($0, .lost) }
     }
 
@@ -236,7 +244,7 @@ extension Beginning {
             }
             return record
         case .split(let record): return record
-        case .downgrade, .askTheApp, .undecided: return nil
+        case .downgrade, .askTheApp, .undecided, .unknown: return nil
         }
     }
 }

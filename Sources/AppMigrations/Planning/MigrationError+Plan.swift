@@ -33,4 +33,23 @@ extension MigrationError {
                 """,
             manager: request.manager)
     }
+
+    /// Creates the error for a place that has lost its record.
+    ///
+    /// - Parameter steps: the steps that may have run or not; none if that is so of all.
+    static func lostRecord(
+        _ place: PlaceSteps, _ steps: [String], _ request: LaunchRequest
+    ) -> MigrationError {
+        let unknown =
+            steps.isEmpty
+            ? "which steps have run" : "whether \(steps.joined(separator: ", ")) has run"
+        return MigrationError(
+            .damagedStore,
+            "the record in \(place.name) was lost when the database was salvaged, and nothing else says \(unknown)",
+            remedy: """
+                Nothing was changed. Call replaceRecord(assuming:) with the version that the data is at: steps above it run, and \
+                no others.
+                """,
+            manager: request.manager)
+    }
 }

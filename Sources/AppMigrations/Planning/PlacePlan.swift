@@ -30,6 +30,7 @@ extension LaunchPlan {
                 ?? beginning?.record(
                     request, steps.closures,
                     store: isKnown ? nil : store.map { ($0.record, $0.steps.closures) })
+            for (id, state) in state.lostRecord?.settled ?? [:] { record?[id] = state }
             if case .downgrade(let later) = beginning {
                 launch = .downgrade(from: later)
             } else {
@@ -50,7 +51,8 @@ extension LaunchPlan {
 
         /// The steps that the beginning of this launch has found not to be needed.
         var notNeeded: [MigrationStep] {
-            steps.closures.filter { record?[$0.id] == .notNeeded && state.record?[$0.id] != .notNeeded }
+            let known = state.record?.work ?? state.lostRecord?.settled
+            return steps.closures.filter { record?[$0.id] == .notNeeded && known?[$0.id] != .notNeeded }
         }
 
         /// Throws if the data is older than what the app can migrate.

@@ -224,6 +224,15 @@ extension StoreState {
         root["replaced"] = .object(lines)
     }
 
+    /// True if the database was salvaged, and records that it had may be lost: that a manager has none does not mean then that
+    /// nothing of it has run here.
+    package var hasLostRecords: Bool { root["lost"] != nil }
+
+    /// Notes that records may be lost, because their database was salvaged.
+    package mutating func markRecordsAsLost(at date: Date) {
+        root["lost"] = .object(["records": .object(["date": .string(date.recordText)])])
+    }
+
     /// Identifies the contents of the file from which this state was moved; nil if it was not moved.
     package var origin: String? {
         get { if case .string(let origin) = root["movedFrom"] { origin } else { nil } }
@@ -288,7 +297,13 @@ extension StoreState {
 extension StoreState {
     /// A piece of the document, for stores that keep it in a table.
     package struct Row: Equatable, Sendable {
-        /// `format`, `seen` or `managers`.
+        /// The part of the rows with the records of managers.
+        package static let managers = "managers"
+
+        /// The part of the row that a table has when it was set aside: it holds no records any more.
+        package static let setAside = "setAside"
+
+        /// `format`, `seen`, `replaced`, `lost` or `managers`.
         package let part: String
         /// The line or the manager; empty for the format.
         package let name: String
@@ -300,6 +315,9 @@ extension StoreState {
             self.name = name
             self.value = value
         }
+
+        /// True if the row is a manager's own, and false if it concerns all managers.
+        package var isOfManager: Bool { part == Self.managers }
     }
 
     /// Puts a state together from its rows; no rows are the state of a store that was never used.
@@ -344,9 +362,8 @@ extension StoreState {
     package var sharedRows: [Row] {
         get throws {
             var rows = [try row("format", "", root["format"])]
-            if case .object(let lines) = root["seen"] { rows += try lines.map { try row("seen", $0, $1) } }
-            if case .object(let fields) = root["replaced"] {
-                rows += try fields.map { try row("replaced", $0, $1) }
+            for part in ["seen", "replaced", "lost"] {
+                if case .object(let fields) = root[part] { rows += try fields.map { try row(part, $0, $1) } }
             }
             return rows
         }
@@ -356,7 +373,7 @@ extension StoreState {
     package func rows(of manager: String) throws -> [Row] {
         var rows = try sharedRows
         let key = ManagerName(manager).key
-        if let record = try managers.object()[key] { rows.append(try row("managers", key, record)) }
+        if let record = try managers.object()[key] { rows.append(try row(Row.managers, key, record)) }
         return rows
     }
 

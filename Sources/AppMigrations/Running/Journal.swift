@@ -189,6 +189,10 @@ struct Journal {
         if pages[0].isFirstRecord {
             // A database with a record beside a store without one would say that the store has lost it.
             order = [0] + order.filter { $0 != 0 }
+        } else {
+            // They begin where the store stands, so they need their records before it changes.
+            let lost = order.filter { pages[$0].isFirstRecord && pages[$0].plan.state.lostRecord != nil }
+            order = lost + order.filter { !lost.contains($0) }
         }
         return saving(order, required: last)
     }

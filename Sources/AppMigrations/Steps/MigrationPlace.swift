@@ -50,7 +50,8 @@ package struct StorePlace: MigrationPlace {
         -> PlaceState
     {
         try StoreAccess.read.of(name) {
-            try PlaceState(of: manager, in: store.read(manager), evidence: .empty)
+            try PlaceState(
+                of: manager, in: store.read(manager), evidence: .empty, history: store.history(manager))
         }
     }
 

@@ -6,6 +6,8 @@ package final class PlaceState: Sendable {
     package let record: MigrationRecord?
     /// True if the app has removed the record, and with it the manager's data.
     package let hasRemovedRecord: Bool
+    /// What is known of the record that the place may have lost; nil if it has lost none.
+    let lostRecord: LostRecord?
     /// The record of the manager of which this one is a part; nil if there is none.
     let splitRecord: MigrationRecord?
     /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
@@ -20,12 +22,14 @@ package final class PlaceState: Sendable {
     package let newer: [String]
 
     init(
-        record: MigrationRecord?, hasRemovedRecord: Bool = false, splitRecord: MigrationRecord? = nil,
+        record: MigrationRecord?, hasRemovedRecord: Bool = false, lostRecord: LostRecord? = nil,
+        splitRecord: MigrationRecord? = nil,
         seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
         pending: [PendingSchema] = [], newer: [String] = []
     ) {
         self.record = record
         self.hasRemovedRecord = hasRemovedRecord
+        self.lostRecord = lostRecord
         self.splitRecord = splitRecord
         self.seen = seen
         self.assumptions = assumptions
@@ -36,15 +40,21 @@ package final class PlaceState: Sendable {
 
     /// Creates the part of a store's state that is about a manager.
     ///
-    /// - Parameter evidence: the evidence beside the store, read only if there is no record.
+    /// - Parameters:
+    ///   - evidence: the evidence beside the store, read only if there is no record.
+    ///   - history: the manager's history in the store, read only if its record may be lost.
     package convenience init(
         of manager: String, in state: StoreState, evidence: @autoclosure () throws -> Evidence,
+        history: @autoclosure () throws -> [SettledStep],
         pending: [PendingSchema] = [], newer: [String] = []
     ) throws {
         guard let record = try state.record(of: manager) else {
             let found = try evidence()
+            let isRemoved = try state.hasRemovedRecord(of: manager)
+            let isLost = state.hasLostRecords && !isRemoved
             self.init(
-                record: nil, hasRemovedRecord: try state.hasRemovedRecord(of: manager), seen: state.seen,
+                record: nil, hasRemovedRecord: isRemoved,
+                lostRecord: isLost ? LostRecord(history: try history()) : nil, seen: state.seen,
                 assumptions: try state.assumptions,
                 evidence: found == .empty && state.isReplacement ? .replaced : found,
                 pending: pending, newer: newer)
@@ -56,8 +66,8 @@ package final class PlaceState: Sendable {
     /// Returns the state for a manager that is a part of another one, with a record.
     func splitting(off record: MigrationRecord?) -> PlaceState {
         PlaceState(
-            record: nil, hasRemovedRecord: hasRemovedRecord, splitRecord: record, seen: seen,
-            assumptions: assumptions, evidence: evidence, pending: pending, newer: newer)
+            record: nil, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord, splitRecord: record,
+            seen: seen, assumptions: assumptions, evidence: evidence, pending: pending, newer: newer)
     }
 
     /// Returns true if a version was launched here.

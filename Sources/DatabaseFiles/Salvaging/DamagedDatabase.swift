@@ -16,12 +16,16 @@ struct DamagedDatabase {
     let pages: PageSource
     /// The schema, as far as it can be read.
     private(set) var entries: [Entry] = []
+    /// True if every row of the schema can be read, so that what it does not name is not there.
+    private(set) var hasWholeSchema = false
     /// The trees of the schema's tables and indexes, by their roots.
     var trees: [Int: DamagedTree] = [:]
     /// The trees and single pages that no root leads to.
     var loose: [DamagedTree] = []
-    /// True if there are more pages of deleted rows than are known.
-    private(set) var hasUnknownFreePages = false
+    /// The number of pages of deleted rows of which it is unknown which they are.
+    private(set) var unknownFreePages = 0
+    /// True if it is known which pages are those of deleted rows.
+    private(set) var knowsFreePages = false
 
     /// Reads the structure of a file with its journals.
     ///
@@ -40,7 +44,9 @@ struct DamagedDatabase {
         let header = DatabaseHeader(try pages.page(1) ?? [])
         var walk = TreeWalk(pages)
         if let schema = try walk.walk(1, isTable: true) {
-            entries = try rows(of: schema).compactMap { Entry($0.record) }
+            let objects = try rows(of: schema)
+            entries = objects.compactMap { Entry($0.record) }
+            hasWholeSchema = try entries.count == objects.count && hasAllRows(of: schema)
         }
         let counts = entries.reduce(into: [:]) { $0[$1.root, default: 0] += 1 }
         // Two cannot have one root.
@@ -49,7 +55,8 @@ struct DamagedDatabase {
         }
         walk.releaseContested(&trees)
         let unknown = try UnknownPages(pages, header, except: walk.seen)
-        hasUnknownFreePages = header.isThere && unknown.free.count < header.freelist.count
+        knowsFreePages = unknown.hasWholeList
+        unknownFreePages = header.isThere ? max(0, header.freelist.count - unknown.free.count) : 0
         walk.note(unknown.free)
         try readLooseTrees(unknown, &walk)
     }
@@ -94,6 +101,11 @@ struct DamagedDatabase {
 
     /// The name of the encoding of texts.
     var encodingName: String { [2: "UTF-16le", 3: "UTF-16be"][pages.encoding] ?? "UTF-8" }
+
+    /// Returns true if every row of a tree can be read.
+    func hasAllRows(of tree: DamagedTree) throws -> Bool {
+        try tree.missing.isEmpty && tree.leaves.allSatisfy { try forEachRow(in: $0) { _, _ in } == 0 }
+    }
 
     /// Returns the tree of a table or an index; nil if the schema does not lead to it.
     func tree(of name: SQLName) -> DamagedTree? {

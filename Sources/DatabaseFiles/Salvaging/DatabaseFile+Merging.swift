@@ -61,6 +61,8 @@ extension DatabaseFile {
                 return table
             }
             report.setAside = setAside
+            // The database has records of its own.
+            report.hasLostRecord = false
             return report
         }
     }

@@ -58,15 +58,6 @@ extension DamagedDatabase {
     func isShadow(_ name: SQLName) -> Bool {
         entries.contains { $0.isVirtual && name.folded.hasPrefix($0.name.folded + "_") }
     }
-
-    /// True if no part of the schema is lost.
-    func hasWholeSchema() throws -> Bool {
-        var walk = TreeWalk(pages)
-        guard let schema = try walk.walk(1, isTable: true), schema.missing.isEmpty else {
-            return false
-        }
-        return try schema.leaves.allSatisfy { try forEachRow(in: $0) { _, _ in } == 0 }
-    }
 }
 
 extension DamagedDatabase.Entry {

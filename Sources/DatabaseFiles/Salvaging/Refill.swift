@@ -14,6 +14,8 @@ struct Refill {
     var ledgerTables: Set<SQLName> = []
     private(set) var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
+    /// True if the new database says that records of managers were lost.
+    private(set) var hasLostRecords = false
     /// The places of the tables' pages that are not there.
     private var lost: [SQLName: LostPlaces] = [:]
     /// The parts of tables whose first page is unknown: the keys of each tree, and the places of what it lacks.
@@ -33,6 +35,9 @@ struct Refill {
     mutating func run(syncing sync: @escaping @Sendable () throws -> Void) throws {
         try createOtherTables()
         try damaged.exchangeSwappedPages(layouts)
+        let records = try ManagerRecords(takenFrom: &damaged)
+        try records.write(db)
+        hasLostRecords = records.areLost
         // Triggers would make rows that were not there; indexes are made faster when the rows are.
         let objects = try Row.fetchAll(
             db,
@@ -67,9 +72,10 @@ struct Refill {
             .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
     }
 
-    /// SQLite's tables in the new database are its own, and so may be the ledger.
+    /// SQLite's tables in the new database are its own, and so may be the ledger; records are written before.
     private func isFilled(_ layout: TableLayout) -> Bool {
-        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_") && !ledgerTables.contains(layout.name)
+        !layout.isIndex && !layout.name.folded.hasPrefix("sqlite_") && !ManagerRecords.keeps(layout.name)
+            && !ledgerTables.contains(layout.name)
     }
 
     /// Creates the tables that no migration makes, such as those of records, with their indexes.
@@ -81,7 +87,9 @@ struct Refill {
                 !entry.name.folded.hasPrefix("sqlite_"), !damaged.isShadow(entry.name), isOne(sql)
             else { continue }
             // The text itself may be damaged.
-            if (try? db.execute(sql: sql)) != nil { others.insert(entry.name) }
+            if try SQLiteStore.createTable(named: entry.name, db) || (try? db.execute(sql: sql)) != nil {
+                others.insert(entry.name)
+            }
         }
         guard !others.isEmpty else { return }
         for entry in damaged.entries where entry.type == "index" && others.contains(entry.table) {
@@ -208,8 +216,10 @@ struct Refill {
         return found[layout.name]?.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) } ?? true
     }
 
-    /// Returns true for a tree that nothing leads to, if pages of deleted rows are among those.
-    private func mayBeDeleted(_ tree: DamagedTree) -> Bool { damaged.hasUnknownFreePages && !tree.hasParent }
+    /// Returns true for a tree that nothing leads to, if all of its pages can be among those of deleted rows.
+    private func mayBeDeleted(_ tree: DamagedTree) -> Bool {
+        !tree.hasParent && tree.leaves.count <= damaged.unknownFreePages
+    }
 
     // MARK: Ids
 

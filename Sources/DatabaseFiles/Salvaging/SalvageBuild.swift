@@ -45,6 +45,7 @@ struct SalvageBuild {
                 }
                 if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
+                report.hasLostRecord = refill.hasLostRecords
                 return .commit
             }
         }

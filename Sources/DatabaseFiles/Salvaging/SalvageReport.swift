@@ -32,6 +32,11 @@ public struct SalvageReport: Sendable, Equatable {
     public internal(set) var tables: [Table] = []
     /// The number of rows that were left because it is unknown which table they belong to.
     public internal(set) var unassigned = 0
+    /// True if the record of a manager was lost, or it is unknown whether there was one.
+    ///
+    /// The manager then continues from the version that its own store has completed, or else throws `damagedStore`, and
+    /// `replaceRecord(assuming:)` continues.
+    public internal(set) var hasLostRecord = false
     /// The schema version that the damaged database had: of GRDB's migrations, the identifier of the last one.
     public internal(set) var schemaVersion: String
     /// The damaged file, which is kept with its journals; nil while salvaging into a database in use.
@@ -42,7 +47,9 @@ public struct SalvageReport: Sendable, Equatable {
     /// The number of rows that were found.
     public var found: Int { tables.reduce(unassigned) { $0 + $1.found } }
     /// True if every row of the database was saved, as far as that can be told.
-    public var isComplete: Bool { saved == found && !tables.contains { $0.missingPages > 0 } }
+    public var isComplete: Bool {
+        saved == found && !hasLostRecord && !tables.contains { $0.missingPages > 0 }
+    }
 }
 
 extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
@@ -57,8 +64,10 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         let more =
             tables.contains { $0.missingPages > 0 }
             ? " More may be missing, because a part of the file is lost." : ""
+        let record =
+            hasLostRecord ? " It is no longer known which version of the app updated this data last." : ""
         let entries = found == 1 ? "entry was" : "entries were"
-        return "\(Self.words(saved, of: found)) \(entries) saved\(list).\(more)"
+        return "\(Self.words(saved, of: found)) \(entries) saved\(list).\(more)\(record)"
     }
 
     private static func words(_ part: Int, of whole: Int) -> String {
@@ -80,7 +89,8 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
                 \(table.orphaned) without parent, \(table.missingPages) pages missing\(keys.isEmpty ? "" : " (keys \(keys))")
                 """
         }
-        return (["schema \(schemaVersion), \(unassigned) rows of unknown tables"] + lines).joined(
+        let record = hasLostRecord ? ", no record of managers" : ""
+        return (["schema \(schemaVersion), \(unassigned) rows of unknown tables\(record)"] + lines).joined(
             separator: "\n")
     }
 
@@ -89,7 +99,8 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         Summary(
             schemaVersion: schemaVersion, saved: saved, unreadable: tables.reduce(0) { $0 + $1.unreadable },
             refused: tables.reduce(0) { $0 + $1.refused }, orphaned: tables.reduce(0) { $0 + $1.orphaned },
-            unassigned: unassigned, missingPages: tables.reduce(0) { $0 + $1.missingPages })
+            unassigned: unassigned, missingPages: tables.reduce(0) { $0 + $1.missingPages },
+            hasLostRecord: hasLostRecord)
     }
 
     /// The numbers of a ``SalvageReport``, which may leave the device.
@@ -108,5 +119,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         public let unassigned: Int
         /// The number of missing pages.
         public let missingPages: Int
+        /// True if the record of a manager was lost.
+        public let hasLostRecord: Bool
     }
 }

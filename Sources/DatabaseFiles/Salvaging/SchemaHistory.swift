@@ -78,7 +78,7 @@ struct SchemaHistory {
         }
         // Migrations that are out of order, or a part of one that has merged others, are still to come.
         let own = try OwnSchema(damaged, configuration)
-        guard own.isComplete, try damaged.hasWholeSchema(), let last = applied.last ?? ledger.versions.last
+        guard own.isComplete, damaged.hasWholeSchema, let last = applied.last ?? ledger.versions.last
         else {
             return nil
         }
@@ -111,7 +111,7 @@ struct SchemaHistory {
         if !isLatest, let (table, column) = try strangeColumn(in: damaged) {
             throw newerThanThisProcess("with a column \(column) of \(table)")
         }
-        let isWhole = try !isLatest && damaged.hasWholeSchema()
+        let isWhole = !isLatest && damaged.hasWholeSchema
         var best: (entry: Entry, score: Int)?
         for entry in entries.dropFirst(last ?? 0) {
             let score =

@@ -4,10 +4,13 @@ package enum OwnTables {
     static let ledger = "schema_migrations"
 
     /// The table with the records of managers.
-    static let records = "app_migrations"
+    package static let records = "app_migrations"
+
+    /// The table with a copy of each row of ``records``, for salvaging.
+    package static let mirror = "app_migrations_mirror"
 
     /// The table with the history of managers.
-    static let history = "app_migrations_history"
+    package static let history = "app_migrations_history"
 
     /// The beginning of the names of tables with records that were damaged, and set aside.
     static let asidePrefix = "app_migrations_damaged_"
@@ -20,7 +23,8 @@ package enum OwnTables {
 
     /// The tables that this package keeps, except those that were set aside.
     static let all: Set<SQLName> = [
-        SQLName(ledger), "schema_migrations_details", SQLName(records), SQLName(history), moves,
+        SQLName(ledger), "schema_migrations_details", SQLName(records), SQLName(mirror), SQLName(history),
+        moves,
     ]
 
     /// Returns true if this package keeps the table.

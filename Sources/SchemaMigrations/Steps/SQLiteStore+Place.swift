@@ -16,7 +16,8 @@ extension SQLiteStore: MigrationPlace {
         if schemaSteps.isEmpty {
             // Nearly always there is a record, which one statement has read.
             let known = try PlaceState(
-                of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout), evidence: .empty)
+                of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout), evidence: .empty,
+                history: [])
             if known.record != nil { return known }
         }
         let limit =
@@ -28,7 +29,7 @@ extension SQLiteStore: MigrationPlace {
                     let found = try look(at: schemaSteps, db)
                     return try PlaceState(
                         of: manager, in: state(of: manager, db), evidence: evidence(schemaSteps, db),
-                        pending: found.pending, newer: found.newer)
+                        history: Self.history(of: manager, db), pending: found.pending, newer: found.newer)
                 }
             }
         } catch var error as MigrationError {

@@ -94,9 +94,13 @@ public struct SQLiteStore: MigrationStore {
     public func history(_ manager: String) throws -> [SettledStep] {
         try StoreAccess.read.of(name) {
             try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
-                try Self.fullHistory(db).filter { $0.belongs(to: manager) }
+                try Self.history(of: manager, db)
             }
         }
+    }
+
+    static func history(of manager: String, _ db: Database) throws -> [SettledStep] {
+        try fullHistory(db).filter { $0.belongs(to: manager) }
     }
 
     /// Returns every manager's settled steps in a database, oldest first.
@@ -125,7 +129,23 @@ public struct SQLiteStore: MigrationStore {
         }
     }
 
-    /// Renames the table to `app_migrations_damaged_<date>`, and creates a new one, in the same transaction.
+    /// Writes records and their history into a database that has none, in the open transaction.
+    package static func restore(
+        _ rows: [StoreState.Row], history: [(id: Int64?, text: String)], _ db: Database
+    ) throws {
+        try RecordWriter(db).insert(rows)
+        try RecordWriter(db).insert(history: history)
+    }
+
+    /// Creates one of the store's tables, in the open transaction, unless it is there.
+    ///
+    /// - Returns: false for a table of another name.
+    package static func createTable(named name: SQLName, _ db: Database) throws -> Bool {
+        try RecordWriter(db).create(name)
+    }
+
+    /// Renames the table and its mirror to names that begin with `app_migrations_damaged_<date>`, and creates new ones, in the
+    /// same transaction.
     ///
     /// - Parameter state: the state to begin anew with.
     /// - Throws: `MigrationError`, when the database cannot be written.
@@ -133,14 +153,9 @@ public struct SQLiteStore: MigrationStore {
         try StoreAccess.write.of(name) {
             try database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
-                let aside = "\(OwnTables.asidePrefix)\(Date().inFileName)_\(UUID().uuidString.prefix(4))"
                 try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                     try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-                        if try db.hasTable(SQLName(Self.table)) {
-                            try db.execute(
-                                sql: "ALTER TABLE main.\(Self.table) RENAME TO \(SQLName(aside).sql)")
-                        }
-                        try replaceState(with: state, db)
+                        try RecordWriter(db).setAside(replacingWith: state)
                     }
                 }
             }
@@ -208,50 +223,10 @@ extension SQLiteStore {
     package func update(_ manager: String, _ db: Database, _ change: (inout StoreState) throws -> Void) throws
     {
         try StoreAccess.write.of(name) {
-            var state = try state(of: manager, db)
+            let known = try StoreAccess.read.of(name) { try table(db) }
+            var state = try known.state(of: manager)
             try change(&state)
-            try createTable(db)
-            try db.execute(
-                sql: "DELETE FROM main.\(Self.table) WHERE part = 'managers' AND name = ?",
-                arguments: [StoreState.rowName(of: manager)])
-            try insert(state.rows(of: manager), db)
-            try append(state.newHistory, db)
-        }
-    }
-
-    private func replaceState(with state: StoreState, _ db: Database) throws {
-        try createTable(db)
-        try insert(state.sharedRows, db)
-        for manager in try state.managerNames { try insert(state.rows(of: manager), db) }
-        try append(state.newHistory, db)
-    }
-
-    private func createTable(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS main.\(Self.table)(
-                    part TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)
-                ) WITHOUT ROWID
-                """)
-    }
-
-    private func insert(_ rows: [StoreState.Row], _ db: Database) throws {
-        for row in rows {
-            try db.cachedStatement(sql: "INSERT OR REPLACE INTO main.\(Self.table) VALUES (?, ?, ?)")
-                .execute(arguments: [row.part, row.name, row.value])
-        }
-    }
-
-    private func append(_ steps: [SettledStep], _ db: Database) throws {
-        guard !steps.isEmpty else { return }
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS main.\(Self.historyTable)(id INTEGER PRIMARY KEY, entry TEXT NOT NULL)
-                """)
-        for step in steps {
-            try db.execute(
-                sql: "INSERT INTO main.\(Self.historyTable)(entry) VALUES (?)",
-                arguments: [String(decoding: try step.json(), as: UTF8.self)])
+            try RecordWriter(db).write(state, of: manager, over: known)
         }
     }
 

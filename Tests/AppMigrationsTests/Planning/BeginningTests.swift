@@ -46,7 +46,7 @@ struct BeginningTests {
     ) -> Beginning {
         Beginnings(
             request: request(current, build: build, line: line), places: places,
-            answer: AdoptionAnswer(version: answer, isBound: isBound)
+            steps: places.map { _ in [] }, answer: AdoptionAnswer(version: answer, isBound: isBound)
         ).inStore()
     }
 
@@ -57,14 +57,14 @@ struct BeginningTests {
         let record = MigrationRecord(start: launch.previousVersion ?? current)
         return Beginnings(
             request: request(current, build: build, line: line), places: [self.place(record: record), place],
-            answer: AdoptionAnswer(version: answer)
+            steps: [[], []], answer: AdoptionAnswer(version: answer)
         ).inDatabase(1, launch, record, isKnown: isKnown)
     }
 
     @Test("asks the app only if nothing stronger decides")
     func asking() {
         func beginning(_ place: PlaceState) -> Beginning {
-            Beginnings(request: request("2.0"), places: [place], answer: nil).inStore()
+            Beginnings(request: request("2.0"), places: [place], steps: [[]], answer: nil).inStore()
         }
         #expect(beginning(place("1.0", "2.0")) == .askTheApp)
         #expect(beginning(place("1.0", isRemoved: true)) == .fresh(.install))
@@ -158,7 +158,7 @@ struct BeginningTests {
         {
             Beginnings(
                 request: request("2.0"), places: [self.place(record: record), self.place()],
-                answer: AdoptionAnswer(version: answer)
+                steps: [[], []], answer: AdoptionAnswer(version: answer)
             ).inDatabase(1, .downgrade(from: "3.0"), record, isKnown: isKnown)
         }
         #expect(begins(record(start: "1.0")) == .at("1.0", .newDatabase))
@@ -179,7 +179,7 @@ struct BeginningTests {
             record.freshBuild = build
             return Beginnings(
                 request: request("2.0"), places: [self.place(record: record), self.place()],
-                answer: AdoptionAnswer(version: nil)
+                steps: [[], []], answer: AdoptionAnswer(version: nil)
             ).inDatabase(1, launch, record, isKnown: isKnown)
         }
         #expect(begins(freshIn: "2.0 (7)") == .fresh(.install))

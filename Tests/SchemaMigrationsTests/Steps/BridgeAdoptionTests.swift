@@ -61,7 +61,7 @@ struct BridgeAdoptionTests {
         let tables = try database.read {
             try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         }
-        #expect(tables.count == 5)
+        #expect(tables.count == 6)
         #expect(try launch().launch == .freshInstall)
     }
 

@@ -73,7 +73,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
                 .isEmpty
             { .unmanaged } else { .adopted }
         return try PlaceState(
-            of: manager, in: database.state, evidence: evidence,
+            of: manager, in: database.state, evidence: evidence, history: [],
             pending: moves.map { _ in PendingSchema(apply: pendingMigrations.map(String.init)) })
     }
 

@@ -1,0 +1,57 @@
+// Places in which "no record" does not mean that nothing of the manager has run.
+extension Beginnings {
+    /// Determines where the manager goes on in a place whose record was lost when the database was salvaged.
+    ///
+    /// No step may run again, and none may be skipped in silence. So nothing counts there but what the manager has recorded
+    /// elsewhere: a launch that is complete has done all that was due, in every place.
+    ///
+    /// | known of the manager | it goes on |
+    /// | --- | --- |
+    /// | its store has completed a version; for the store itself, one of its databases has | at that version |
+    /// | the app has named a version, by `replaceRecord(assuming:)` | at that version |
+    /// | its store knows the install, and not the manager | as in a new database: it was never here |
+    /// | nothing, or not whether a step has run | nowhere, until the app names a version |
+    ///
+    /// - Parameter asTheStore: where it begins in a new database; nil for the store.
+    /// - Returns: nil if the place has lost no record.
+    func afterLoss(in index: Int, asTheStore: Beginning? = nil) -> Beginning? {
+        guard let lost = places[index].lostRecord else { return nil }
+        let others = (index == 0 ? places.dropFirst() : places.prefix(1)).compactMap(\.record)
+        let completed = others.compactMap(\.completed).max()
+        let unknown = completed.map { completed in
+            // A launch of this version was begun, and may have come as far as this place.
+            let begun = others.compactMap(\.highest).reduce(completed, max)
+            return steps[index].filter { lost.isUnknown($0, completed: completed, begun: begun) }
+                .map(\.titleAndSource)
+        }
+        if let completed, unknown?.isEmpty == true { return .at(completed, .lost) }
+        return assumption(places[index])
+            ?? (hasNeverBeen(in: index) ? asTheStore : nil)
+            ?? .unknown(at: index, steps: unknown ?? [])
+    }
+
+    /// Returns true if the manager has never been in a database: its record in the store would have come first.
+    private func hasNeverBeen(in index: Int) -> Bool {
+        let store = places[0]
+        guard store.record == nil, store.lostRecord == nil, let lost = places[index].lostRecord else {
+            return false
+        }
+        return store.hasRemovedRecord
+            || lost.settled.isEmpty && store.assumptions.isEmpty && !store.isBlank(request)
+    }
+}
+
+extension LostRecord {
+    /// Returns true if nothing says whether a step has run, where the manager has completed a version elsewhere.
+    ///
+    /// A sub-migration may have come with a later build of that version, or have run in a launch that was not completed. A
+    /// deferred or best-effort step keeps no launch from being complete.
+    ///
+    /// - Parameter begun: the latest version whose launch was begun.
+    fileprivate func isUnknown(_ step: MigrationStep, completed: AppVersion, begun: AppVersion) -> Bool {
+        guard settled[step.id] == nil, step.onFreshInstall != .only, step.version <= begun.ceiling else {
+            return false
+        }
+        return step.version > completed || step.isDeferred || step.onError != .stop
+    }
+}

@@ -1,0 +1,19 @@
+extension MigrationRecord {
+    /// Returns true if the record can be that of the same manager at a later time: it knows all that the other one has settled,
+    /// and owes all that the other one owes.
+    package func isAsFar(as other: MigrationRecord) -> Bool {
+        func isAsFar(_ version: AppVersion?, _ other: AppVersion?) -> Bool {
+            other.map { other in version.map { $0 >= other } ?? false } ?? true
+        }
+        guard isAsFar(start, other.start), isAsFar(completed, other.completed),
+            isAsFar(highest, other.highest)
+        else { return false }
+        // Closures for a version change are forgotten when the launch is complete.
+        return other.work.allSatisfy { id, state in
+            guard id.kind == .step, work[id]?.isSettled != true else { return true }
+            guard case .open(let before) = state else { return false }
+            let now = open(id) ?? OpenWork()
+            return (now.isOwed || !before.isOwed) && now.position?.done ?? 0 >= before.position?.done ?? 0
+        }
+    }
+}

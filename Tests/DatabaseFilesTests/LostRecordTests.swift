@@ -1,0 +1,345 @@
+import AppMigrations
+import DatabaseBatches
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A manager whose database was salvaged", .timed)
+struct LostRecordTests {
+    typealias App = SalvagedApp
+
+    static let apps = App.Kind.allCases.flatMap { kind in App.Adopting.allCases.map { (kind, $0) } }
+
+    private static let lost =
+        "the record in app.sqlite was lost when the database was salvaged, and nothing else says"
+    private static let remedy = """
+        Nothing was changed. Call replaceRecord(assuming:) with the version that the data is at: steps above it run, and no \
+        others.
+        """
+
+    @Test(
+        "goes on where it was if one of two pages with its record is lost, or the schema",
+        arguments: apps, [App.Loss.record, .mirror, .schema, .schemaAndRecord])
+    func found(app: (App.Kind, App.Adopting), loss: App.Loss) throws {
+        let app = try App(app.0, app.1)
+        try app.begin()
+        try app.launch("2.0")
+        let report = try app.salvage(losing: loss)
+        #expect(!report.hasLostRecord)
+        #expect(!report.description.contains("version of the app"))
+        #expect(try app.launch("2.0").launch == .relaunch)
+        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"]).launch == .upgrade(from: "2.0"))
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test(
+        "goes on where its store stands if that is elsewhere, and the record is lost",
+        arguments: App.Adopting.allCases, [App.Loss.both, .schemaAndBoth])
+    func storeElsewhere(adopting: App.Adopting, loss: App.Loss) throws {
+        let app = try App(.json, adopting)
+        try app.begin()
+        try app.launch("2.0")
+        let report = try app.salvage(losing: loss)
+        #expect(report.hasLostRecord && !report.isComplete && report.summary.hasLostRecord)
+        #expect(
+            report.description.hasSuffix(
+                ". It is no longer known which version of the app updated this data last."))
+        #expect(report.debugDescription.contains(" rows of unknown tables, no record of managers\n"))
+        #expect(try app.manage("2.0") { try $0.pending() } == [])
+        #expect(try app.launch("2.0").launch == .relaunch)
+        #expect(try app.letters() == ["!: 5000"])
+        try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"])
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test("runs the steps of the first launch after it that are new", arguments: [false, true])
+    func upgradeAfterLoss(andHistory: Bool) throws {
+        let app = try App(.json)
+        try app.begin()
+        try app.launch("2.0")
+        try app.salvage(losing: .both, andHistory: andHistory)
+        try app.launch("3.0", steps: ["1.5": "x", "2.0": "!", "3.0": "?"])
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test(
+        "asks the app if its store was in the database, and the record is lost",
+        arguments: App.Adopting.allCases, [App.Loss.both, .schemaAndBoth])
+    func storeInDatabase(adopting: App.Adopting, loss: App.Loss) throws {
+        let app = try App(.sqlite, adopting)
+        try app.begin()
+        try app.launch("2.0")
+        #expect(try app.salvage(losing: loss).hasLostRecord)
+        let text = try app.expectUnknown { try app.launch("2.0") }
+        #expect(text.contains("Library: \(Self.lost) which steps have run. \(Self.remedy)"))
+        try app.expectUnknown { try app.manage("2.0") { try $0.pending() } }
+        try app.expectUnknown { try app.manage("2.0") { try $0.runDeferred() } }
+        let waiting = MigrationOptions(role: .waits)
+        try app.expectUnknown { try app.manage("2.0", options: waiting) { try $0.migrate() } }
+
+        try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0") }
+        try app.launch("2.0")
+        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"]).launch == .upgrade(from: "2.0"))
+        #expect(try app.letters() == ["!?: 5000"])
+        // There is no damaged record any more.
+        let error = try #require(throws: MigrationError.self) {
+            try app.manage("3.0") { try $0.replaceRecord(assuming: "2.0") }
+        }
+        #expect(error.code == .invalidCall)
+    }
+
+    @Test("does not run a step again that the history has, whatever version the app names")
+    func historyIsBelieved() throws {
+        let app = try App(.sqlite)
+        try app.begin()
+        try app.launch("2.0")
+        try app.salvage(losing: .both)
+        try app.manage("3.0") { try $0.replaceRecord(assuming: "1.0") }
+        try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"])
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test(
+        "needs no step that its fresh install did not need", arguments: App.Kind.allCases, App.Loss.allCases)
+    func freshInstall(kind: App.Kind, loss: App.Loss) throws {
+        let app = try App(kind)
+        #expect(try app.launch("2.0").launch == .freshInstall)
+        try app.insertNotes()
+        let isLost = try app.salvage(losing: loss).hasLostRecord
+        #expect(isLost == [.both, .schemaAndBoth].contains(loss))
+        if isLost, kind == .sqlite {
+            try app.expectUnknown { try app.launch("2.0") }
+        } else {
+            try app.launch("2.0")
+            #expect(try app.letters() == [": 5000"])
+        }
+    }
+
+    // MARK: What a complete launch does not say
+
+    @Test("asks the app about a sub-migration if the history is lost as well", arguments: [false, true])
+    func subMigration(andHistory: Bool) throws {
+        let app = try App(.json)
+        try app.begin()
+        try app.launch("2.0", steps: ["2.0-1": "!"])
+        try app.salvage(losing: .both, andHistory: andHistory)
+        if andHistory {
+            let text = try app.expectUnknown { try app.launch("2.0", steps: ["2.0-1": "!"]) }
+            #expect(text.contains("\(Self.lost) whether step 2.0-1 (SalvagedApp.swift:"))
+            try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0-1") }
+        }
+        try app.launch("2.0", steps: ["2.0-1": "!"])
+        #expect(try app.letters() == ["!: 5000"])
+    }
+
+    @Test("asks the app about the steps of a launch that was cut short")
+    func unfinishedUpgrade() throws {
+        let app = try App(.json)
+        try app.begin()
+        func upgrade(failing: Bool) throws {
+            try app.manage("2.0", steps: ["1.5": "!"]) { manager, queue in
+                manager.whenMigratingToVersion("2.0", in: queue) { db in
+                    if failing { throw Mishap() }
+                    try db.execute(sql: "UPDATE note SET text = text || '?'")
+                }
+            } _: {
+                _ = try $0.migrate()
+            }
+        }
+        #expect(throws: MigrationError.self) { try upgrade(failing: true) }
+        try app.salvage(losing: .both)
+        let text = try app.expectUnknown { try upgrade(failing: false) }
+        #expect(text.contains("\(Self.lost) whether step 2.0 ("))
+        try app.manage("2.0") { try $0.replaceRecord(assuming: "1.5") }
+        try upgrade(failing: false)
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    /// Adds a deferred step at 2.0-1, which adds `#` to each text, 500 at a time.
+    private func fill(_ manager: MigrationManager, _ queue: DatabaseQueue, stoppingAt stop: Int = 5_001) {
+        let progress = manager.deferredProgress
+        manager.afterMigratingToVersion("2.0-1", in: queue, startingAt: 1) { db, first in
+            try db.execute(
+                sql: "UPDATE note SET text = text || '#' WHERE id BETWEEN ? AND ?",
+                arguments: [first, first + 499])
+            // A batch ends after 50 ms.
+            if stop < 5_000 { Thread.sleep(forTimeInterval: 0.02) }
+            if first >= stop { progress.cancel() }
+            return first + 500 > 5_000 ? .done : .more(first + 500)
+        }
+    }
+
+    /// Launches 2.0, and runs the deferred step up to a row.
+    private func launchAndFill(_ app: App, stoppingAt stop: Int = 5_001) throws {
+        try app.manage("2.0") {
+            fill($0, $1, stoppingAt: stop)
+        } _: { manager in
+            try manager.migrate()
+            try manager.runDeferred()
+        }
+    }
+
+    @Test("continues a deferred step where it was", arguments: App.Kind.allCases, [App.Loss.record, .schema])
+    func deferredStep(kind: App.Kind, loss: App.Loss) throws {
+        let app = try App(kind)
+        try app.begin()
+        try launchAndFill(app, stoppingAt: 1_001)
+        #expect(try app.letters().count == 2, "some texts have it, and some have not")
+        try app.salvage(losing: loss)
+        try launchAndFill(app)
+        #expect(try app.letters() == ["!#: 5000"])
+    }
+
+    @Test("asks the app about a deferred step that may be half done, and takes a settled one for done")
+    func lostDeferredStep() throws {
+        for stop in [1_001, 5_001] {
+            let app = try App(.json)
+            try app.begin()
+            try launchAndFill(app, stoppingAt: stop)
+            let letters = try app.letters()
+            #expect(letters.count == (stop < 5_000 ? 2 : 1))
+            try app.salvage(losing: .both)
+            if stop < 5_000 {
+                let text = try app.expectUnknown { try launchAndFill(app) }
+                #expect(text.contains("\(Self.lost) whether deferred step 2.0-1 ("))
+                try app.manage("2.0") {
+                    fill($0, $1)
+                } _: {
+                    try $0.replaceRecord(assuming: "2.0-1")
+                }
+            }
+            try launchAndFill(app)
+            #expect(try app.letters() == letters)
+        }
+    }
+
+    // MARK: Several managers and places
+
+    @Test("is independent of the other managers")
+    func twoManagers() throws {
+        let app = try App(.json)
+        try app.begin()
+        let steps: [AppVersion: String] = ["2.0": "?"]
+        func settings<Result>(_ body: (MigrationManager) throws -> Result) throws -> Result {
+            let queue = try DatabaseQueue(path: app.path)
+            defer { try? queue.close() }
+            return try app.manage("2.0", "Settings", steps: steps, store: SQLiteStore(queue)) { try body($0) }
+        }
+        try app.launch("2.0")
+        try settings { _ = try $0.migrate() }
+        #expect(try app.letters() == ["!?: 5000"])
+        try app.salvage(losing: .both, andHistory: true)
+        try app.expectUnknown { try settings { try $0.migrate() } }
+        #expect(try app.launch("2.0").launch == .relaunch)
+        // Its own records do not tell a manager about another one.
+        try app.expectUnknown { try settings { try $0.migrate() } }
+        try settings { try $0.replaceRecord(assuming: "2.0") }
+        try settings { _ = try $0.migrate() }
+        try app.launch("2.0")
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test("does not begin at the version that was named for another one if its store knows better")
+    func namedForAnother() throws {
+        let app = try App(.json)
+        try app.begin()
+        try app.launch("2.0")
+        try app.manage("2.0", "Settings", steps: ["2.0": "?"]) { _ = try $0.migrate() }
+        try app.salvage(losing: .both, andHistory: true)
+        try app.manage("2.0", "Settings", steps: ["2.0": "?"]) { try $0.replaceRecord(assuming: "1.0") }
+        try app.launch("2.0")
+        try app.manage("2.0", "Settings", steps: ["2.0": "?"]) { _ = try $0.migrate() }
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test("begins like any new one if it comes after that, and its store knows the install")
+    func newManager() throws {
+        let app = try App(.json)
+        try app.begin()
+        try app.launch("2.0")
+        try app.salvage(losing: .both)
+        try app.launch("2.0")
+        try app.manage("3.0", "Tags", steps: ["2.5": "#", "3.0": "?"]) { _ = try $0.migrate() }
+        #expect(try app.letters() == ["!#?: 5000"])
+    }
+
+    @Test("asks the app if it comes after that, and its store is in the database")
+    func newManagerInDatabase() throws {
+        let app = try App(.sqlite)
+        try app.begin()
+        try app.salvage(losing: .both)
+        try app.manage("2.0") { try $0.replaceRecord(assuming: "1.0") }
+        try app.launch("2.0")
+        let line = MigrationOptions(line: "Plugin")
+        func launch() throws {
+            try app.manage("3.0", "Tags", steps: ["3.0": "?"], options: line) { _ = try $0.migrate() }
+        }
+        try app.expectUnknown { try launch() }
+        try app.manage("3.0", "Tags", options: line) { try $0.replaceRecord(assuming: "2.0") }
+        try launch()
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
+    @Test("asks the app if its store is gone as well")
+    func twoLosses() throws {
+        let app = try App(.json, .tables)
+        try app.begin()
+        try app.launch("2.0")
+        try app.salvage(losing: .both)
+        try FileManager.default.removeItem(at: app.storeURL)
+        try app.expectUnknown { try app.launch("2.0") }
+        try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0") }
+        try app.launch("2.0")
+        #expect(try app.letters() == ["!: 5000"])
+    }
+
+    @Test("goes on in its store where one of its databases stands")
+    func databaseElsewhere() throws {
+        let app = try App(.sqlite)
+        let ran = Locked(0)
+        func launch() throws {
+            let other = try DatabaseQueue(path: app.folder.path("other.sqlite"))
+            try app.manage("2.0") { manager, _ in
+                manager.whenMigratingToVersion("2.0-1", in: other) { _ in ran.withLock { $0 += 1 } }
+            } _: {
+                _ = try $0.migrate()
+            }
+        }
+        try app.begin()
+        try app.launch("1.0")
+        try launch()
+        try app.salvage(losing: .both, andHistory: true)
+        try launch()
+        #expect(try app.letters() == ["!: 5000"])
+        #expect(ran.withLock { $0 } <= 1)
+    }
+
+    @Test("writes the record of the database before that of the store, which says where it begins")
+    func orderOfRecords() throws {
+        let app = try App(.json)
+        try app.begin()
+        try app.launch("2.0")
+        try app.salvage(losing: .both)
+        let other = try DatabaseQueue(path: app.path)
+        let steps: [AppVersion: String] = ["2.0": "!", "3.0": "?"]
+        try other.inDatabase { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            let error = try #require(throws: MigrationError.self) {
+                try app.manage("3.0", steps: steps, options: MigrationOptions(lockTimeout: .zero)) {
+                    _ = try $0.migrate()
+                }
+            }
+            #expect(error.code == .locked)
+            try db.execute(sql: "ROLLBACK")
+        }
+        try other.close()
+        try app.launch("3.0", steps: steps)
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+}
