@@ -96,7 +96,8 @@ struct GRDBLedgerTests {
         #expect(
             error.description == """
                 a newer version of the app has migrated the database to draft. Update the app, and salvage the database \
-                then. Nothing was changed.
+                then. If this version left migrations out, name them: salvage(into: migrator.ignoring([…])). Nothing was \
+                changed.
                 """)
         #expect(try file.salvage(into: migrator.ignoring(["draft"])).isComplete)
         #expect(try library.salvaged(migrator) == expected)

@@ -65,6 +65,10 @@ struct GRDBSet: MigrationSet {
         return (identifier, number)
     }
 
+    var remedyForRemoved: String? {
+        "If this version left migrations out, name them: salvage(into: migrator.ignoring([…]))."
+    }
+
     func newer(in ledger: SavedLedger) throws -> String? {
         let last = versions.lastIndex(where: ledger.versions.contains)
         // A migration that is missing says something about those around it only if nothing is lost.

@@ -26,6 +26,9 @@ protocol MigrationSet: Sendable {
     /// Finds the versions that a damaged database names as applied, in each of the places that do.
     func traces(in damaged: DamagedDatabase) throws -> [SavedLedger.Trace]
 
+    /// What to do if a version counts as newer that is not.
+    var remedyForRemoved: String? { get }
+
     /// Returns the first version that only a newer version of the app has.
     func newer(in ledger: SavedLedger) throws -> String?
 

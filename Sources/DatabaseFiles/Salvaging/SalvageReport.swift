@@ -94,7 +94,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
             separator: "\n")
     }
 
-    /// The numbers for a crash reporter: no name, no key, no path.
+    /// The numbers for a crash reporter: no name of a table, no key, no path.
     public var summary: Summary {
         Summary(
             schemaVersion: schemaVersion, saved: saved, unreadable: tables.reduce(0) { $0 + $1.unreadable },

@@ -60,9 +60,13 @@ struct SchemaHistory {
     }
 
     private func newerThanThisProcess(_ change: String) -> MigrationError {
-        MigrationError(
+        let remedies = [
+            "Update the app, and salvage the database then.", migrations.remedyForRemoved,
+            "Nothing was changed.",
+        ]
+        return MigrationError(
             .newerThanThisProcess, "a newer version of the app has migrated the database \(change)",
-            remedy: "Update the app, and salvage the database then. Nothing was changed.")
+            remedy: remedies.compactMap(\.self).joined(separator: " "))
     }
 
     // MARK: By the ledger

@@ -47,6 +47,8 @@ struct SchemaSet: MigrationSet {
         return ("\(rowid)", rowid)
     }
 
+    var remedyForRemoved: String? { nil }
+
     func newer(in ledger: SavedLedger) throws -> String? {
         guard let newest = migrator.migrations.last?.version else { return nil }
         return ledger.versions.compactMap { SchemaVersion($0) }.filter { $0 > newest }.min().map { "\($0)" }
