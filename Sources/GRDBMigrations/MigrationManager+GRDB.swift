@@ -14,7 +14,7 @@ extension MigrationManager {
     ///     applied before one that the migrator has do not count: they were left out since.
     ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. Name the one that was
     ///     the last of a release; others need no name.
-    ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before the schema step.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.

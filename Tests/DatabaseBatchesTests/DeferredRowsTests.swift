@@ -91,13 +91,12 @@ struct DeferredRowsTests {
     private func manager(
         _ databases: DatabaseQueue..., options: MigrationOptions = MigrationOptions(),
         table: String = "photo",
-        onError: ErrorRule = .stop,
         body: (@Sendable (Database, DeferredRows) throws -> Void)? = nil
     ) throws -> MigrationManager {
         let manager = try app.manager("2.1", adopting: Adoption { "1.0" }, options: options)
         for database in databases {
             manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: table, onError: onError,
+                "2.1", in: database, overRowsOf: table,
                 fileID: "App/Migrations.swift",
                 line: 7
             ) { db, rows in
@@ -295,18 +294,6 @@ struct DeferredRowsTests {
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 299)
     }
 
-    @Test("is given up after some runs that have left rows")
-    func givenUp() throws {
-        let database = try database(Rows.all[0])
-        let manager = try manager(database, onError: .giveUp(after: 2)) { db, rows in
-            if try rows.ids(of: "photo", db).contains(-893) { throw Mishap() }
-        }
-        try manager.migrate()
-        #expect(try manager.runDeferred().skipped == [])
-        #expect(try manager.runDeferred().skipped == ["2.1"])
-        #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 299)
-    }
-
     @Test("sets no rows aside for a statement that is wrong for all of them")
     func wrongStatement() throws {
         let database = try database(Rows.all[0])
@@ -469,13 +456,12 @@ struct DeferredRowsTests {
         configuration.observesSuspensionNotifications = true
         let path = try database(Rows.all[0]).path
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        let manager = try manager(database, onError: .giveUp(after: 1)) { db, _ in
+        let manager = try manager(database) { db, _ in
             NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
         }
         try manager.migrate()
         let report = try manager.runDeferred()
         NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
-        #expect(report.skipped == [])
         #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(try self.manager(database).runDeferred().completed == ["2.1"])
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)

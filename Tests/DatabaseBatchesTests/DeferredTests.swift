@@ -30,7 +30,7 @@ struct DeferredTests {
 
     /// A manager of version 2.1, whose deferred step hashes books.
     private func manager(
-        _ version: String = "2.1", in other: DatabaseQueue? = nil, onError: ErrorRule = .stop,
+        _ version: String = "2.1", in other: DatabaseQueue? = nil,
         poison: Int64? = nil, onBatch: (@Sendable () throws -> Void)? = nil,
         afterBatch: (() -> Void)? = nil
     ) throws -> MigrationManager {
@@ -47,7 +47,7 @@ struct DeferredTests {
                 }))
         manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
         manager.afterMigratingToVersion(
-            "2.1", in: database, overRowsOf: "book", onError: onError, fileID: "App/Migrations.swift",
+            "2.1", in: database, overRowsOf: "book", fileID: "App/Migrations.swift",
             line: 7
         ) { db, rows in
             try onBatch?()
@@ -56,7 +56,7 @@ struct DeferredTests {
             try db.execute(literal: "INSERT INTO done SELECT id FROM book WHERE \(rows.condition)")
         }
         manager.whenMigratingToVersion(
-            "3.0", finishing: onError == .stop ? ["2.1"] : [], in: database
+            "3.0", finishing: ["2.1"], in: database
         ) { db in
             try db.execute(sql: "ALTER TABLE book RENAME COLUMN hash TO digest")
         }
@@ -240,22 +240,6 @@ struct DeferredTests {
         #expect(try integer("SELECT count(*) FROM done") == 999)
         #expect(try manager("3.0").migrate().completed == ["2.1", "3.0"])
         #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
-    }
-
-    @Test("is given up on request after some runs that failed")
-    func givenUp() throws {
-        let rule = ErrorRule.giveUp(after: 2)
-        try manager().migrate()
-        #expect(try manager(onError: rule, poison: 3).runDeferred().skipped == [])
-        let report = try manager(onError: rule, poison: 3).runDeferred()
-        #expect(report.skipped == ["2.1"])
-        #expect(report.pending == [])
-        #expect(try manager().history().map { "\($0.version) \($0.outcome)" } == ["2.1 skipped"])
-        #expect(try manager(onError: rule).runDeferred().completed == [])
-        #expect(
-            try manager("3.0").migrate().completed == ["2.1", "3.0"],
-            "a release that depends on the step runs it first")
-        #expect(try integer("SELECT count(*) FROM done") == 1000)
     }
 
     @Test("that fails does not hold up others")

@@ -11,7 +11,6 @@ package enum Feature: String, CaseIterable, Comparable, Sendable {
     case versionChange = "whenVersionChanges"
     // Options of a step.
     case finishing
-    case givesUp = "giveUp(after:)"
     case runsOnFreshInstall = "onFreshInstall: .run"
     case onlyOnFreshInstall = "onFreshInstall: .only"
     case enforcedForeignKeys = "foreignKeys: .immediate"

@@ -42,7 +42,6 @@ extension MigrationManager {
             // Another process may have done it all while this one waited.
             plan = try self.plan(request, look())
             let run = run(plan, lock, patience)
-            defer { keep(run) }
             try LaunchRun(run).begin().run()
             return end(plan, run)
         }
@@ -89,7 +88,6 @@ extension MigrationManager {
         if lock.hasDied { try await offload(findingDeaths(patience)) }
         plan = try self.plan(request, await offload(look))
         let run = run(plan, lock, patience)
-        defer { keep(run) }
         try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
             try await LaunchRun(run).begin().run(isolation: isolation)
@@ -121,16 +119,9 @@ extension MigrationManager {
     ///
     /// Does input and output, on any thread. Before anything else, so that no run that is cut short loses a death.
     func findingDeaths(_ patience: Duration) -> @Sendable () throws -> Void {
-        let places = zip(registration.places, registration.due).enumerated().map { index, place in
-            (store: place.0.store, isRequired: index == 0 || !place.1.isBestEffort)
-        }
-        return { [name] in
-            for place in places {
-                do {
-                    try place.store.findDeaths(of: name, isDeferred: false, waitingUpTo: patience)
-                } catch  where !place.isRequired {
-                    // It keeps nothing else from running.
-                }
+        { [name, stores = registration.places.map(\.store)] in
+            for store in stores {
+                try store.findDeaths(of: name, isDeferred: false, waitingUpTo: patience)
             }
         }
     }
@@ -142,11 +133,6 @@ extension MigrationManager {
         begin(plan)
         return RunState(
             plan, registration, lock, progress: progress, timeout: patience, tally: memory.tally, tell: tell)
-    }
-
-    /// Keeps the best-effort work that has failed: a launch counts one failure.
-    private func keep(_ run: RunState) {
-        if memory.isPartial { memory.tally.failed.formUnion(run.tally.failed) }
     }
 
     private func begin(_ plan: LaunchPlan) {

@@ -140,13 +140,12 @@ public final class MigrationManager {
     /// - Parameter place: where the step works; nil for the manager's store.
     package func register(
         _ version: AppVersion, _ body: StepBody, in place: (any MigrationPlace)? = nil,
-        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        source: SourceLocation
+        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, source: SourceLocation
     ) {
         let home = place ?? registration.storePlace
         let step = MigrationStep(
             version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
-            onError: onError, finishing: finishing, number: registration.steps.count, source: source)
+            finishing: finishing, number: registration.steps.count, source: source)
         registration.add(step, body, in: home)
         if let place { observer?.willUse(place) }
     }

@@ -11,9 +11,6 @@ public struct DeferredReport: Sendable {
     /// The versions of the steps that this run has completed, in order.
     public let completed: [AppVersion]
 
-    /// The versions of the best-effort steps that this run has given up, in order.
-    public let skipped: [AppVersion]
-
     /// The steps that still wait, in order, each with its database; also those in a database that cannot be read.
     public let pending: [PendingWork]
 

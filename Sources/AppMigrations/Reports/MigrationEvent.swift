@@ -27,10 +27,8 @@ public struct MigrationEvent: Sendable {
         case willRun(Step)
         /// A step is complete.
         case didRun(Step, duration: Duration)
-        /// A step has thrown, or could not run. Nothing follows, unless the step is best-effort.
+        /// A step has thrown, or could not run. In a launch, nothing follows.
         case didFail(Step, any Error)
-        /// A best-effort step has failed too often, and the manager gives up on it.
-        case didGiveUp(Step)
         /// A batch of a deferred step is complete: rows done, of those that there were at the start.
         case didRunBatch(Step, done: Int, of: Int?)
         /// Deferred steps run in a database whose connection has GRDB's default `busyMode`. While a batch runs, writes by
@@ -71,7 +69,6 @@ extension MigrationEvent: CustomStringConvertible {
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"
-        case .didGiveUp(let step): "\(manager): \(step) was given up"
         case .didRunBatch(let step, let done, let total):
             "\(manager): \(step) has done \(done)\(total.map { " of \($0)" } ?? "")"
         case .lacksBusyTimeout(let database):
@@ -114,8 +111,7 @@ extension MigrationEvent.Kind {
     /// The step that the event is about.
     fileprivate var step: MigrationEvent.Step? {
         switch self {
-        case .willRun(let step), .didRun(let step, _), .didFail(let step, _), .didGiveUp(let step),
-            .didRunBatch(let step, _, _):
+        case .willRun(let step), .didRun(let step, _), .didFail(let step, _), .didRunBatch(let step, _, _):
             step
         case .launchRecognized, .databaseIsNewer, .lacksBusyTimeout, .finished: nil
         }

@@ -33,9 +33,6 @@ public struct MigrationReport: Sendable, Equatable {
     /// The deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
     public let deferred: [PendingWork]
 
-    /// The versions of best-effort steps that the manager gave up, in order.
-    public let skipped: [AppVersion]
-
     /// How long the steps of this launch took.
     public let duration: Duration
 

@@ -10,7 +10,6 @@ extension MigrationReport {
         schemaSteps = tally.schemaSteps
         newerDatabases = plan.newerDatabases
         deferred = plan.pendingDeferred(after: run)
-        skipped = tally.skipped
         databaseSize = tally.databaseSize
     }
 }
@@ -19,7 +18,6 @@ extension DeferredReport {
     init(_ plan: DeferredPlan, _ run: RunState? = nil, isRunningElsewhere: Bool = false) {
         manager = plan.readable.request.manager
         completed = run?.tally.completed ?? []
-        skipped = run?.tally.skipped ?? []
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
                 PendingWork(

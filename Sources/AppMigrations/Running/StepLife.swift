@@ -134,11 +134,10 @@ final class StepLife {
         return .elsewhere(rules.save()) { [self] result in
             switch result {
             case .failure(let error):
-                _ = run.journal.stop(pending, failure: nil)
+                run.journal.stop(pending, failure: nil)
                 return then(self, .notStarted(error))
-            case .success(let unwritten):
-                run.journal.noteSaved(
-                    rules.savesPlaceAlone ? [pending.place] : nil, except: unwritten)
+            case .success:
+                run.journal.noteSaved(only: rules.savesPlaceAlone ? pending.place : nil)
                 return work()
             }
         }
@@ -272,16 +271,9 @@ final class StepLife {
     }
 
     /// Notes that the step has failed, and tells the app.
-    ///
-    /// - Returns: whether the manager gives up on it.
-    func noteFailure(_ failure: WorkFailure) -> Bool {
-        let givesUp = run.journal.stop(pending, failure: failure.code)
+    func noteFailure(_ failure: WorkFailure) {
+        run.journal.stop(pending, failure: failure.code)
         announce { .didFail($0, failure.cause) }
-        guard givesUp else { return false }
-        run.tally.skipped.append(step.version)
-        run.noteEnded(pending)
-        announce { .didGiveUp($0) }
-        return true
     }
 
     /// Notes that the step is done, and recorded as far as it has to be by now.

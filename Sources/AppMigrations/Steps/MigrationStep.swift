@@ -9,7 +9,6 @@ package final class MigrationStep: Sendable {
     package let place: PlaceID
     package let kind: Kind
     package let onFreshInstall: FreshInstallRule
-    package let onError: ErrorRule
     /// The versions of deferred steps that have to be done before this one.
     package let finishing: [AppVersion]
     /// Its number among the steps that are registered, from 0.
@@ -45,13 +44,12 @@ package final class MigrationStep: Sendable {
 
     init(
         version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, finishing: [AppVersion] = [], number: Int, source: SourceLocation?
+        finishing: [AppVersion] = [], number: Int, source: SourceLocation?
     ) {
         self.version = version
         self.place = place
         self.kind = kind
         self.onFreshInstall = onFreshInstall
-        self.onError = onError
         self.finishing = finishing
         self.number = number
         self.source = source
