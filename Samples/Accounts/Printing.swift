@@ -42,7 +42,7 @@ func withTemporaryApp(_ body: (MailApp) throws -> Void) throws {
 }
 
 private func printLine(_ name: String, _ report: MigrationReport, _ more: [String]) {
-    let parts = ["\(report.launch)", "steps \(list(report.completed))"] + more
+    let parts = ["\(report.launch)", "steps \(list(report.completed.map(\.version)))"] + more
     print("  \(name.padding(toLength: 7, withPad: " ", startingAt: 0)) \(parts.joined(separator: "; "))")
 }
 

@@ -1,6 +1,5 @@
 extension MigrationReport {
     init(_ plan: LaunchPlan, _ tally: Tally, _ run: RunState?) {
-        manager = plan.request.manager
         version = plan.request.current
         duration = tally.duration
         launch = plan.places[0].launch
@@ -16,7 +15,6 @@ extension MigrationReport {
 
 extension DeferredReport {
     init(_ plan: DeferredPlan, _ run: RunState? = nil, isRunningElsewhere: Bool = false) {
-        manager = plan.readable.request.manager
         completed = run?.tally.completed ?? []
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {

@@ -278,7 +278,7 @@ final class StepLife {
 
     /// Notes that the step is done, and recorded as far as it has to be by now.
     func noteDone() {
-        if step.kind != .versionChange, !step.isSchemaStep { run.tally.completed.append(step.version) }
+        if step.id.kind == .step { run.tally.completed.append(run.plan.work(of: pending)) }
         run.noteEnded(pending)
         let duration = ContinuousClock.now - started
         run.tally.duration += duration
@@ -291,8 +291,8 @@ final class StepLife {
     private func note(_ outcome: SchemaStepOutcome) {
         run.tally.schemaSteps.append(
             SchemaStep(
-                version: step.version, database: run.plan.places[pending.place].steps.name,
-                schemaVersions: outcome.applied, undone: outcome.undone, warnings: outcome.warnings))
+                work: run.plan.work(of: pending), schemaVersions: outcome.applied, undone: outcome.undone,
+                warnings: outcome.warnings))
         run.tally.databaseSize = [run.tally.databaseSize, outcome.databaseSize].compactMap(\.self).max()
     }
 

@@ -24,7 +24,7 @@ struct FileAdoptionTests {
         try Data().write(to: folder.file("settings.plist"))
         let report = try launch(folder.file("settings.plist"))
         #expect(report.launch == .adoption(from: "1.0"))
-        #expect(report.completed == ["1.1", "2.0"])
+        #expect(report.completed.versions == ["1.1", "2.0"])
         try FileManager.default.removeItem(at: folder.file("settings.plist"))
         #expect(
             try launch(folder.file("settings.plist")).launch == .relaunch, "the record counts from now on")
@@ -80,7 +80,7 @@ final class MFMigrationManagerAdoptionTests {
         defaults.set("1.1-1", forKey: "MFMigrationManagerLastVersionKey")
         let report = try launch("2.0")
         #expect(report.launch == .adoption(from: "1.1-1"))
-        #expect(report.completed == ["1.1-2", "2.0"])
+        #expect(report.completed.versions == ["1.1-2", "2.0"])
         #expect(try launch("2.0").completed == [])
         #expect(log.lines == ["1.1-2", "2.0"])
     }

@@ -90,7 +90,7 @@ struct BridgeEventTests {
         #expect(try launch("1.5").schemaSteps == [])
         let report = try launch("2.0")
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
-        #expect(report.completed == ["2.0"])
+        #expect(report.completed.versions == ["2.0"])
     }
 
     @Test("an extension that waits gets an error while schema steps are pending, and writes nothing")

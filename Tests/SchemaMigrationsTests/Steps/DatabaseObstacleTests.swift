@@ -68,7 +68,7 @@ struct DatabaseObstacleTests {
             #expect(error.code == .suspended)
             #expect(try app.titles() == [])
             let report = try migrate(suspending: false)
-            #expect(report.completed == ["2.0"])
+            #expect(report.completed.versions == ["2.0"])
             #expect(try app.titles() == ["once"])
         }
     }
