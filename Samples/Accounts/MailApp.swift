@@ -40,7 +40,7 @@ struct MailApp {
     ///
     /// Throws `notYetMigrated` until the app has been launched.
     func openAccountInWidget(_ name: String) throws -> Account {
-        try Account(in: folder(of: name), role: .waits)
+        try Account(in: folder(of: name), role: .waitsForApp)
     }
 
     private func folder(of name: String) -> URL {

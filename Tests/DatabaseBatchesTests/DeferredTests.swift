@@ -303,7 +303,7 @@ struct DeferredTests {
     @Test("does not keep a process waiting that only looks, and none runs in a downgrade")
     func waitingAndDowngrade() throws {
         try manager().migrate()
-        let widget = try app.manager("2.1", options: MigrationOptions(role: .waits))
+        let widget = try app.manager("2.1", options: MigrationOptions(role: .waitsForApp))
         widget.afterMigratingToVersion("2.1", in: database, overRowsOf: "book") { _, _ in }
         #expect(try widget.migrate().deferred.map(\.work.version) == ["2.1"])
         #expect(

@@ -97,7 +97,7 @@ struct Launch {
         if let stop = scenario.stop, version == nil { try manager.migrate(through: stop) }
         let report = try manager.migrate()
         // An extension, in the same process.
-        try self.manager(store, database, options(role: .waits)).migrate()
+        try self.manager(store, database, options(role: .waitsForApp)).migrate()
         if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
         if !report.deferred.isEmpty { try runDeferred(manager) }
         return report.launch

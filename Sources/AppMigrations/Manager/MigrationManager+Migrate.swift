@@ -104,7 +104,7 @@ extension MigrationManager {
     /// A process that waits for another one throws unless no work is pending; the other one will write down the
     /// new version.
     private func isSettled(_ plan: LaunchPlan) throws -> Bool {
-        guard case .waits = options.role else { return plan.isSettled }
+        guard case .waitsForApp = options.role else { return plan.isSettled }
         try plan.checkMigrated()
         return true
     }
@@ -155,7 +155,7 @@ extension MigrationManager {
 
     func tell(_ kind: MigrationEvent.Kind) {
         guard observer != nil || options.onEvent != nil else { return }
-        let event = MigrationEvent(kind, of: name, stepTitle: options.stepTitle)
+        let event = MigrationEvent(manager: name, kind: kind)
         observer?.note(event)
         options.onEvent?(event)
     }

@@ -216,6 +216,7 @@ extension MigrationError {
     static func neverWrites(_ manager: String) -> MigrationError {
         MigrationError(
             .notYetMigrated, "this process waits for another one to migrate, and never writes",
-            remedy: "Do it in the process that migrates, or leave out the role .waits.", manager: manager)
+            remedy: "Do it in the process that migrates, or leave out the role .waitsForApp.",
+            manager: manager)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct WaitingRoleTests {
     let folder: TemporaryFolder
     let url: URL
-    let options = MigrationOptions(role: .waits)
+    let options = MigrationOptions(role: .waitsForApp)
     let log = Log()
 
     init() throws {
@@ -119,7 +119,7 @@ struct WaitingRoleTests {
             #expect(
                 error.description == """
                     Library: this process waits for another one to migrate, and never writes. Do it in the process \
-                    that migrates, or leave out the role .waits.
+                    that migrates, or leave out the role .waitsForApp.
                     """)
         }
         #expect(try folder.contents == before)

@@ -35,6 +35,25 @@ struct FileAdoptionTests {
         #expect(try launch(folder.url).launch == .adoption(from: "1.0"))
     }
 
+    @Test("an install that has one file of a list is adopted, and without a list nothing runs")
+    func list() throws {
+        func launch(_ files: [URL]) throws -> MigrationReport {
+            try AppMigrationsTests.launch(
+                "2.0", steps: ["2.0"], store: store,
+                adopting: .any(files.map { .fileExists($0, means: "1.0") }))
+        }
+        let error = try #require(throws: MigrationError.self) { try launch([]) }
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                Adoption.any has no evidence to ask for. Nothing was run. Pass at least one kind, or .newApp if no one has \
+                the app yet.
+                """)
+        #expect(try folder.fileNames == [])
+        let files = [folder.file("absent"), folder.url]
+        #expect(try launch(files).launch == .adoption(from: "1.0"))
+    }
+
     @Test("an install without the file is fresh")
     func absent() throws {
         #expect(try launch(folder.file("settings.plist")).launch == .freshInstall)

@@ -99,12 +99,12 @@ struct BridgeEventTests {
         let files = try FileManager.default.contentsOfDirectory(atPath: app.folder.url.path).sorted()
         let before = try Data(contentsOf: app.databaseURL)
         let error = try #require(throws: MigrationError.self) {
-            try app.launch("2.0", options: MigrationOptions(role: .waits))
+            try app.launch("2.0", options: MigrationOptions(role: .waitsForApp))
         }
         #expect(error.code == .notYetMigrated)
         #expect(try FileManager.default.contentsOfDirectory(atPath: app.folder.url.path).sorted() == files)
         #expect(try Data(contentsOf: app.databaseURL) == before)
         try app.launch("2.0")
-        #expect(try app.launch("2.0", options: MigrationOptions(role: .waits)).launch == .relaunch)
+        #expect(try app.launch("2.0", options: MigrationOptions(role: .waitsForApp)).launch == .relaunch)
     }
 }

@@ -288,7 +288,7 @@ struct WorldScene {
             case .tables: databases[0]?.adoption ?? .newApp
             }
         let options = MigrationOptions(
-            role: waits ? .waits : .migrates, line: description.hasOwnLine ? "\(index)" : "app",
+            role: waits ? .waitsForApp : .migrates, line: description.hasOwnLine ? "\(index)" : "app",
             maximumAttempts: Promises.maximumAttempts, lockTimeout: .zero)
         let store = app.storeInDatabase ? databases[0]?.store : nil
         let manager = try MigrationManager(
