@@ -61,7 +61,7 @@ extension MigrationManager {
     /// Registers an asynchronous step: a download, or work on an actor.
     ///
     /// ```swift
-    /// manager.whenMigratingToVersion("2.1") {
+    /// manager.whenMigratingToVersion("2.1") { _ in
     ///     for file in try imageFiles() { try await makeThumbnail(of: file) }
     /// }
     /// try await manager.migrate()
@@ -78,29 +78,8 @@ extension MigrationManager {
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
-    ///   - body: does the work, on the actor that calls `migrate`.
-    public func whenMigratingToVersion(
-        _ version: AppVersion, finishing deferred: [AppVersion] = [],
-        onFreshInstall: FreshInstallRule = .skip,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        run body: nonisolated(nonsending) @escaping () async throws -> Void
-    ) {
-        register(
-            version, .asynchronous { _ in try await body() }, finishing: deferred,
-            onFreshInstall: onFreshInstall,
-            source: SourceLocation(fileID: fileID, line: line))
-    }
-
-    /// Registers an asynchronous step whose closure receives a ``MigrationContext``.
-    ///
-    /// - Parameters:
-    ///   - version: above that of every step registered before, and at most the current version or one of
-    ///     its sub-migrations.
-    ///   - deferred: the versions of deferred steps to run to their end before this one.
-    ///   - onFreshInstall: the rule for fresh installs, which have no old data.
-    ///   - fileID: the file of the registration, for messages.
-    ///   - line: the line in it.
-    ///   - body: does the work, on the actor that calls `migrate`, and receives its context.
+    ///   - body: does the work, on the actor that calls `migrate`, and receives its context. An asynchronous closure always
+    ///     does: write `{ _ in … }` if it needs none.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,

@@ -21,7 +21,7 @@ struct AsyncTests {
             MainActor.assertIsolated()
             log.lines.append("1.1")
         }
-        manager.whenMigratingToVersion("1.2") { [log] in
+        manager.whenMigratingToVersion("1.2") { [log] _ in
             await Task.yield()
             await MainActor.run { log.lines.append("1.2") }
         }
@@ -66,7 +66,9 @@ struct AsyncTests {
     @Test("a synchronous call refuses an asynchronous step before anything runs, even if it is not pending")
     func refusal() async throws {
         let manager = try manager()
-        manager.whenMigratingToVersion("0.9", fileID: "App/Migrations.swift", line: 3) { await Task.yield() }
+        manager.whenMigratingToVersion("0.9", fileID: "App/Migrations.swift", line: 3) { _ in
+            await Task.yield()
+        }
         manager.register(["1.1"], log: log)
         // In a closure that is not asynchronous, overload resolution takes the synchronous call.
         let synchronously: () throws -> MigrationReport = { try manager.migrate() }
@@ -87,7 +89,7 @@ struct AsyncTests {
     func failure() async throws {
         let manager = try manager()
         manager.register(["1.1"], log: log)
-        manager.whenMigratingToVersion("1.2", fileID: "App/Migrations.swift", line: 3) {
+        manager.whenMigratingToVersion("1.2", fileID: "App/Migrations.swift", line: 3) { _ in
             await Task.yield()
             throw StepError(description: "the server is away.")
         }
@@ -109,7 +111,7 @@ struct AsyncTests {
     @Test("migrate(through:) and migrate(retrying:) have asynchronous versions")
     func otherForms() async throws {
         let manager = try manager()
-        manager.whenMigratingToVersion("1.1") { await Task.yield() }
+        manager.whenMigratingToVersion("1.1") { _ in await Task.yield() }
         manager.register(["2.0"], log: log)
         #expect(try await manager.migrate(through: "1.1").completed.versions == ["1.1"])
         #expect(

@@ -30,7 +30,7 @@ struct BridgeAsyncTests {
             log.add("in the database, of \(try db.columns(in: "book").count) columns")
         }
         manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
-        manager.whenMigratingToVersion("1.3") {
+        manager.whenMigratingToVersion("1.3") { _ in
             await Task.yield()
             log.add("asynchronous")
         }
