@@ -154,7 +154,7 @@ extension MigrationManager {
         }
         return RunState(
             plan.readable, registration, lock, progress: deferredProgress,
-            timeout: options.lockTimeout ?? .seconds(5), tell: tell)
+            timeout: patience, tell: tell)
     }
 
     private func deferredRun(

@@ -35,7 +35,6 @@ extension MigrationManager {
                 return end(plan, nil)
             }
 
-            let patience = options.lockTimeout ?? .seconds(5)
             let lock = try RunLock.take(name, of: store, waitingFor: patience)
             defer { lock.release() }
             if lock.hasDied { try findingDeaths(patience)() }

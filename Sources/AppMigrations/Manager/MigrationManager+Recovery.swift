@@ -154,9 +154,6 @@ extension MigrationManager {
         startOver()
     }
 
-    /// How long to wait for others.
-    private var patience: Duration { options.lockTimeout ?? .seconds(5) }
-
     /// Returns true if a place's record cannot be read, for good.
     private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
         do {

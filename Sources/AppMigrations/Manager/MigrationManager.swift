@@ -150,6 +150,9 @@ public final class MigrationManager {
         if let place { observer?.willUse(place) }
     }
 
+    /// How long a call that blocks its thread waits for others.
+    var patience: Duration { options.lockTimeout ?? .seconds(5) }
+
     /// The database of the step that was registered last in one.
     package var lastPlace: (any MigrationPlace)? { registration.lastPlace }
 

@@ -78,21 +78,17 @@ final class DeferredRun {
             progress.finish(index)
         case .heldElsewhere:
             run.isRunningElsewhere = true
-            run.journal.stop(pending, failure: nil)
             return record(life)
         case .notStarted(let error):
-            run.journal.stop(pending, failure: nil)
             if !comesAgain(after: error, index) { report(error, of: pending) }
             life.release()
         case .exhausted(let error):
             report(error, of: pending)
             life.release()
-        case .interrupted:
-            run.journal.stop(pending, failure: nil)
-            return record(life)
+        case .interrupted: return record(life)
         case .failed(let outcome):
             if comesAgain(after: outcome.error, index) {
-                run.journal.stop(pending, failure: nil)
+                run.journal.stop(pending)
             } else {
                 life.noteFailure(outcome)
                 report(outcome.error, of: pending)

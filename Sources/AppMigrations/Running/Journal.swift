@@ -106,7 +106,7 @@ struct Journal {
     /// Notes that work has thrown, or was interrupted.
     ///
     /// - Parameter failure: the build and the codes, if it failed by itself.
-    mutating func stop(_ pending: LaunchPlan.PendingStep, failure: String?) {
+    mutating func stop(_ pending: LaunchPlan.PendingStep, failure: String? = nil) {
         let id = pending.step.id
         // A commit can take effect although it reports an error: then the step is done, and has not failed.
         change(pending.place) { $0.changeOpen(id) { $0.stop(failure: failure) } }

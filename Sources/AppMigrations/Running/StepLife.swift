@@ -134,7 +134,7 @@ final class StepLife {
         return .elsewhere(rules.save()) { [self] result in
             switch result {
             case .failure(let error):
-                run.journal.stop(pending, failure: nil)
+                run.journal.stop(pending)
                 return then(self, .notStarted(error))
             case .success:
                 run.journal.noteSaved(only: rules.savesPlaceAlone ? pending.place : nil)
@@ -216,7 +216,7 @@ final class StepLife {
             then: { [self] result in
                 switch result {
                 case .failure(let error): return ended(.failure(error))
-                case .success(nil): return then(self, .heldElsewhere)
+                case .success(nil): return stopped(.heldElsewhere)
                 case .success((_, .done)?): return ended(.success(()))
                 case .success((_, .endedElsewhere)?): return endedElsewhere()
                 case .success((let batches, .rowsLeft(let position, let title))?):
@@ -236,7 +236,7 @@ final class StepLife {
         return switch rules.nextBatch() {
         case .now: batch(batches)
         case .later(let duration): .pause(duration) { [self] in next(batches) }
-        case .never: then(self, .interrupted)
+        case .never: stopped(.interrupted)
         }
     }
 
@@ -262,6 +262,12 @@ final class StepLife {
     private var lastFailure: String? {
         guard !hasMoved, context?.checkpoints.hasSaved != true else { return nil }
         return run.journal.lastFailure(of: pending)
+    }
+
+    /// Ends before the step has come to its end, and not because of it.
+    private func stopped(_ end: End) -> Action {
+        run.journal.stop(pending)
+        return then(self, end)
     }
 
     private func endedElsewhere() -> Action {

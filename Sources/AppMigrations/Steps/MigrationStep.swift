@@ -39,12 +39,14 @@ package final class MigrationStep: Sendable {
 
     /// Creates the work of running the closures for a version change, which comes after all steps.
     convenience init(versionChangeTo version: AppVersion, in place: PlaceID) {
-        self.init(version: version, place: place, kind: .versionChange, number: .max, source: nil)
+        self.init(
+            version: version, place: place, kind: .versionChange, onFreshInstall: .skip, finishing: [],
+            number: .max, source: nil)
     }
 
     init(
-        version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule = .skip,
-        finishing: [AppVersion] = [], number: Int, source: SourceLocation?
+        version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule,
+        finishing: [AppVersion], number: Int, source: SourceLocation?
     ) {
         self.version = version
         self.place = place
